@@ -5,6 +5,7 @@ import type { dynamic } from "@pulumi/pulumi";
 import { readLogLevel, readSettings } from "../api/settings";
 import type { Config } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import { unwrapSecrets } from "../definitions/marks";
 import type { Properties } from "../definitions/marks";
 import { hiddenNames } from "../definitions/pulumi";
 import { create } from "../lifecycle/create";
@@ -15,15 +16,7 @@ import { FrontSession } from "./front";
 import type { Front } from "./front";
 import { newFront } from "./new-front";
 import { OperationError } from "./operation-error";
-import {
-  decodeDeclaration,
-  decodeOptions,
-  decodeOutputs,
-  isManaged,
-  markSecrets,
-  pick,
-  withoutHidden,
-} from "./request";
+import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";
 
 /**
  * The front for the dynamic provider host of Pulumi's Node.js SDK. It translates what is special about this host: the answer
@@ -79,10 +72,9 @@ export function dynamicProvider(
     count(id, outputs, -1);
     const state = await read(front.connect(outputs.account), id, outputs, operationOptions(properties));
     if (!state) return {};
-    const plain = front.encodeOutputs(state.outputs, properties);
-    const props = markSecrets(definition, plain);
+    const props = front.encodeState(state.outputs, properties);
     // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
-    if (isSameState(plain, properties)) return { id, props };
+    if (isSameState(props, properties)) return { id, props };
     const { attributes, ...inputs } = withoutHidden(props);
     return { id, props, inputs: { ...inputs, ...pick(props, hiddenNames.options) } };
   };
@@ -176,7 +168,7 @@ function isSameState(present: Properties, old: Properties): boolean {
   const keys = new Set([...Object.keys(present), ...Object.keys(old)]);
   keys.delete(hiddenNames.keyFingerprint);
   keys.delete(hiddenNames.providerCode);
-  return [...keys].every((key) => isDeepStrictEqual(present[key], old[key]));
+  return [...keys].every((key) => isDeepStrictEqual(unwrapSecrets(present[key]), unwrapSecrets(old[key])));
 }
 
 /**

@@ -211,20 +211,15 @@ export class Front {
     }
   }
 
-  /** Outputs as state keeps them; the parameters are those of {@link Front.encodeOutputs}. */
-  encodeState(...parameters: Parameters<Front["encodeOutputs"]>): Properties {
-    return markSecrets(this.definition, this.encodeOutputs(...parameters));
-  }
-
   /**
-   * Encodes outputs, without marking secrets.
+   * Outputs as state keeps them.
    *
    * @param from the resource's inputs or former outputs, whose hidden options are kept
    * @param others the resource's other properties; attributes must not show their secrets either
    */
-  encodeOutputs(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
+  encodeState(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
     const cleaner = this.cleanerFor(outputs.values, from, ...others);
-    return encodeOutputs(this.definition, outputs, cleaner, from);
+    return markSecrets(this.definition, encodeOutputs(this.definition, outputs, cleaner, from));
   }
 
   /** Cleans texts about a resource with these properties. */

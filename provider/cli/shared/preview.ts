@@ -6,6 +6,7 @@ import { identityKeys } from "../../definitions/keys";
 import { unknownValue } from "../../definitions/marks";
 import { stackType } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
+import { withoutHidden } from "../../engine/request";
 import { findDefinition, titleOf } from "./resource-types";
 
 const stepState = z.looseObject({
@@ -187,9 +188,8 @@ function lostRecord(urn: string, state: PreviewStep["oldState"]): string[] {
 
 /** Properties without those that Pulumi hides too. */
 function visibleIn(properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(properties).filter(([key]) => !key.startsWith("__") && key !== "importId"),
-  );
+  const { importId: _, ...visible } = withoutHidden(properties);
+  return visible;
 }
 
 function changedProperties(
