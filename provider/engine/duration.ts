@@ -16,7 +16,7 @@ const part = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
  * A duration in Go's syntax, such as `90s` or `1h30m`, in milliseconds. Undefined if it is not positive, which the engine
  * treats as no duration; it has refused malformed ones.
  */
-export function milliseconds(duration: string): number | undefined {
+export function parseDuration(duration: string): number | undefined {
   let total = 0;
   for (const [, amount, unit = ""] of duration.matchAll(part)) total += Number(amount) * (units[unit] ?? 0);
   return total === 0 || duration.startsWith("-") ? undefined : total;

@@ -11,7 +11,7 @@ import type { Value } from "../definitions/values";
 import type { Declaration } from "../lifecycle/check";
 import type { Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
 import type { Cleaner } from "./clean";
-import { milliseconds } from "./duration";
+import { parseDuration } from "./duration";
 
 /** State may be of another version, or edited, so a value of the wrong type counts as missing. */
 const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined);
@@ -116,7 +116,7 @@ export function decodeOptions(
   return {
     ignoreChanges,
     replaceOnChanges,
-    timeout: timeout === undefined ? undefined : milliseconds(timeout),
+    timeout: timeout === undefined ? undefined : parseDuration(timeout),
     owner: resource ?? importer,
   };
 }

@@ -46,6 +46,7 @@ export function noteCreated(scope: RecordScope, id: string): void {
 /** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
 export function reserveRecord(scope: RecordScope, record: ApiRecord): void {
   const { runNote } = scope;
+  // For processes that have not read the record: see isReservedElsewhere.
   runNote.noteOwner(nameOfId(scope, record.id));
   runNote.reserve(nameOnServer(scope, record));
   runNote.reserve(nameByKey(scope, record.id));

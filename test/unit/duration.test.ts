@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { milliseconds } from "../../provider/engine/duration";
+import { parseDuration } from "../../provider/engine/duration";
 
 test.each<[string, number]>([
   ["90s", 90_000],
@@ -17,11 +17,11 @@ test.each<[string, number]>([
   ["2h2h", 14_400_000],
   ["+5s", 5000],
 ])("%s is %d ms", (duration, expected) => {
-  expect(milliseconds(duration)).toBeCloseTo(expected, 6);
+  expect(parseDuration(duration)).toBeCloseTo(expected, 6);
 });
 
 test.each(["0", "0s", "-1.5s", ""])("%j sets no time", (duration) => {
-  expect(milliseconds(duration)).toBeUndefined();
+  expect(parseDuration(duration)).toBeUndefined();
 });
 
 test("units add up in any order and number", () => {
@@ -32,8 +32,8 @@ test("units add up in any order and number", () => {
     fc.property(fc.array(fc.tuple(fc.nat(1000), unit), { minLength: 1 }), (parts) => {
       const duration = parts.map(([amount, [name]]) => `${amount}${name}`).join("");
       const expected = parts.reduce((sum, [amount, [, factor]]) => sum + amount * factor, 0);
-      expect(milliseconds(duration) ?? 0).toBe(expected);
-      expect(milliseconds(`-${duration}`)).toBeUndefined();
+      expect(parseDuration(duration) ?? 0).toBe(expected);
+      expect(parseDuration(`-${duration}`)).toBeUndefined();
     }),
   );
 });

@@ -6,7 +6,7 @@ import { changedSettings, checkedSettings, configOf } from "../../provider/engin
 import { parseUrn } from "../../provider/definitions/urn";
 import { parseImportId } from "../../provider/engine/plugin/imported-record";
 import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
-import { decode, encode } from "../../provider/engine/plugin/values";
+import { fromStruct, toStruct } from "../../provider/engine/plugin/struct";
 import { readSettings } from "../../provider/api/settings";
 import { PartialFailureError } from "../../provider/lifecycle/resource";
 import { settingNames } from "../../provider/definitions/settings";
@@ -88,11 +88,11 @@ test("the error of an operation keeps what caused it, so that a bug has a stack"
 
 test("values survive the protocol, secrets without their mark", () => {
   const values = { text: "a", number: 1, none: null, list: [1, "2", { deep: true }], unknown: unknownValue };
-  expect(decode(encode({ ...values, left: undefined, secret: secretOf("plain") }))).toEqual({
+  expect(fromStruct(toStruct({ ...values, left: undefined, secret: secretOf("plain") }))).toEqual({
     ...values,
     secret: "plain",
   });
-  expect(decode(undefined)).toEqual({});
+  expect(fromStruct(undefined)).toEqual({});
 });
 
 describe("with a server", () => {

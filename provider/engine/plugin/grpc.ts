@@ -12,7 +12,7 @@ import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginRun } from "./run";
-import { decode, encode } from "./values";
+import { fromStruct, toStruct } from "./struct";
 
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
@@ -61,7 +61,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     const request: ResourceRequest = {
       urn: message.getUrn(),
       id: message.getId?.() ?? "",
-      oldInputs: decode(message.getOldInputs?.()),
+      oldInputs: fromStruct(message.getOldInputs?.()),
       oldOutputs: {},
       inputs: {},
       ignoreChanges: message.getIgnorechangesList?.() ?? [],
@@ -86,26 +86,26 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     getSchema: unary(() => new proto.GetSchemaResponse().setSchema(lazy.schema())),
 
     checkConfig: unary((request: proto.CheckRequest) => {
-      const settings = presentRun().checkSettings(request.getUrn(), decode(request.getNews()));
-      return new proto.CheckResponse().setInputs(encode(settings));
+      const settings = presentRun().checkSettings(request.getUrn(), fromStruct(request.getNews()));
+      return new proto.CheckResponse().setInputs(toStruct(settings));
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
-      const settings = [request.getOldInputs(), request.getNews()].map(decode);
+      const settings = [request.getOldInputs(), request.getNews()].map(fromStruct);
       const { changed, replaces } = presentRun().diffSettings(settings[0] ?? {}, settings[1] ?? {});
       const response = new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
       return replaces ? response.setReplacesList(changed) : response;
     }),
     configure: unary((request: proto.ConfigureRequest) => {
-      presentRun().configure(decode(request.getArgs()));
+      presentRun().configure(fromStruct(request.getArgs()));
       return new proto.ConfigureResponse().setSupportspreview(true);
     }),
 
     check: unary(async (message: proto.CheckRequest) => {
-      const parts = { oldInputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
+      const parts = { oldInputs: fromStruct(message.getOlds()), inputs: fromStruct(message.getNews()) };
       const { inputs, problems } = await run(message, parts, (resources, request) =>
         resources.check(request),
       );
-      return new proto.CheckResponse().setInputs(encode(inputs)).setFailuresList(failures(problems));
+      return new proto.CheckResponse().setInputs(toStruct(inputs)).setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
       const { changes, deleteBeforeReplace } = await run(
@@ -127,37 +127,37 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {
-      const parts = { inputs: decode(message.getProperties()) };
+      const parts = { inputs: fromStruct(message.getProperties()) };
       const { id, outputs } = await run(message, parts, (resources, request) => resources.create(request));
-      return new proto.CreateResponse().setId(id).setProperties(encode(outputs));
+      return new proto.CreateResponse().setId(id).setProperties(toStruct(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
       const [inputs, outputs] = [message.getInputs(), message.getProperties()];
       const parts = {
-        oldInputs: decode(inputs),
-        oldOutputs: decode(outputs),
+        oldInputs: fromStruct(inputs),
+        oldOutputs: fromStruct(outputs),
         isImport: !inputs && !outputs,
       };
       const read = await run(message, parts, (resources, request) => resources.read(request));
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();
-      const response = new proto.ReadResponse().setId(read.id).setProperties(encode(read.outputs));
-      return response.setInputs(read.inputs ? encode(read.inputs) : inputs);
+      const response = new proto.ReadResponse().setId(read.id).setProperties(toStruct(read.outputs));
+      return response.setInputs(read.inputs ? toStruct(read.inputs) : inputs);
     }),
     update: unary(async (message: proto.UpdateRequest) => {
       const { outputs } = await run(message, partsOfChange(message), (resources, request) =>
         resources.update(request),
       );
-      return new proto.UpdateResponse().setProperties(encode(outputs));
+      return new proto.UpdateResponse().setProperties(toStruct(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
-      const parts = { oldOutputs: decode(message.getProperties()) };
+      const parts = { oldOutputs: fromStruct(message.getProperties()) };
       await run(message, parts, (resources, request) => resources.delete(request));
       return new Empty();
     }),
     invoke: unary(async (message: proto.InvokeRequest) => {
-      const result = await presentRun().invoke(message.getTok(), decode(message.getArgs()));
-      return new proto.InvokeResponse().setReturn(encode(result));
+      const result = await presentRun().invoke(message.getTok(), fromStruct(message.getArgs()));
+      return new proto.InvokeResponse().setReturn(toStruct(result));
     }),
 
     cancel: unary(async () => {
@@ -191,7 +191,7 @@ function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
 }
 
 function partsOfChange(message: proto.DiffRequest | proto.UpdateRequest) {
-  return { oldOutputs: decode(message.getOlds()), inputs: decode(message.getNews()) };
+  return { oldOutputs: fromStruct(message.getOlds()), inputs: fromStruct(message.getNews()) };
 }
 
 /** An error in the protocol's form. If the record exists, its state is included, so that the resource stays in state. */
@@ -202,7 +202,7 @@ function failureOf(error: unknown): Partial<ServiceError> {
   if (!kept) return failure;
   const detail = new proto.ErrorResourceInitFailed()
     .setId(kept.id)
-    .setProperties(encode(kept.outputs))
+    .setProperties(toStruct(kept.outputs))
     .setReasonsList([message]);
   const packed = new Any();
   packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");

@@ -6,12 +6,12 @@ import type { Properties } from "../../definitions/marks";
 import { isObject } from "../../definitions/values";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
-export function decode(struct: Struct | undefined): Properties {
+export function fromStruct(struct: Struct | undefined): Properties {
   const decoded = struct ? unwrapSecrets(struct.toJavaScript()) : {};
   return isObject(decoded) ? decoded : {};
 }
 
 /** Properties in the protocol's form, which has no undefined. */
-export function encode(properties: Properties): Struct {
+export function toStruct(properties: Properties): Struct {
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(properties)) as Record<string, JavaScriptValue>);
 }
