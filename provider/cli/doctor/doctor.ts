@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { styleText } from "node:util";
 
 import type { Command } from "commander";
-import { z } from "zod";
+import * as z from "zod/mini";
 
 import { ApiError, UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";

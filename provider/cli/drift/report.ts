@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 
 import { counted, shorten } from "../../definitions/text";
 import { parseUrn } from "../../definitions/urn";
@@ -18,20 +18,20 @@ const driftedResource = z.object({
   properties: z.array(
     z.object({
       property: z.string(),
-      declared: z.unknown().optional(),
-      actual: z.unknown().optional(),
+      declared: z.optional(z.unknown()),
+      actual: z.optional(z.unknown()),
       secret: z.boolean(),
     }),
   ),
   /** The explanation of anything but a change. */
-  message: z.string().optional(),
+  message: z.optional(z.string()),
 });
 
 const unmanagedRecord = z.object({
   type: z.string(),
   id: z.string(),
   name: z.string(),
-  account: z.string().optional(),
+  account: z.optional(z.string()),
 });
 
 /** The output of `drift --json`. */
@@ -40,9 +40,9 @@ export const driftReport = z.object({
   checked: z.number(),
   drifted: z.array(driftedResource),
   /** The resources that could not be compared. */
-  errors: z.array(z.object({ urn: z.string(), id: z.string().optional(), message: z.string() })),
+  errors: z.array(z.object({ urn: z.string(), id: z.optional(z.string()), message: z.string() })),
   /** The records that no resource of the stack manages, if they were asked for. */
-  unmanaged: z.array(unmanagedRecord).optional(),
+  unmanaged: z.optional(z.array(unmanagedRecord)),
 });
 
 /** A resource that differs from its record. */

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { basename, dirname, join } from "node:path";
 
-import { z } from "zod";
+import * as z from "zod/mini";
 
 import { ownPackage, packageAbove } from "../../definitions/package";
 import { assertFree, exists, explainFailure, readText, writeNewFile } from "./files";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import { Cleaner } from "../../engine/clean";

@@ -1,7 +1,7 @@
-import type { z } from "zod";
+import type * as z from "zod/mini";
 
 /** Parses a JSON text; undefined if it has another form. */
-export function parseAs<T>(schema: z.ZodType<T>, text: string): T | undefined {
+export function parseAs<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
   try {
     return schema.parse(JSON.parse(text));
   } catch {
@@ -10,7 +10,7 @@ export function parseAs<T>(schema: z.ZodType<T>, text: string): T | undefined {
 }
 
 /** Parses what a command printed as JSON, also after lines of a wrapper such as npm; undefined if it has another form. */
-export function parsePrinted<T>(schema: z.ZodType<T>, text: string): T | undefined {
+export function parsePrinted<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
   const start = text.search(/^\{/m);
   return parseAs(schema, start < 0 ? text : text.slice(start));
 }

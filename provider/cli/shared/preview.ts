@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { z } from "zod";
+import * as z from "zod/mini";
 
 import { identityKeys } from "../../definitions/keys";
 import { unknownValue } from "../../definitions/marks";
@@ -11,38 +11,38 @@ import { findDefinition, titleOf } from "./resource-types";
 
 const stepState = z.looseObject({
   type: z.string(),
-  id: z.string().optional(),
+  id: z.optional(z.string()),
   /** The resource is deleted, and its replacement is not made yet. */
-  pendingReplacement: z.boolean().optional(),
-  inputs: z.record(z.string(), z.unknown()).optional(),
-  outputs: z.record(z.string(), z.unknown()).optional(),
+  pendingReplacement: z.optional(z.boolean()),
+  inputs: z.optional(z.record(z.string(), z.unknown())),
+  outputs: z.optional(z.record(z.string(), z.unknown())),
   /** The provider's URN and id. */
-  provider: z.string().optional(),
+  provider: z.optional(z.string()),
   /** The option `import` of a native resource. */
-  importID: z.string().optional(),
+  importID: z.optional(z.string()),
 });
 
 /** What `pulumi preview --json` prints, as far as it is used here. */
 export const previewReport = z.looseObject({
-  steps: z
-    .array(
+  steps: z.nullish(
+    z.array(
       z.looseObject({
         op: z.string(),
         urn: z.string(),
-        oldState: stepState.optional(),
-        newState: stepState.optional(),
+        oldState: z.optional(stepState),
+        newState: z.optional(stepState),
         /** By property; of native resources only. */
-        detailedDiff: z.record(z.string(), z.unknown()).nullish(),
+        detailedDiff: z.nullish(z.record(z.string(), z.unknown())),
       }),
-    )
-    .nullish(),
+    ),
+  ),
   /** How many resources there are for each operation. */
-  changeSummary: z.record(z.string(), z.number()).nullish(),
-  diagnostics: z
-    .array(
-      z.looseObject({ urn: z.string().optional(), message: z.string(), severity: z.string().optional() }),
-    )
-    .nullish(),
+  changeSummary: z.nullish(z.record(z.string(), z.number())),
+  diagnostics: z.nullish(
+    z.array(
+      z.looseObject({ urn: z.optional(z.string()), message: z.string(), severity: z.optional(z.string()) }),
+    ),
+  ),
 });
 
 export type Preview = z.infer<typeof previewReport>;

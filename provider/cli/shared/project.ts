@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { parse } from "yaml";
-import { z } from "zod";
+import * as z from "zod/mini";
 
 import { isObject } from "../../definitions/values";
 import { exists, explainFailure, readText } from "./files";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-import { z } from "zod";
+import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import { parseAs } from "./json";
@@ -117,9 +117,9 @@ export async function exportState(location: StackLocation, secrets: boolean): Pr
 const configuration = z.record(
   z.string(),
   z.looseObject({
-    value: z.string().optional(),
-    objectValue: z.unknown().optional(),
-    secret: z.boolean().optional(),
+    value: z.optional(z.string()),
+    objectValue: z.optional(z.unknown()),
+    secret: z.optional(z.boolean()),
   }),
 );
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
@@ -9,24 +9,24 @@ import { findDefinition } from "./resource-types";
 const stateResource = z.looseObject({
   urn: z.string(),
   type: z.string(),
-  custom: z.boolean().optional(),
-  id: z.string().optional(),
-  inputs: z.record(z.string(), z.unknown()).optional(),
-  outputs: z.record(z.string(), z.unknown()).optional(),
-  additionalSecretOutputs: z.array(z.string()).nullish(),
+  custom: z.optional(z.boolean()),
+  id: z.optional(z.string()),
+  inputs: z.optional(z.record(z.string(), z.unknown())),
+  outputs: z.optional(z.record(z.string(), z.unknown())),
+  additionalSecretOutputs: z.nullish(z.array(z.string())),
   /** It was replaced, and is still to be deleted. */
-  delete: z.boolean().optional(),
+  delete: z.optional(z.boolean()),
   /** Only read, not managed. */
-  external: z.boolean().optional(),
+  external: z.optional(z.boolean()),
   /** The provider's URN and id. */
-  provider: z.string().optional(),
+  provider: z.optional(z.string()),
   /** The program's option, if the engine keeps it in state. */
-  ignoreChanges: z.array(z.string()).optional(),
+  ignoreChanges: z.optional(z.array(z.string())),
 });
 
 const deployment = z.looseObject({
   version: z.number(),
-  deployment: z.looseObject({ resources: z.array(stateResource).nullish() }),
+  deployment: z.looseObject({ resources: z.nullish(z.array(stateResource)) }),
 });
 
 export type StateResource = z.infer<typeof stateResource>;
