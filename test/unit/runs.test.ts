@@ -90,6 +90,14 @@ const seen: Record<string, Scenario> = {
         { command: "destroy", moments: [{ after: 1, happens: "kill" }] },
       ),
     ),
+  "a resource whose record a killed run has deleted gets another name, and is repaired in the same way": runs(
+    run([{ ...a, parent: "x:y:Front" }]),
+    run([{ ...a, formerly: [{ name: "a", parent: "x:y:Front" }] }], {
+      before: [{ event: "rotate", place: 0 }],
+      command: "destroy --run-program",
+      moments: [{ after: 2, happens: "kill" }],
+    }),
+  ),
   "a resource that imports a record keeps it when its former one is replaced": runs(
     run([a, b]),
     run(

@@ -23,41 +23,27 @@ const installable = ["npm", "go"];
  * @returns {Promise<Engine>}
  */
 export async function ensureEngine({ log = () => undefined, env = process.env } = {}) {
+  const folderOf = (source) => join(cacheRoot(env), `${cacheKey}-${source}`);
+  const fill = (source) => (draft) => fillFrom(source, draft, { env, log });
+  const ways = [
+    ["path", () => findOnPath(env)],
+    ...installable.map((source) => [source, () => readInstalled(folderOf(source))]),
+    ...installable.map((source) => [
+      source,
+      () => install(folderOf(source), { version: pinnedVersion, source }, fill(source)),
+    ]),
+  ];
   const failures = [];
-  const attempt = async (source, action) => {
+  for (const [source, find] of ways)
     try {
-      return await action();
+      const found = await find();
+      if (found) return found;
     } catch (error) {
       failures.push({ source, reason: error.message });
       const [firstLine] = error.message.split("\n");
       if (source !== "path") log(`That did not work: ${firstLine} ${lastLineOf(error.message)}`.trimEnd());
-      return undefined;
     }
-  };
-
-  const own = await attempt("path", () => findOnPath(env));
-  if (own) return own;
-  const root = cacheRoot(env);
-  const folderOf = (source) => join(root, `${cacheKey}-${source}`);
-  const now = (source) =>
-    attempt(source, () =>
-      install(folderOf(source), { version: pinnedVersion, source }, (draft) =>
-        fillFrom(source, draft, { env, log }),
-      ),
-    );
-
-  const earlier = await firstOf(installable, (source) => readInstalled(folderOf(source)));
-  const found = earlier ?? (await firstOf(installable, now));
-  if (found) return found;
   throw new Error(explain(failures));
-}
-
-async function firstOf(sources, find) {
-  for (const source of sources) {
-    const found = await find(source);
-    if (found) return found;
-  }
-  return undefined;
 }
 
 /** The end of a command's output, which says what went wrong; empty for a message of one line. */

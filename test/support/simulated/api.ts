@@ -204,27 +204,34 @@ export class SimulatedApi implements Network {
     return this.habits.ids === "reused" ? { id: Math.max(this.firstId - 1, ...ids) + 1 } : {};
   }
 
-  /** A table as a request sees it. */
-  private tableFor(kind: Kind, { method, id }: Seen): Table {
+  /** A table as a request sees it, which notes what the request does. */
+  private tableFor(kind: Kind, request: Seen): Table {
     const table = this.tables[kind];
-    const isList = method === "GET" && id === undefined;
+    const isList = request.method === "GET" && request.id === undefined;
     const seen = this.time.now() - this.habits.lag;
+    const noted = (made: NonNullable<Seen["effect"]>["made"], record: StoredRecord): StoredRecord => {
+      request.effect = { made, id: this.shownId(record.id) };
+      return record;
+    };
     const view: Pick<Table, "add" | "all" | "edit" | "get" | "remove"> = {
-      add: (fields) => table.add({ ...fields, ...this.nextId(kind) }),
+      add: (fields) => noted("created", table.add({ ...fields, ...this.nextId(kind) })),
       all: () =>
         isList && this.habits.lag > 0
           ? (this.history[kind].find(({ at }) => at <= seen)?.all ?? [])
           : table.all(),
-      edit: (of, fields) => table.edit(of, fields),
+      edit: (of, fields) => noted("deleted_at" in fields ? "deleted" : "changed", table.edit(of, fields)),
       get: (of) => table.get(of),
-      remove: (of) => table.remove(of),
+      remove: (of) => {
+        const record = table.get(of);
+        if (record) noted("deleted", record);
+        return table.remove(of);
+      },
     };
     return view as Table;
   }
 
   private carryOut(request: Seen): Answer {
-    const { kind, id, method } = request;
-    const before = new Map(kind && this.all(kind).map((record) => [record.id, this.stored(kind, record)]));
+    const { id } = request;
     const path = id === undefined ? request.path : request.path.replace(/[^/]*$/, String(this.storedId(id)));
     const answer = carryOut(
       { ...request, path },
@@ -238,19 +245,8 @@ export class SimulatedApi implements Network {
         moment: { now: new Date(this.time.date()), requests: this.requests.length },
       },
     );
-    if (kind && method !== "GET") {
-      const after = this.all(kind);
-      const made = after.find((record) => before.get(record.id) !== this.stored(kind, record));
-      if (made) request.effect = { made: method === "POST" ? "created" : "changed", id: made.id };
-      else if (after.length < before.size && id !== undefined) request.effect = { made: "deleted", id };
-    }
     this.onDone(request);
     return this.habits.ids === "text" ? withTextIds(answer) : answer;
-  }
-
-  /** The frozen record, which an edit replaces. */
-  private stored(kind: Kind, { id }: ShownRecord): StoredRecord | undefined {
-    return this.tables[kind].get(this.storedId(id));
   }
 }
 

@@ -142,7 +142,7 @@ export function urnOf({ kind, name, parent, provider }: Named): string {
 }
 
 /** The URN of a resource, and those that it had before. */
-const urnsOf = ({ kind, provider, name, parent, formerly = [] }: Declared): string[] =>
+export const urnsOf = ({ kind, provider, name, parent, formerly = [] }: Declared): string[] =>
   [{ name, parent }, ...formerly].map((names) => urnOf({ kind, provider, ...names }));
 
 /** A resource in state after an operation that was done. */

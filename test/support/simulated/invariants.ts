@@ -2,7 +2,7 @@ import { isInternal, kinds } from "../calls";
 import type { Kind } from "../calls";
 import { snake } from "../oracle";
 import type { Seen, ServerHabits, SimulatedApi } from "./api";
-import { isGreen, urnOf } from "./engine";
+import { isGreen, urnOf, urnsOf } from "./engine";
 import type { Entry, Operation, Outcome, SimulatedEngine } from "./engine";
 import { isChangedMeanwhile } from "./scenarios";
 import type { Edit, PlannedRun } from "./scenarios";
@@ -150,6 +150,9 @@ export class Invariants {
   /** Which resources have taken records that were there before, and which records may be gone or not. */
   private noteOperations({ run, before, outcome }: Ended): void {
     const imports = importsOf(run);
+    for (const declared of run.program)
+      for (const { condemnedBy } of this.histories.values())
+        if (urnsOf(declared).some((urn) => condemnedBy.has(urn))) condemnedBy.add(urnOf(declared));
     const all = [...this.engine.state, ...before];
     for (const { operation, urn, id, result, outcome: end } of outcome.operations) {
       const entry = all.find((one) => one.urn === urn && (id === undefined || one.id === id));

@@ -72,23 +72,18 @@ export interface Scenario {
 /** A name that the server refuses. */
 export const refusedName = "Refused";
 
+const home = { name: "Home", url: "https://home.example/", interval: 60 };
+const shop = { name: "Shop", url: "https://shop.example/", interval: 300 };
 const monitors: readonly Declared["args"][] = [
-  { name: "Home", url: "https://home.example/", interval: 60 },
-  { name: "Shop", url: "https://shop.example/", interval: 300 },
-  { name: "Home", url: "https://home.example/", interval: 60, sslAlertDays: 7 },
-  { name: "Shop", url: "https://shop.example/", interval: 300, pause: true },
+  ...[home, shop, { ...home, sslAlertDays: 7 }, { ...shop, pause: true }],
   { name: refusedName, url: "https://refused.example/", interval: 60 },
 ];
 const domains: readonly Declared["args"][] = [
   { name: "one.example" },
   { name: "two.example", homepageUrl: "https://two.example/home" },
 ];
-const monitorRecord = (at: number): Fields => {
-  const { name, url, interval } = monitors[at] as { name: string; url: string; interval: number };
-  return { name, url, interval };
-};
 const records: Readonly<Record<Kind, readonly Fields[]>> = {
-  monitor: [monitorRecord(0), monitorRecord(1)],
+  monitor: [home, shop],
   domain: [{ name: "one.example" }],
 };
 
