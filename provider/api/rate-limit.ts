@@ -80,7 +80,8 @@ export class RateLimiter {
     try {
       const { result, response } = await request();
       if (response && isTooSoon(response.status, response.headers)) this.close(response.headers, begun);
-      else if (response) {
+      // A 503 that names no time says nothing of the limit.
+      else if (response && response.status !== 503) {
         this.open(begun);
         this.done++;
       }

@@ -101,7 +101,10 @@ async function findLost(
     let failure: unknown;
     const begun = clock.now();
     try {
-      candidates = await findCandidates(scope, sent, operation);
+      const { equal, alike } = await findCandidates(scope, sent, operation);
+      // Another look, which has ended at the same moment, may have taken one.
+      const isFree = ({ id }: ApiRecord): boolean => !isOwned(scope, id);
+      candidates = { equal: equal.filter(isFree), alike: alike.filter(isFree) };
       looks++;
       const [record, ...others] = candidates.equal;
       // If several are equal, other lost creates may take some of them; so look again.
@@ -180,12 +183,11 @@ async function findCandidates(
   { wanted, baseline, highestIdThen, lost }: LostCreate,
   operation: Operation,
 ): Promise<Candidates> {
-  const { clock, collection, creates, definition, ledger, reader, traits } = scope;
+  const { clock, collection, creates, definition, reader, traits } = scope;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
-    const isOwned = ["owned", "ending"].includes(ledger.standing(id)) || isOwnedElsewhere(scope, id);
-    return isLater && !baseline.ids.has(number ?? id) && !isOwned;
+    return isLater && !baseline.ids.has(number ?? id) && !isOwned(scope, id);
   };
   const list = new Listing(collection.list(operation), "desc", clock);
   if (highestIdThen === undefined) await list.complete();
@@ -204,7 +206,11 @@ async function findCandidates(
     if (differences(definition, wanted, record).length === 0) equal.push(record);
     else if (isAlike(definition, wanted, record)) alike.push(record);
   }
-  return { equal: equal.filter(isNew), alike: alike.filter(isNew) };
+  return { equal, alike };
+}
+
+function isOwned(scope: RecordScope, id: string): boolean {
+  return ["owned", "ending"].includes(scope.ledger.standing(id)) || isOwnedElsewhere(scope, id);
 }
 
 /** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */

@@ -62,6 +62,6 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
   if (!first) return;
   const { key, wanted, actual } = first;
   throw new AnotherRecordError(
-    message`${label} ${quoteId(record.id)} has the ${key} ${quoteValue(actual)} in the API and ${JSON.stringify(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${label} ${quoteId(record.id)} has the ${key} ${quoteValue(actual)} in the API and ${quoteValue(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
   );
 }

@@ -139,7 +139,8 @@ function isAboutEmptyList(definition: Definition, wanted: WantedValues, refusal:
 
 function describeNotStored({ key, field, wanted, actual, problem }: Difference): Message {
   if (field.secret) return [`${key} (what is there differs from what was sent)`];
-  const sent = `${key} was sent as ${JSON.stringify(wanted)}`;
+  // An update sends some ignored fields as the server has shown them.
+  const sent = message`${key} was sent as ${quoteValue(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${problem}`;
   const hasOffset = field.type === "dateTime" && typeof actual === "string" && /[+-]\d\d:?\d\d$/.test(actual);
   const hint = hasOffset ? " (an offset other than +00:00 is not supported)" : "";

@@ -219,6 +219,19 @@ describe("equal creates", () => {
     }
   });
 
+  test("get a record each if what one has made is all that the other declares, and both wait for a third", async () => {
+    onCreates(cutBefore, cut, { kind: "delay", answerDelayMs: 10_000 });
+    const together = program();
+    const [less, more, third] = [together.resource(), together.resource(), together.resource()];
+    await Promise.all([
+      less.up(home),
+      more.up({ ...home, sslAlertDays: 14 }),
+      third.up({ ...home, name: "Third" }),
+    ]);
+    expect([less, more, third].map(({ state }) => state?.id).sort()).toEqual(storedIds().sort());
+    expect(storedIds()).toHaveLength(3);
+  });
+
   test("get a record each if there are six, and four answers are lost in four ways", async () => {
     onCreates(
       cut,

@@ -224,6 +224,17 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(failure).not.toContain(key);
   });
 
+  test("are not in an error about an ignored field that an update sends as the server shows it", async () => {
+    const one = new Program(front, settings).resource("monitor", { ignoreChanges: ["alertCondition"] });
+    await one.up(home);
+    const shows = (alert_condition: string): Fault =>
+      answer(200, { ...emulator.monitors.all()[0], alert_condition });
+    emulator.fault = ({ method }) => shows(method === "GET" ? key : "url_unavailable");
+    const failure = await failureOf(one.up({ ...home, interval: 300 }));
+    expect(failure).toContain("alertCondition was sent as (the server repeats a secret)");
+    expect(failure).not.toContain(key);
+  });
+
   test("are not in the log if the server makes an id of them", async () => {
     const lines: string[] = [];
     const print = (line: string): void => void lines.push(line);

@@ -112,6 +112,13 @@ describe.each(fronts)("a server that answers nothing but (%s)", (front) => {
   });
 });
 
+test("a server that limits for ten minutes, and is unavailable in between, fails what waits for it", async () => {
+  const one = new Program("dynamic", { "uptime:maxRetries": "100" }).resource();
+  const faults = [answer(429, "", { "retry-after": "30" }), answer(503)];
+  emulator.fault = () => faults[emulator.requests.length % 2];
+  expect(await timeOf(failureOf(one.up(home)))).toBeLessThanOrEqual(minutes(11));
+});
+
 test.each([429, 503])(
   "%i with Retry-After: 3600 is waited for no longer than ten minutes",
   async (status) => {
