@@ -9,7 +9,7 @@ import { secretKeys } from "../definitions/keys";
 import type { Properties } from "../definitions/marks";
 import { excerpt } from "../definitions/text";
 import { mapLeaves, isObject } from "../definitions/values";
-import type { InputProblem } from "../lifecycle/import";
+import type { InputProblem } from "../lifecycle/validate";
 
 /** Replaces a text that holds a secret. */
 const redacted = "(the server repeats a secret)";

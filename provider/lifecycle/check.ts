@@ -4,10 +4,12 @@ import type { Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
 import { checkImport } from "./import";
-import type { CheckedImport, ImportOptions, InputProblem } from "./import";
+import type { CheckedImport, ImportOptions } from "./import";
+import { topLevel } from "./paths";
 import type { Connect, RecordScope } from "./record-scope";
 import type { Inputs } from "./resource";
-import { problemsOf, topLevel } from "./validate";
+import { problemsOf } from "./validate";
+import type { InputProblem } from "./validate";
 
 /** A resource as a program declares it, and as state has it. */
 export interface Declaration extends ImportOptions {

@@ -2,7 +2,6 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, MissingError, withoutPeriod, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import type { Problem } from "../definitions/field";
 import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../definitions/values";
 import { newClaim, unknownOwner } from "./claims";
@@ -12,6 +11,7 @@ import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, EngineOptions } from "./resource";
 import { reserveRecord } from "./run-note";
+import type { InputProblem } from "./validate";
 
 /** The result of checking an import. */
 export interface CheckedImport {
@@ -19,11 +19,6 @@ export interface CheckedImport {
   /** Says which record it imports. */
   readonly announcement?: Message | undefined;
   readonly warnings: readonly Message[];
-}
-
-/** Something that is wrong with an input. The reason may quote the server. */
-export interface InputProblem extends Omit<Problem, "reason"> {
-  readonly reason: string | Message;
 }
 
 export interface ImportOptions {

@@ -8,3 +8,8 @@ export function pathsTouch(paths: readonly string[] | undefined, key: string): b
   const tops = paths?.map((path) => path.replace(/(?<=.)[.[].*$/, ""));
   return pathsInclude(tops, key) || pathsInclude(paths, key);
 }
+
+/** The property that a path begins with. */
+export function topLevel(path: string): string {
+  return path.replace(/[.[].*$/s, "");
+}

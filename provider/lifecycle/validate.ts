@@ -1,7 +1,15 @@
+import type { Message } from "../api/errors";
 import type { Definition, Problem } from "../definitions/field";
 import { problemsOfValue } from "../definitions/field-problems";
 import { nearest } from "../definitions/nearest";
 import { isUnknown } from "../definitions/unknown";
+import { topLevel } from "./paths";
+
+/** Something that is wrong with an input. The reason may quote the server. */
+export interface InputProblem {
+  readonly property: string;
+  readonly reason: string | Message;
+}
 
 /** Everything that is wrong with the declared fields of one resource, each with its property's path and what is allowed. */
 export function problemsOf(definition: Definition, values: Readonly<Record<string, unknown>>): Problem[] {
@@ -25,11 +33,6 @@ export function problemsOf(definition: Definition, values: Readonly<Record<strin
     if (problem) problems.push(problem);
   }
   return problems;
-}
-
-/** The property that a path begins with. */
-export function topLevel(path: string): string {
-  return path.replace(/[.[].*$/s, "");
 }
 
 function unknownProperty(definition: Definition, key: string): string {

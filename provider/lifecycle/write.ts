@@ -11,8 +11,8 @@ import { isEmpty } from "../definitions/values";
 import { quoteValue } from "./describe";
 import { differences, shows } from "./difference";
 import type { Difference, WantedValues } from "./difference";
+import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
-import { topLevel } from "./validate";
 
 /**
  * How often, and how many milliseconds apart, a record is read after an update that was only accepted (202, 204). An update

@@ -5,8 +5,8 @@ import { mustBeDeclared } from "../../definitions/field-types";
 import type { Properties } from "../../definitions/marks";
 import { hiddenNames } from "../../definitions/pulumi";
 import { unknown } from "../../definitions/unknown";
-import type { InputProblem } from "../../lifecycle/import";
 import type { Outputs } from "../../lifecycle/resource";
+import type { InputProblem } from "../../lifecycle/validate";
 import { withoutMarks } from "../request";
 
 /** A record that an import has read. */
