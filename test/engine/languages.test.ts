@@ -16,7 +16,7 @@ import { copyExample } from "../support/workspace";
 
 const run = promisify(execFile);
 const root = join(__dirname, "..", "..");
-const program = (options: object = {}) => yamlOf({ home: yamlMonitor({}, options) });
+const program = (options = {}) => yamlOf({ home: yamlMonitor({}, options) });
 
 /** Without the line that says where the plugin is. */
 async function removePath(file: string): Promise<void> {

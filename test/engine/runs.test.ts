@@ -44,7 +44,7 @@ async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator
         edit: (kind, id, fields) => void emulator[`${kind}s`].edit(id, fields),
         remove: (kind, id) => void emulator[`${kind}s`].remove(id),
       });
-  await workspace.setConfig({ "uptime:adoptExisting": String(run.adoptExisting ?? false) });
+  await workspace.setConfig({ "uptime:adoptExisting": String(run.adoptExisting) });
   await workspace.write(programOf(run.program));
   const [command = "up", ...flags] = run.command.split(" ");
   const named = (flag: string, places: readonly number[] | undefined): string[] =>

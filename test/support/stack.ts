@@ -36,27 +36,23 @@ export const recordOf = (table: Emulator["monitors"], name: string) =>
 export const writesTo = (emulator: Emulator): string[] =>
   emulator.writes().map(({ method, path }) => `${method} ${path}`);
 
+type Properties = Record<string, unknown>;
+
 /** One resource of a program. */
 export interface Declared {
   kind: "Domain" | "Monitor";
   name: string;
-  args: Record<string, unknown>;
-  options?: Record<string, unknown>;
+  args: Properties;
+  options: Properties;
 }
 
-export const monitorOf = (name: string, more: object = {}, options: object = {}): Declared => ({
-  kind: "Monitor",
-  name,
-  args: { ...home, ...more },
-  options: { ...options },
-});
+export function monitorOf(name: string, more: Properties = {}, options: Properties = {}): Declared {
+  return { kind: "Monitor", name, args: { ...home, ...more }, options };
+}
 
-export const domainOf = (name: string, args: object, options: object = {}): Declared => ({
-  kind: "Domain",
-  name,
-  args: { ...args },
-  options: { ...options },
-});
+export function domainOf(name: string, args: Properties, options: Properties = {}): Declared {
+  return { kind: "Domain", name, args, options };
+}
 
 /** What a program that is written out begins with. */
 export const imports = `
@@ -68,7 +64,7 @@ const site = (name, more) => ({ name, url: "https://example.com/", interval: 60,
 /** A program that declares these resources. */
 export function programOf(resources: readonly Declared[]): string {
   const lines = resources.map(
-    ({ kind, name, args, options = {} }) =>
+    ({ kind, name, args, options }) =>
       `new uptime.${kind}(${JSON.stringify(name)}, ${JSON.stringify(args)}, ${JSON.stringify(options)});`,
   );
   return [`const uptime = require("pulumi-uptime");`, ...lines].join("\n");
@@ -77,24 +73,20 @@ export function programOf(resources: readonly Declared[]): string {
 /** A resource of a YAML program. */
 export interface YamlResource {
   type: string;
-  properties?: Record<string, unknown>;
-  options?: Record<string, unknown>;
+  properties?: Properties;
+  options?: Properties;
 }
 
-export const yamlMonitor = (more: object = {}, options: object = {}): YamlResource => ({
-  type: "uptime:Monitor",
-  properties: { ...home, ...more },
-  options: { ...options },
-});
+export function yamlMonitor(more: Properties = {}, options: Properties = {}): YamlResource {
+  return { type: "uptime:Monitor", properties: { ...home, ...more }, options };
+}
 
-export const yamlDomain = (name: string, options: object = {}): YamlResource => ({
-  type: "uptime:Domain",
-  properties: { name },
-  options: { ...options },
-});
+export function yamlDomain(name: string, options: Properties = {}): YamlResource {
+  return { type: "uptime:Domain", properties: { name }, options };
+}
 
 /** A YAML program that declares these resources. JSON is YAML. */
-export function yamlOf(resources: Record<string, YamlResource>, more: Record<string, unknown> = {}): string {
+export function yamlOf(resources: Record<string, YamlResource>, more: Properties = {}): string {
   return Object.entries({ resources, ...more })
     .map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
     .join("");
