@@ -5,43 +5,24 @@ import { namesOf } from "../arbitraries";
 import type { Kind } from "../calls";
 import type { ServerHabits } from "./api";
 import { isOtherFront, labelOf, urnOf } from "./engine";
-import type { Command, Declared } from "./engine";
+import type { Declared } from "./engine";
 import { faults } from "./faults";
 
 /** Properties under the API's names. */
 export type Fields = Readonly<Record<string, string | number>>;
 
-type Generated<Arbitrary> = Arbitrary extends fc.Arbitrary<infer One> ? Readonly<One> : never;
+type Generated<Arbitrary> = Arbitrary extends fc.Arbitrary<infer One> ? One : never;
 export type Edit = Generated<typeof edit>;
 export type Event = Generated<typeof event>;
 export type Mistake = Generated<typeof mistake>;
 export type Fault = Generated<typeof fault>;
-type Moment = Generated<typeof moment>;
 type Change = Generated<typeof change>;
 
-export interface PlannedRun {
-  readonly before: readonly Event[];
-  readonly command: Command;
-  readonly adoptExisting: boolean;
+export type PlannedRun = Omit<Generated<typeof randomRun>, "changes"> & {
+  readonly program: readonly Declared[];
   /** A person says that the account is the one that state means. */
   readonly isSameAccount?: boolean;
-  /** A preview comes before it. */
-  readonly isPreviewed: boolean;
-  readonly program: readonly Declared[];
-  /** The explicit providers are taken out of the program. */
-  readonly hasNoProviders?: boolean | undefined;
-  /** `--target`, `--exclude` and `--replace`: resources of the program, by their places. */
-  readonly targets?: readonly number[] | undefined;
-  readonly excluded?: readonly number[] | undefined;
-  readonly replace?: readonly number[] | undefined;
-  /** `--continue-on-error` */
-  readonly isContinued?: boolean | undefined;
-  readonly parallel?: number | undefined;
-  readonly faults: readonly Fault[];
-  readonly moments: readonly Moment[];
-  /** Milliseconds that the requests take, one after the other. */
-  readonly latencies: readonly number[];
-}
+};
 
 /** Somebody edits records while it runs. */
 export const isChangedMeanwhile = ({ moments }: PlannedRun): boolean =>
@@ -54,6 +35,12 @@ export const plannedRun = (program: readonly Declared[], more: Partial<PlannedRu
   adoptExisting: false,
   isPreviewed: false,
   program,
+  hasNoProviders: false,
+  targets: undefined,
+  excluded: undefined,
+  replace: undefined,
+  isContinued: false,
+  parallel: undefined,
   faults: [],
   moments: [],
   latencies: [1],
@@ -241,29 +228,33 @@ const fault = fc.record({
 const places = (maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(fc.nat(3), { minLength: 1, maxLength });
 
-const randomRun: fc.Arbitrary<Omit<PlannedRun, "program"> & { readonly changes: readonly Change[] }> =
-  fc.record({
-    before: fc.array(event, { maxLength: 3, size: "-1" }),
-    command: fc.oneof(
-      { weight: 5, arbitrary: fc.constant("up") },
-      { weight: 2, arbitrary: fc.constant("up --refresh") },
-      { weight: 3, arbitrary: fc.constant("up --refresh --run-program") },
-      fc.constantFrom("refresh", "refresh --run-program"),
-      fc.constantFrom("destroy", "destroy --run-program"),
-    ),
-    adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
-    isPreviewed: rarely(4),
-    changes: fc.array(change, { maxLength: 3 }),
-    hasNoProviders: rarely(10),
-    targets: sometimes(places(2), 8),
-    excluded: sometimes(places(1), 12),
-    replace: sometimes(places(1), 10),
-    isContinued: rarely(8),
-    parallel: sometimes(fc.integer({ min: 1, max: 3 }), 2),
-    faults: fc.oneof(fc.constant([]), fc.array(fault, { maxLength: 3 })),
-    moments: fc.array(moment, { maxLength: 2, size: "-1" }),
-    latencies: fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 6 }),
-  });
+const randomRun = fc.record({
+  before: fc.array(event, { maxLength: 3, size: "-1" }),
+  command: fc.oneof(
+    { weight: 5, arbitrary: fc.constant("up") },
+    { weight: 2, arbitrary: fc.constant("up --refresh") },
+    { weight: 3, arbitrary: fc.constant("up --refresh --run-program") },
+    fc.constantFrom("refresh", "refresh --run-program"),
+    fc.constantFrom("destroy", "destroy --run-program"),
+  ),
+  adoptExisting: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
+  // A preview comes before it.
+  isPreviewed: rarely(4),
+  changes: fc.array(change, { maxLength: 3 }),
+  // The explicit providers are taken out of the program.
+  hasNoProviders: rarely(10),
+  // `--target`, `--exclude` and `--replace`: resources of the program, by their places.
+  targets: sometimes(places(2), 8),
+  excluded: sometimes(places(1), 12),
+  replace: sometimes(places(1), 10),
+  // `--continue-on-error`
+  isContinued: rarely(8),
+  parallel: sometimes(fc.integer({ min: 1, max: 3 }), 2),
+  faults: fc.oneof(fc.constant<Fault[]>([]), fc.array(fault, { maxLength: 3 })),
+  moments: fc.array(moment, { maxLength: 2, size: "-1" }),
+  // Milliseconds that the requests take, one after the other.
+  latencies: fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 6 }),
+});
 
 const server: fc.Arbitrary<NonNullable<Scenario["server"]>> = fc.record({
   ids: fc.constantFrom("rising", "falling", "reused", "text"),
@@ -300,11 +291,12 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       runs: runs.map(({ changes, ...run }) => {
         present = changes.reduce(changed, present);
         // The flags are for `up` only, and need a resource to name.
-        const { targets, excluded, replace, ...rest } = run;
         const isNamed = run.command.startsWith("up") && present.length > 0;
         return {
-          ...rest,
-          ...(isNamed && { targets, excluded: targets ? undefined : excluded, replace }),
+          ...run,
+          targets: isNamed ? run.targets : undefined,
+          excluded: isNamed && !run.targets ? run.excluded : undefined,
+          replace: isNamed ? run.replace : undefined,
           program: run.hasNoProviders ? sound(present.filter(hasDefaultProvider)) : present,
         };
       }),
