@@ -11,7 +11,6 @@ import { compare, differences, wantedValues } from "./difference";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, EngineOptions } from "./resource";
-import { reserveRecord } from "./run-note";
 
 /** The result of checking an import. */
 export interface CheckedImport {
@@ -113,7 +112,7 @@ export async function importRecord(
         "this stack has it: remove the option import.",
     );
   const claim = newClaim(options.owner);
-  reserveRecord(scope, record);
+  scope.note.reserve(record);
   ledger.add(id, { is: "taken", claim });
   return { record, claim };
 }
