@@ -12,7 +12,6 @@ import { compare, differences } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
-import { isOwnedElsewhere, isReservedElsewhere, reserveRecord } from "./run-note";
 
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {
@@ -39,11 +38,11 @@ export async function adopt(
   owner: string | undefined,
   operation: Operation,
 ): Promise<AdoptedRecord | undefined> {
-  const { definition, ledger } = scope;
+  const { definition, ledger, note } = scope;
   const isFree = (record: ApiRecord): boolean =>
     ledger.standing(record.id) === "free" &&
-    !isOwnedElsewhere(scope, record.id) &&
-    !isReservedElsewhere(scope, record.id, record);
+    !note.isOwnedElsewhere(record.id) &&
+    !note.isReservedElsewhere(record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
@@ -51,7 +50,7 @@ export async function adopt(
   if (chosen) {
     const { record } = chosen;
     const claim = newClaim(owner);
-    reserveRecord(scope, record);
+    note.reserve(record);
     ledger.add(record.id, { is: "taken", claim });
     return { id: record.id, record, claim };
   }

@@ -27,7 +27,6 @@ import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
 import { PartialFailureError } from "./resource";
 import type { Inputs, EngineOptions, State } from "./resource";
-import { noteCreated } from "./run-note";
 import { formOf, sendUpdate, verify, withEmptyListForm } from "./write";
 
 /** A created resource, and a message if it has adopted its record. */
@@ -60,7 +59,7 @@ export async function create(
     adopted ??
     (await sendCreate(scope, { wanted: wantedOnCreate, claim: owner ?? unknownOwner, baseline }, operation));
   const { id, record } = created;
-  if (!adopted) noteCreated(scope, id);
+  if (!adopted) scope.note.addCreated(id);
   // State needs no claim of a created record, because no resource owned it before.
   const claim = adopted?.claim;
 

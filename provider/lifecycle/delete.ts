@@ -5,7 +5,6 @@ import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
-import { isOwnedElsewhere, isReservedElsewhere, noteOwner } from "./run-note";
 import { assertSameRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource owns it or it is gone. */
@@ -15,14 +14,14 @@ export async function deleteRecord(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<void> {
-  const { collection, ledger, reader } = scope;
+  const { collection, ledger, note, reader } = scope;
   assertSameServer(scope, outputs, options);
   const operation = new Operation(scope, options);
   const claim = claimOf(outputs, options);
   const mustStay = ledger.mustStay(id, claim);
   ledger.add(id, { is: "disowned", claim });
   // No other process of the run adopts the record while its delete is on its way.
-  noteOwner(scope, id, sharedClaim(outputs));
+  note.addOwned(id, sharedClaim(outputs));
   if (mustStay || (await isOwnedInOtherProcess(scope, id, sharedClaim(outputs), operation))) return;
   rememberState(scope, id, outputs);
   ledger.add(id, { is: "ending", owner: options.owner });
@@ -47,16 +46,16 @@ export async function deleteRecord(
 
 /** Whether a resource of another process owns the record. */
 async function isOwnedInOtherProcess(
-  scope: RecordScope,
+  { note, reader }: RecordScope,
   id: string,
   claim: string,
   operation: Operation,
 ): Promise<boolean> {
-  if (isOwnedElsewhere(scope, id, claim)) return true;
+  if (note.isOwnedElsewhere(id, claim)) return true;
   // With another key, the same id may be another record.
-  if (!isReservedElsewhere(scope, id)) return false;
+  if (!note.isReservedElsewhere(id)) return false;
   try {
-    return isReservedElsewhere(scope, id, await scope.reader.readSingle(id, operation));
+    return note.isReservedElsewhere(id, await reader.readSingle(id, operation));
   } catch (error) {
     if (error instanceof MissingError) return false;
     throw error;

@@ -10,7 +10,6 @@ import { rememberState } from "./evidence";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, EngineOptions, Outputs } from "./resource";
-import { isOwnedElsewhere, noteOwner } from "./run-note";
 import { assertSameServer } from "./same-record";
 
 export interface Changes {
@@ -38,7 +37,7 @@ export function diff(
   options: EngineOptions,
 ): Changes {
   assertSameServer(scope, outputs, options);
-  const { definition } = scope;
+  const { definition, ledger } = scope;
   const { ignoreChanges, replaceOnChanges } = options;
   // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
   const differing = changedKeys(definition, outputs, inputs);
@@ -52,17 +51,22 @@ export function diff(
     ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
     ...moved,
   ];
-  assertOnlyOwner(scope, id, outputs, inputs, options, replaces.length > 0);
+  const isReplaced = replaces.length > 0;
+  rememberState(scope, id, outputs);
+  if (inputs.importId !== undefined && isImportDone(id, outputs, inputs))
+    ledger.add(inputs.importId, { is: "imported before", owner: options.owner });
+  noteOwner(scope, id, outputs, options, isReplaced);
+  if (!isReplaced && options.isDeclared !== false) assertOnlyOwner(scope, id, outputs, options);
   const isInTheWay =
     inputs.account === outputs.account &&
-    (inputs.importId === id || hasSameNames(scope, (key) => !differing.includes(key)));
+    (inputs.importId === id || keepsIdentity(scope, (key) => !differing.includes(key)));
   return { changed: [...changed, ...moved], replaces, deleteBeforeReplace: isInTheWay };
 }
 
-/** Whether the replacement has the same name, and would therefore adopt the old record or be refused as its duplicate. */
-function hasSameNames({ definition, settings }: RecordScope, stays: (key: string) => boolean): boolean {
-  const names = settings.adoptExisting ? identityKeys(definition) : fixedKeys(definition);
-  return names.length > 0 && names.every(stays);
+/** Whether the replacement would adopt the old record, which has the same name, or be refused as its duplicate. */
+function keepsIdentity({ definition, settings }: RecordScope, stays: (key: string) => boolean): boolean {
+  const keys = settings.adoptExisting ? identityKeys(definition) : fixedKeys(definition);
+  return keys.length > 0 && keys.every(stays);
 }
 
 /** The managed properties of outputs that differ from inputs. */
@@ -82,31 +86,32 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
   return importId === id || importId === outputs.importId;
 }
 
-/** Notes that the resource owns the record. Throws if another one of the program owns it too. */
-function assertOnlyOwner(
-  scope: RecordScope,
+/** Notes that the resource owns the record, unless it is about to be replaced. */
+function noteOwner(
+  { ledger, note }: RecordScope,
   id: string,
   outputs: Outputs,
-  inputs: Inputs,
   options: EngineOptions,
   isReplaced: boolean,
 ): void {
-  const { definition, ledger } = scope;
   const { owner, isDeclared = true } = options;
   const claim = claimOf(outputs, options);
-  rememberState(scope, id, outputs);
-  if (inputs.importId !== undefined && isImportDone(id, outputs, inputs))
-    ledger.add(inputs.importId, { is: "imported before", owner });
-  if (isReplaced) {
-    ledger.add(id, { is: "replaced", claim, owner });
-    return;
-  }
-  ledger.add(id, { is: "owned", claim, owner, isDeclared });
-  if (!isDeclared) return;
-  noteOwner(scope, id, sharedClaim(outputs));
+  if (isReplaced) ledger.add(id, { is: "replaced", claim, owner });
+  else ledger.add(id, { is: "owned", claim, owner, isDeclared });
+  if (!isReplaced && isDeclared) note.addOwned(id, sharedClaim(outputs));
+}
+
+/** Throws if another resource of the program owns the record too. */
+function assertOnlyOwner(
+  { definition, ledger, note }: RecordScope,
+  id: string,
+  outputs: Outputs,
+  options: EngineOptions,
+): void {
+  const { owner } = options;
   const other =
-    ledger.otherOwner(id, [claim, owner], { importers: true }) ??
-    (isOwnedElsewhere(scope, id) ? unknownOwner : undefined);
+    ledger.otherOwner(id, [claimOf(outputs, options), owner], { importers: true }) ??
+    (note.isOwnedElsewhere(id) ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(
     message`${definition.label} ${quoteId(id)} belongs to ${owner ?? "this resource"}, and ${describeOwner(other)} has it too:

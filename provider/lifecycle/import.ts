@@ -10,7 +10,6 @@ import { compare, differences, wantedValues } from "./difference";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, EngineOptions } from "./resource";
-import { reserveRecord } from "./run-note";
 import type { InputProblem } from "./validate";
 
 /** The result of checking an import. */
@@ -108,7 +107,7 @@ export async function importRecord(
         "this stack has it: remove the option import.",
     );
   const claim = newClaim(options.owner);
-  reserveRecord(scope, record);
+  scope.note.reserve(record);
   ledger.add(id, { is: "taken", claim });
   return { record, claim };
 }

@@ -19,7 +19,6 @@ import { compare, differences, shows } from "./difference";
 import type { WantedValues } from "./difference";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
-import { isOwnedElsewhere } from "./run-note";
 
 /** How often a create is sent at most. After five cuts in a row, another try is unlikely to succeed. */
 const mostSends = 5;
@@ -209,8 +208,8 @@ async function findCandidates(
   return { equal, alike };
 }
 
-function isOwned(scope: RecordScope, id: string): boolean {
-  return ["owned", "ending"].includes(scope.ledger.standing(id)) || isOwnedElsewhere(scope, id);
+function isOwned({ ledger, note }: RecordScope, id: string): boolean {
+  return ["owned", "ending"].includes(ledger.standing(id)) || note.isOwnedElsewhere(id);
 }
 
 /** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */

@@ -15,89 +15,116 @@ import { join } from "node:path";
 
 import type { ApiRecord } from "../api/answer";
 import { message, messageOf, quoteId, UptimeError } from "../api/errors";
+import type { Address } from "../api/settings";
+import type { Definition } from "../definitions/field";
 import { shownIdentity } from "./difference";
-import type { RecordScope, RunNote } from "./record-scope";
 
-/**
- * Notes that a resource of this process owns a record.
- *
- * @param claim the resource's claim, if it has the record in state
- */
-export function noteOwner(scope: RecordScope, id: string, claim?: string): void {
-  scope.runNote.noteOwner(nameByKey(scope, id), claim);
-}
-
-/** Notes that a resource of this process has created a record. Throws if another process adopted it before the answer came. */
-export function noteCreated(scope: RecordScope, id: string): void {
-  noteOwner(scope, id);
-  let isAdopted = false;
-  try {
-    isAdopted = isOwnedElsewhere(scope, id);
-  } catch {
-    // State must get the new record, even if the note cannot be read.
-  }
-  if (isAdopted)
-    throw new UptimeError(
-      message`${scope.definition.label} ${quoteId(id)} was created, but a resource of another provider has adopted it
-        meanwhile: two resources that are equal cannot both have it. Give them different names, or remove one.`,
-    );
-}
-
-/** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
-export function reserveRecord(scope: RecordScope, record: ApiRecord): void {
-  const { runNote } = scope;
-  // For processes that have not read the record: see isReservedElsewhere.
-  runNote.noteOwner(nameOfId(scope, record.id));
-  runNote.reserve(nameOnServer(scope, record));
-  runNote.reserve(nameByKey(scope, record.id));
-}
-
-/**
- * Whether a resource of another process with the same key owns a record.
- *
- * @param claim the claim of the resource that asks, if it has the record in state: it may be moving to the other process, where
- *   it has the same claim
- */
-export function isOwnedElsewhere(scope: RecordScope, id: string, claim?: string): boolean {
-  return scope.runNote.isOwnedElsewhere(nameByKey(scope, id), claim);
-}
-
-/**
- * Whether another process with any key has reserved a record.
- *
- * @param record the record itself; without it, another account's record with the same id counts too
- */
-export function isReservedElsewhere(scope: RecordScope, id: string, record?: ApiRecord): boolean {
-  return scope.runNote.isOwnedElsewhere(record ? nameOnServer(scope, record) : nameOfId(scope, id));
-}
-
-/** The name of a record for processes with the same key. */
-function nameByKey(scope: RecordScope, id: string): string {
-  return `${scope.keyFingerprint} ${nameOfId(scope, id)}`;
-}
-
-/** The name of a record for all processes. It includes what the record shows, because two accounts of a server may use the same ids. */
-function nameOnServer(scope: RecordScope, record: ApiRecord): string {
-  return `${nameOfId(scope, record.id)} ${shownIdentity(scope.definition, record)}`;
-}
-
-/** The name of all records with an id, in whatever account. */
-function nameOfId({ address, definition }: RecordScope, id: string): string {
-  return `${address.hash} ${definition.plural} ${id}`;
+/** What the processes of a run tell each other: an entry for each record that one of their resources owns. */
+export interface RunNote {
+  /** Adds an entry for a resource of this process. Throws if another process was first, or cannot learn of it. */
+  reserve(entry: string): void;
+  /**
+   * Adds an entry for a resource of this process. The other processes may not learn of it.
+   *
+   * @param claim the resource's claim, if it has the record in state
+   */
+  add(entry: string, claim?: string): void;
+  /**
+   * Whether another process was the first to add an entry.
+   *
+   * @param claim the claim of the resource that asks: with the same claim, the other process has the same resource
+   */
+  isOthers(entry: string, claim?: string): boolean;
 }
 
 /** For a process that shares no note: a command, or a lookup in a program. */
 export const noNote: RunNote = {
   reserve: () => undefined,
-  noteOwner: () => undefined,
-  isOwnedElsewhere: () => false,
+  add: () => undefined,
+  isOthers: () => false,
 };
+
+/** What the processes of a run tell each other about the records of one kind at one address. */
+export class RecordNote {
+  constructor(
+    private readonly note: RunNote,
+    private readonly definition: Definition,
+    private readonly address: Address,
+    private readonly keyFingerprint: string,
+  ) {}
+
+  /**
+   * Tells that a resource of this process owns a record.
+   *
+   * @param claim the resource's claim, if it has the record in state
+   */
+  addOwned(id: string, claim?: string): void {
+    this.note.add(this.entryForAccount(id), claim);
+  }
+
+  /** Tells that a resource of this process has created a record. Throws if another process adopted it before the answer came. */
+  addCreated(id: string): void {
+    this.addOwned(id);
+    let isAdopted = false;
+    try {
+      isAdopted = this.isOwnedElsewhere(id);
+    } catch {
+      // State must get the new record, even if the note cannot be read.
+    }
+    if (isAdopted)
+      throw new UptimeError(
+        message`${this.definition.label} ${quoteId(id)} was created, but a resource of another provider has adopted it
+          meanwhile: two resources that are equal cannot both have it. Give them different names, or remove one.`,
+      );
+  }
+
+  /** Reserves an existing record for a resource of this process. Throws if another process was first, or cannot learn of it. */
+  reserve(record: ApiRecord): void {
+    this.note.add(this.entryForId(record.id));
+    this.note.reserve(this.entryForRecord(record));
+    this.note.reserve(this.entryForAccount(record.id));
+  }
+
+  /**
+   * Whether a resource of another process with the same key owns a record.
+   *
+   * @param claim the claim of the resource that asks, if it has the record in state: it may be moving to the other process,
+   *   where it has the same claim
+   */
+  isOwnedElsewhere(id: string, claim?: string): boolean {
+    return this.note.isOthers(this.entryForAccount(id), claim);
+  }
+
+  /**
+   * Whether another process with any key has reserved a record.
+   *
+   * @param record the record itself; without it, another account's record with the same id counts too
+   */
+  isReservedElsewhere(id: string, record?: ApiRecord): boolean {
+    return this.note.isOthers(record ? this.entryForRecord(record) : this.entryForId(id));
+  }
+
+  /** The entry for processes with the same key. */
+  private entryForAccount(id: string): string {
+    return `${this.keyFingerprint} ${this.entryForId(id)}`;
+  }
+
+  /** The entry for all processes. It includes what the record shows, because two accounts of a server may use the same ids. */
+  private entryForRecord(record: ApiRecord): string {
+    return `${this.entryForId(record.id)} ${shownIdentity(this.definition, record)}`;
+  }
+
+  /** The entry for all records with an id, in whatever account. */
+  private entryForId(id: string): string {
+    return `${this.address.hash} ${this.definition.plural} ${id}`;
+  }
+}
 
 /**
  * Opens a file that the processes of one run share. It says which records their resources own, because one process may adopt,
  * import or delete a record that a resource of another one owns: each explicit provider is a process, and so is the host of
  * dynamic resources. Only this user can read the file. A line counts while the process that wrote it runs, and of several
- * lines with a name the first one counts. A line about a record in state also has the resource's claim.
+ * lines with the same entry the first one counts. A line about a record in state also has the resource's claim.
  *
  * @param address host and port of the engine that has started the run; without one there are no other processes
  */
@@ -108,13 +135,13 @@ export function openRunNote(address: string | undefined): RunNote {
   const path = join(folder, hashOf(address));
   const lines = new NoteLines(path);
   const known = new Set<string>();
-  const write = (name: string, claim?: string): void => {
+  const write = (entry: string, claim?: string): void => {
     try {
       if (!written.has(lines)) {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         if (!isOwn(folder)) throw new Error("it belongs to another user");
       }
-      const line = [thisProcess, hashOf(name), ...(claim === undefined ? [] : [hashOf(claim)])];
+      const line = [thisProcess, hashOf(entry), ...(claim === undefined ? [] : [hashOf(claim)])];
       appendFileSync(path, `${line.join(" ")}\n`, { mode: 0o600 });
     } catch (error) {
       throw new UptimeError(
@@ -126,26 +153,26 @@ export function openRunNote(address: string | undefined): RunNote {
     written.add(lines);
   };
   return {
-    reserve(name) {
-      write(name);
-      if (lines.writerOf(name) === thisProcess) return;
+    reserve(entry) {
+      write(entry);
+      if (lines.writerOf(entry) === thisProcess) return;
       throw new UptimeError(
         "Nothing was adopted or imported, because a resource of another provider has the record. Remove one of the two from the program.",
       );
     },
-    noteOwner(name, claim) {
-      const line = JSON.stringify([name, claim]);
+    add(entry, claim) {
+      const line = JSON.stringify([entry, claim]);
       if (known.has(line)) return;
       known.add(line);
       try {
-        write(name, claim);
+        write(entry, claim);
       } catch {
         // This matters only if another process adopts or imports the record.
       }
     },
-    isOwnedElsewhere(name, claim) {
+    isOthers(entry, claim) {
       if (!isOwn(folder)) return false;
-      return ![undefined, thisProcess].includes(lines.writerOf(name, claim));
+      return ![undefined, thisProcess].includes(lines.writerOf(entry, claim));
     },
   };
 }
@@ -208,17 +235,17 @@ class NoteLines {
 
   constructor(readonly path: string) {}
 
-  /** The first process that has written a name. A line of another process with the given claim does not count. */
-  writerOf(name: string, claim?: string): string | undefined {
+  /** The first process that has written an entry. A line of another process with the given claim does not count. */
+  writerOf(entry: string, claim?: string): string | undefined {
     this.read();
     const same = claim === undefined ? undefined : hashOf(claim);
     const counts = (line: Line): boolean =>
       isRunning(line.writer) &&
       (line.writer === thisProcess || line.claim === undefined || line.claim !== same);
-    return this.lines.get(hashOf(name))?.find(counts)?.writer;
+    return this.lines.get(hashOf(entry))?.find(counts)?.writer;
   }
 
-  /** Whether another process that runs has written a name. */
+  /** Whether another process that runs has written an entry. */
   hasOtherWriters(): boolean {
     this.read();
     const writers = new Set([...this.lines.values()].flat().map(({ writer }) => writer));

@@ -16,8 +16,9 @@ import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
 import { PendingCreates } from "./pending-creates";
 import { RecordReader } from "./reader";
-import type { RecordScope, RunNote } from "./record-scope";
-import { noNote } from "./run-note";
+import type { RecordScope } from "./record-scope";
+import { noNote, RecordNote } from "./run-note";
+import type { RunNote } from "./run-note";
 import { ServerTraits } from "./server-traits";
 
 /** What a session needs of its process. Tests replace it. */
@@ -111,14 +112,15 @@ export class Session {
     const shared = this.sharedAccount(address, settings);
     const kind = shared.kinds.get(definition.plural) ?? this.newKind(definition, settings, shared);
     shared.kinds.set(definition.plural, kind);
+    const keyFingerprint = keyFingerprintOf(address, settings.apiKey);
     return {
       definition,
       settings,
       address,
-      keyFingerprint: keyFingerprintOf(address, settings.apiKey),
+      keyFingerprint,
       ...kind,
       evidence: shared.evidence,
-      runNote: this.runNote,
+      note: new RecordNote(this.runNote, definition, address, keyFingerprint),
       clock: this.clock,
       interruption: this.interruption,
     };

@@ -51,15 +51,15 @@ describe("the note of a run", () => {
   test("tells another process of the run which records this one owns, in a file that only this user can read", () => {
     note().reserve(record);
     expect([folder(), file()].map((path) => fs.statSync(path).mode & 0o077)).toEqual([0, 0]);
-    expect(note().isOwnedElsewhere(record)).toBe(false);
+    expect(note().isOthers(record)).toBe(false);
     const text = noted();
     noteAs(otherName);
     const one = note();
-    expect([one.isOwnedElsewhere(record), one.isOwnedElsewhere("server monitors 2")]).toEqual([true, false]);
+    expect([one.isOthers(record), one.isOthers("server monitors 2")]).toEqual([true, false]);
     // It reads what the others add, too.
     fs.appendFileSync(file(), text.replace(ownName, endedName));
-    expect(one.isOwnedElsewhere(record)).toBe(true);
-    expect(note("127.0.0.1:4001").isOwnedElsewhere(record)).toBe(false);
+    expect(one.isOthers(record)).toBe(true);
+    expect(note("127.0.0.1:4001").isOthers(record)).toBe(false);
   });
 
   test("gives a record that two processes claim at the same time to the first, and the other gets an error", () => {
@@ -68,7 +68,7 @@ describe("the note of a run", () => {
     const own = noted();
     noteAs(otherName);
     fs.writeFileSync(file(), own + noted());
-    expect(one.isOwnedElsewhere(record)).toBe(false);
+    expect(one.isOthers(record)).toBe(false);
     fs.writeFileSync(file(), own.replace(ownName, otherName));
     expect(() => {
       note().reserve(record);
@@ -81,16 +81,16 @@ describe("the note of a run", () => {
   test("ignores what a process wrote whose id another process has by now", () => {
     note().reserve(record);
     noteAs(`${process.ppid}@1`);
-    expect(note().isOwnedElsewhere(record)).toBe(false);
+    expect(note().isOthers(record)).toBe(false);
   });
 
   test("ignores that another process has the same resource of state", () => {
-    note().noteOwner(record, "of a resource");
+    note().add(record, "of a resource");
     noteAs(otherName);
-    const have = (claim?: string): boolean => note().isOwnedElsewhere(record, claim);
+    const have = (claim?: string): boolean => note().isOthers(record, claim);
     expect([have("of a resource"), have("of another one"), have()]).toEqual([false, true, true]);
     // An adoption or an import by that process does.
-    note().noteOwner(record);
+    note().add(record);
     noteAs(otherName);
     expect(have("of a resource")).toBe(true);
   });
@@ -138,7 +138,7 @@ describe("the note of a run", () => {
   test("is not written without an engine", () => {
     const none = openRunNote(undefined);
     none.reserve(record);
-    expect([none.isOwnedElsewhere(record), fs.readdirSync(temporary)]).toEqual([false, []]);
+    expect([none.isOthers(record), fs.readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 
@@ -146,7 +146,7 @@ describe("a note that cannot be read", () => {
   withServer();
 
   test("does not keep a new record out of state", async () => {
-    openRunNote(engine).noteOwner(record);
+    openRunNote(engine).add(record);
     const path = file();
     fs.rmSync(path);
     fs.mkdirSync(path);

@@ -14,7 +14,6 @@ import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { readUnmanaged, read } from "../../lifecycle/read";
 import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
-import { reserveRecord } from "../../lifecycle/run-note";
 import { update } from "../../lifecycle/update";
 import type { CheckResult, Front } from "../front";
 import {
@@ -141,7 +140,7 @@ export class PluginResources {
       const { id, account } = parseImportId(request.id);
       const connected = connect(account);
       const record = await readUnmanaged(connected, id, this.requestOptions(request));
-      reserveRecord(connected, record);
+      connected.note.reserve(record);
       const claim = newClaim(ownerOfUrn(urn));
       const read = outputsOfRecord(connected, record, account);
       const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };

@@ -1,7 +1,7 @@
 import { UptimeError } from "../../../provider/api/errors";
 import type { Clock } from "../../../provider/api/clock";
 import type { Transport } from "../../../provider/api/transport";
-import type { RunNote } from "../../../provider/lifecycle/record-scope";
+import type { RunNote } from "../../../provider/lifecycle/run-note";
 import type { Surroundings } from "../../../provider/lifecycle/session";
 import { OperationFailed } from "../calls";
 import type { Kind, Provider, ProviderProcess, Settings } from "../calls";
@@ -10,24 +10,24 @@ import type { Network } from "./api";
 import type { Providers } from "./engine";
 import type { Front } from "./front";
 
-/** The processes that have reserved each name or noted its owner, in that order, with the owner's claim in state. */
+/** The processes that have added each entry, in that order, with the owner's claim in state. */
 export type Notes<T> = Map<string, { readonly process: T; readonly claim: string | undefined }[]>;
 
 /** The note of a run, without a file. */
 export function neighborsIn<T>(notes: Notes<T>, self: T): RunNote {
-  const isOwnedElsewhere: RunNote["isOwnedElsewhere"] = (name, asking) => {
+  const isOthers: RunNote["isOthers"] = (entry, asking) => {
     const first = notes
-      .get(name)
+      .get(entry)
       ?.find(({ process, claim }) => process === self || claim === undefined || claim !== asking);
     return first !== undefined && first.process !== self;
   };
-  const noteOwner: RunNote["noteOwner"] = (name, claim) =>
-    void notes.set(name, [...(notes.get(name) ?? []), { process: self, claim }]);
-  const reserve = (name: string): void => {
-    noteOwner(name);
-    if (isOwnedElsewhere(name)) throw new UptimeError("A resource of another provider has the record.");
+  const add: RunNote["add"] = (entry, claim) =>
+    void notes.set(entry, [...(notes.get(entry) ?? []), { process: self, claim }]);
+  const reserve = (entry: string): void => {
+    add(entry);
+    if (isOthers(entry)) throw new UptimeError("A resource of another provider has the record.");
   };
-  return { reserve, noteOwner, isOwnedElsewhere };
+  return { reserve, add, isOthers };
 }
 
 /** The surroundings of a provider's process: a clock, a network, and a reader of what it prints. */
