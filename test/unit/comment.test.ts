@@ -154,12 +154,12 @@ test("if not everything fits, drift gets at least half of the space, and what th
     const [program = "", drift = ""] = stdout.split("#### Drift");
     return [program.length, drift.length];
   };
-  const [program, drift] = await sizes(1000, 1000);
+  const [program, drift] = await sizes(500, 500);
   expect(drift).toBeGreaterThan(9000);
   expect(program).toBeGreaterThan(9000);
-  const [few, rest] = await sizes(10, 1000);
+  const [few, rest] = await sizes(10, 500);
   expect(few + rest).toBeGreaterThan(19_000);
-  const [more, all] = await sizes(1000, 10);
+  const [more, all] = await sizes(500, 10);
   expect(more + all).toBeGreaterThan(19_000);
   expect(all).toBeLessThan(1500);
 });
