@@ -31,7 +31,7 @@ import { accountProblem, importedInputs, isImported, parseImportId } from "./imp
 import type { ImportedRecord } from "./imported-record";
 import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
-/** The front for the engine's requests to a plugin, in plain values; `grpc.ts` has the protocol. */
+/** Answers the engine's requests to a plugin about one kind of resource, in plain values; `grpc.ts` has the protocol. */
 export class PluginResources {
   private readonly imports = new Map<string, ImportedRecord>();
   /** The resources that the program has in this run. */
@@ -69,7 +69,7 @@ export class PluginResources {
     // `check` has already compared the inputs with the imported record.
     const outputs = imported
       ? { ...imported, values: decodeInputs(this.front.definition, inputs).values as Outputs["values"] }
-      : this.decodeOutputs(request);
+      : this.outputsInState(request);
     const { changed, replaces, deleteBeforeReplace } = this.front.diff(id, outputs, inputs, {
       ...this.requestOptions(request),
       isDeclared: this.declared.has(urn),
@@ -101,7 +101,7 @@ export class PluginResources {
       const found = await this.front.readOnly(id, { ...oldOutputs, ...oldInputs }, options);
       return found && { id, ...found };
     }
-    const old = this.decodeOutputs(request);
+    const old = this.outputsInState(request);
     const state = await read(connect(old.account), id, old, options);
     if (!state) return undefined;
     const outputs = this.front.encodeState(state.outputs, {}, oldInputs, oldOutputs);
@@ -114,7 +114,7 @@ export class PluginResources {
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
     const { id, urn, inputs: news, oldInputs, oldOutputs, isPreview } = request;
     if (isPreview) return { outputs: this.previewOutputs(news) };
-    const [old, options] = [this.decodeOutputs(request), this.requestOptions(request)];
+    const [old, options] = [this.outputsInState(request), this.requestOptions(request)];
     return this.front.save(
       (scope, inputs) => update(scope, id, old, inputs, options),
       news,
@@ -125,7 +125,7 @@ export class PluginResources {
 
   async delete(request: ResourceRequest): Promise<void> {
     const { id, urn } = request;
-    const outputs = this.decodeOutputs(request);
+    const outputs = this.outputsInState(request);
     const imported = this.imports.get(urn);
     // The import may replace a resource in state that has the same record.
     if (imported?.id === id && imported.outputs.account === outputs.account) return;
@@ -161,7 +161,7 @@ export class PluginResources {
    * Decodes state. The managed fields are those in the inputs, plus those with a default, which the inputs of an import leave
    * out. The outputs do not say it, because after an import they have all fields.
    */
-  private decodeOutputs({ oldOutputs, oldInputs }: ResourceRequest): Outputs {
+  private outputsInState({ oldOutputs, oldInputs }: ResourceRequest): Outputs {
     const { definition } = this.front;
     const outputs = decodeOutputs(definition, oldOutputs);
     if (isImported(oldInputs)) return outputs;
