@@ -39,10 +39,7 @@ export const hiddenNames = {
   isImported: "__imported",
   /** An input that tells which step of a preview was checked: Pulumi's dynamic host knows no URNs. */
   stepId: "__collected",
-  /**
-   * A setting that holds the name of a native provider and the types of its parents. All default providers have one name.
-   * Older state has the name without types.
-   */
+  /** A setting that holds the name of a native provider and the types of its parents. All default providers have one name. */
   providerName: "__name",
 } as const;
 

@@ -37,7 +37,7 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  * differs. A provider of the same name may get another key. A setting that is not known yet replaces nothing.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
-  if (old[hiddenNames.providerName] === undefined || isSameProvider(old, present)) return false;
+  if (nameIn(old) === undefined || nameIn(old) === nameIn(present)) return false;
   if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource belongs to.
@@ -47,17 +47,8 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
   });
 }
 
-function isSameProvider(old: Properties, present: Properties): boolean {
-  const [before, after] = [nameIn(old), nameIn(present)];
-  return before === after || (before === withoutTypes(before) && before === withoutTypes(after));
-}
-
 function nameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);
-}
-
-function withoutTypes(name: string | undefined): string | undefined {
-  return name?.replace(new RegExp(`^.*?${providerType}::`, "s"), "");
 }
 
 function hasOtherKeyOrAddress(one: Settings, other: Settings): boolean {
@@ -80,7 +71,7 @@ function tryRead<T>(read: () => T): T | undefined {
 export function configOf(settings: Properties): Config {
   return {
     get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]),
-    provider: withoutTypes(nameIn(settings)),
+    provider: nameIn(settings)?.replace(new RegExp(`^.*?${providerType}::`, "s"), ""),
   };
 }
 
