@@ -300,8 +300,9 @@ export class Invariants {
       if (!entry) continue;
       const key = keyOf(entry);
       const record = this.accounts[accountOf(entry)].get(entry.kind, entry.id);
-      if (!record && isRefreshed) violated(`${entry.urn} has the ${key}, which is not there`);
-      const { isChangedByHand, mayDifferUnseen } = this.history(key);
+      const { isChangedByHand, isReused, mayDifferUnseen } = this.history(key);
+      // The resource that it has replaced may have had the same id, and is deleted after the refresh.
+      if (!record && isRefreshed && !isReused) violated(`${entry.urn} has the ${key}, which is not there`);
       if (!record || isChangedByHand) continue;
       for (const [name, value] of Object.entries(declared.args)) {
         if (name === "account" || declared.ignoreChanges?.includes(name)) continue;
