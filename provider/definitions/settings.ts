@@ -6,9 +6,9 @@ type SettingType =
 
 /** One setting, from which parsing, the command line's options, the plugin's schema and the docs are made. */
 export type Setting = SettingType & {
-  /** One sentence, without its default and the values that it may have. */
+  /** What it does, in one sentence without its default and the values that it may have, and what nobody should miss. */
   readonly text: string;
-  /** Further sentences, for docs/settings.md only. */
+  /** Further sentences, for docs/settings.md only: how a stack's configuration has it, and links. */
   readonly details?: string;
   readonly required?: true;
   readonly default?: number | boolean | string | readonly [];
@@ -45,9 +45,9 @@ export const settings = {
     required: true,
     environment: "UPTIME_API_KEY",
     secret: true,
-    text: "API key, sent as a Bearer token.",
+    text: "API key, without the word `Bearer`. It is sent as a Bearer token.",
     details:
-      "Enter it without the word `Bearer`. Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
+      "Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
   },
   accounts: {
     type: "accounts",
@@ -59,16 +59,14 @@ export const settings = {
   adoptExisting: {
     type: "boolean",
     default: false,
-    text: "Whether a create first looks for an equal record and adopts it.",
-    details:
-      "If one has the same name (a monitor: and URL) and is not equal, nothing is created. See [Adopting](adopting.md#a-program-that-already-declares-them).",
+    text: "Whether a create first looks for an equal record and adopts it. If one has the same name (a monitor: and URL) and is not equal, nothing is created.",
+    details: "See [Adopting](adopting.md#a-program-that-already-declares-them).",
   },
   sameAccount: {
     type: "boolean",
     default: false,
-    text: "Says that the account is the one that state means.",
-    details:
-      "Set it to `true` for one run if an error asks for it and you know that the key belongs to the stack's account. See [Drift](drift.md#what-was-deleted-by-hand).",
+    text: "Treats the present key as that of the stack's account. Set it for one run if an error asks for it and the key does belong to that account.",
+    details: "See [Drift](drift.md#what-was-deleted-by-hand).",
   },
   refreshAttributes: {
     type: "boolean",
@@ -80,8 +78,7 @@ export const settings = {
     type: "integer",
     range: [1, 100_000],
     isOption: true,
-    text: "Rate limit of the server, if you know it.",
-    details: "Without it, the provider slows down when the server tells it to.",
+    text: "Rate limit of the server, if you know it. Without it, the provider slows down when the server tells it to.",
   },
   timeoutSeconds: {
     type: "integer",
@@ -95,8 +92,7 @@ export const settings = {
     range: [0, 100],
     default: 5,
     isOption: true,
-    text: "How often a failed request is sent again.",
-    details: "Reads, updates and deletes are retried, and a create only if it cannot have had an effect.",
+    text: "How often a failed request is sent again. A create is sent again only if it cannot have had an effect.",
   },
   maxConcurrency: {
     type: "integer",
@@ -109,23 +105,20 @@ export const settings = {
     type: "boolean",
     default: false,
     isOption: true,
-    text: "Whether `http://` is allowed for hosts other than this machine.",
-    details: "Plain http exposes the API key to anyone on the network path.",
+    text: "Whether `http://` is allowed for hosts other than this machine. It exposes the API key to anyone on the network path.",
   },
   goneStatuses: {
     type: "statuses",
     default: [],
     isOption: true,
-    text: "Status codes, besides 404 and 410, that may mean that a record does not exist.",
-    details:
-      "For example `403` or `403,451`. They are [checked](drift.md#what-was-deleted-by-hand) like a 404.",
+    text: "Status codes, besides 404 and 410, that may mean that a record does not exist. They are checked like a 404.",
+    details: "For example `403` or `403,451`. See [Drift](drift.md#what-was-deleted-by-hand).",
   },
   movedFrom: {
     type: "urls",
     default: [],
-    text: "Former addresses of the server; state that was made there stays valid.",
-    details:
-      "Separate several by commas. State remembers its address, and another one is an error unless the old one is named here. After `pulumi up --refresh --run-program`, it is no longer needed.",
+    text: "Former addresses of the server. State remembers its address, and another one is an error unless the old one is named here. After `pulumi up --refresh --run-program`, it is no longer needed.",
+    details: "Separate several by commas.",
   },
   logLevel: {
     type: "choice",
@@ -147,12 +140,12 @@ export const settingNames = Object.keys(settings) as readonly SettingName[];
 /** The declaration of a setting, as one of many. */
 export const settingOf = (name: SettingName): Setting => settings[name];
 
-/** The sentence about a setting, with the values that it may have. */
+/** The text of a setting, with the values that it may have in its first sentence. */
 export function meaningOf(name: SettingName): string {
   const setting = settingOf(name);
-  if (setting.type === "integer") return setting.text.replace(/\.$/, `, ${setting.range.join(" to ")}.`);
+  if (setting.type === "integer") return setting.text.replace(".", `, ${setting.range.join(" to ")}.`);
   if (setting.type !== "choice") return setting.text;
-  return setting.text.replace(/\.$/, `: ${oneOf(setting.allowed.map((value) => `\`${value}\``))}.`);
+  return setting.text.replace(".", `: ${oneOf(setting.allowed.map((value) => `\`${value}\``))}.`);
 }
 
 export function oneOf(values: readonly string[]): string {

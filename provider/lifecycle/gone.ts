@@ -19,7 +19,7 @@ export async function assertGone(
   const answer = withoutPeriod(missing);
   const list = await assertNotListed(scope, id, missing, operation);
   const sameAccount =
-    "If the account is the one that state means, run `pulumi config set uptime:sameAccount true`";
+    "If the present key belongs to the stack's account, run `pulumi config set uptime:sameAccount true`";
   if (!isAccountOfState(scope, outputs)) {
     for (const other of evidence.idsOf(definition)) {
       const listed = list.get(other);

@@ -54,7 +54,7 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
   const { label } = definition;
   if (!isAccountOfState(scope, outputs) && !hasSameNameOrUrl(definition, outputs.values, record))
     throw new UptimeError(
-      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the account is the one that state means, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
+      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the present key belongs to the stack's account, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
     );
   const fixed = fixedKeys(definition);
   const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));

@@ -50,10 +50,14 @@ export type ResourceOf<Fields> = CustomResource &
     readonly attributes: Output<Readonly<Record<string, unknown>>>;
   };
 
+/** `get` takes it, as in every Pulumi SDK, and reads the API's value instead. Editors show this name beside the field. */
+type NotUsed<Value> = Value | undefined;
+
 /** The optional third argument of `get`. Only `account` is used. */
-export type StateOf<Fields> = Partial<ArgsOf<Fields>> &
-  AccountArgs & {
-    /** Everything else that the API shows of the record. The provider does not use it. (docs/resources.md) */
+export type StateOf<Fields> = {
+  [Key in keyof ArgsOf<Fields>]?: NotUsed<ArgsOf<Fields>[Key]>;
+} & AccountArgs & {
+    /** Not used. Everything else that the API shows of the record. (docs/resources.md) */
     attributes?: Input<Readonly<Record<string, unknown>>> | undefined;
   };
 

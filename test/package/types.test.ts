@@ -206,6 +206,19 @@ describe("in an editor", () => {
     expect(editor.hovers(`void uptime.¦${lookup}({ name: "a" }, {});`)[0]).toMatch(/^Finds (one|all) /);
   });
 
+  test("hovering over a provider's setting says when to set it, and what else nobody should miss", () => {
+    const expected = {
+      adoptExisting: "is not equal, nothing is created",
+      allowHttp: "exposes the API key",
+      goneStatuses: "checked like a 404",
+      movedFrom: "another one is an error unless the old one is named here",
+      sameAccount: "Set it for one run if an error asks for it",
+    };
+    expect(textsOf("native.ProviderArgs", Object.keys(expected))).toEqual(
+      Object.values(expected).map((text) => expect.stringContaining(text)),
+    );
+  });
+
   test("the outputs that are not fields are documented", () => {
     const texts = editor.hovers(
       `const m = new Monitor("a", { ${home} }); export const of = [m.¦account, m.¦attributes]; void Monitor.¦get("a", "7");`,
@@ -215,6 +228,14 @@ describe("in an editor", () => {
       expect.stringContaining("Everything else that the API shows"),
       expect.stringContaining("Reads an existing record by its id"),
     ]);
+  });
+
+  test("hovering over the state of get says that only the account is used", () => {
+    const marked = `Monitor.get("a", "7", { ¦account: "eu", ¦name: "a", ¦pause: true, ¦attributes: {} });`;
+    const [account, ...others] = editor.declarations(marked);
+    expect(account).not.toContain("NotUsed");
+    expect(others.slice(0, 2)).toEqual(Array(2).fill(expect.stringContaining("NotUsed<")));
+    expect(editor.hovers(marked)[3]).toMatch(/^Not used\./);
   });
 
   test("the values of an enumeration are offered", () => {

@@ -44,11 +44,20 @@ export class Editor {
     );
   }
 
-  /** What is shown with hovering over each of the places that `¦` marks. */
+  /** The description that is shown with hovering over each of the places that `¦` marks. */
   hovers(marked: string): string[] {
+    return this.quickInfos(marked, "documentation");
+  }
+
+  /** The declaration above that description. */
+  declarations(marked: string): string[] {
+    return this.quickInfos(marked, "displayParts");
+  }
+
+  private quickInfos(marked: string, part: "documentation" | "displayParts"): string[] {
     return this.marksIn(marked).map((position) => {
-      const { documentation } = this.service.getQuickInfoAtPosition(program, position) ?? {};
-      return ts.displayPartsToString(documentation).replace(/\s+/g, " ");
+      const info = this.service.getQuickInfoAtPosition(program, position);
+      return ts.displayPartsToString(info?.[part]).replace(/\s+/g, " ");
     });
   }
 

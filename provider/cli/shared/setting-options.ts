@@ -27,7 +27,8 @@ export function addSettingOptions(command: Command): Command {
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     const meaning = meaningOf(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     const help = [
-      meaning.replace(/\.$/, "").replaceAll("`", ""),
+      // The first sentence, without its period.
+      meaning.replace(/\.( .*)?$/, "").replaceAll("`", ""),
       ...(environment === undefined ? [] : [`environment: ${environment}`]),
       ...(typeof preset === "number" ? [`default: ${preset}`] : []),
     ];
