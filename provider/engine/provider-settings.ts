@@ -48,11 +48,11 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
 }
 
 function isSameProvider(old: Properties, present: Properties): boolean {
-  const [before, after] = [nameIn(old), nameIn(present)];
+  const [before, after] = [providerNameIn(old), providerNameIn(present)];
   return before === after || (before === withoutTypes(before) && before === withoutTypes(after));
 }
 
-function nameIn(settings: Properties): string | undefined {
+function providerNameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);
 }
 
@@ -80,7 +80,7 @@ function tryRead<T>(read: () => T): T | undefined {
 export function configOf(settings: Properties): Config {
   return {
     get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]),
-    provider: withoutTypes(nameIn(settings)),
+    provider: withoutTypes(providerNameIn(settings)),
   };
 }
 
