@@ -23,7 +23,7 @@ export interface WriteAnswer {
 /** How often a list is read if records are deleted while it is read. After that, it is an error. */
 const maxPasses = 5;
 
-/** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */
+/** Records page by page. `next` takes the number of pages that are still pagesWanted; without it, all are. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
 
 /** The endpoints of one kind of record. (docs/api.md) */
@@ -97,14 +97,14 @@ export class Collection {
       const pages = readPages(this.definition, this.client, filter, (query) =>
         this.request({ ...list, query }),
       );
-      let wanted: number | undefined;
-      for (let step = await pages.next(); !step.done; step = await pages.next(pass > 1 ? 1 : wanted)) {
+      let pagesWanted: number | undefined;
+      for (let step = await pages.next(); !step.done; step = await pages.next(pass > 1 ? 1 : pagesWanted)) {
         const { records, total } = step.value;
         totals.push(total);
         const fresh = records.filter(({ id }) => !seen.has(id));
         for (const { id } of fresh) seen.add(id);
         const present = fresh.filter((record) => !isDeleted(record));
-        if (present.length > 0) wanted = yield present;
+        if (present.length > 0) pagesWanted = yield present;
       }
       const hasShrunk = totals.some((total, index) => total < Number(totals[index - 1]));
       const isShort = seen.size < Number(totals[0]);

@@ -83,15 +83,15 @@ export class Listing {
     return distance < 0n ? 0 : Math.ceil(Number(distance) / width);
   }
 
-  /** Reads one more page for all callers that wait. `wanted` is an estimate of how many more are needed. */
-  private advance(wanted: number): Promise<void> {
-    return (this.next ??= this.read(wanted).finally(() => (this.next = undefined)));
+  /** Reads one more page for all callers that wait. `pagesWanted` is an estimate. */
+  private advance(pagesWanted: number): Promise<void> {
+    return (this.next ??= this.read(pagesWanted).finally(() => (this.next = undefined)));
   }
 
-  private async read(wanted: number): Promise<void> {
+  private async read(pagesWanted: number): Promise<void> {
     this.lastAskedAt = this.clock.now();
     try {
-      const result = await this.source.next(wanted);
+      const result = await this.source.next(pagesWanted);
       if (result.done) this.isComplete = true;
       else this.take(result.value);
     } catch (error) {

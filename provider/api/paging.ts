@@ -8,7 +8,7 @@ import type { Page } from "./page";
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
 
-/** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
+/** The pages of a list in their order. As many as are pagesWanted are asked for at once, if the server numbers them. */
 export async function* readPages(
   definition: Definition,
   { address, maxConcurrency }: Pick<Client, "address" | "maxConcurrency">,
@@ -45,7 +45,7 @@ export async function* readPages(
         message`${answer.request} was not answered with a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
           ${address.source}.`,
       );
-    const wanted = (yield page) ?? Infinity;
+    const pagesWanted = (yield page) ?? Infinity;
     if (page.next === undefined || (page.records.length === 0 && page.next !== "more")) return;
     const isRepeat = page.records.every((record) => seen.has(record.id));
     // A server without paging returns the same list for every page.
@@ -60,7 +60,7 @@ export async function* readPages(
     const next = isNumbered ? pageQuery(number + 1) : mergeQuery(query, page.next);
     // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
-      for (let ahead = 1; ahead <= Math.min(wanted, maxConcurrency, page.last - number); ahead++)
+      for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)
         ask(pageQuery(number + ahead)).catch(() => undefined);
     query = next;
     if (isRepeat)

@@ -10,6 +10,11 @@ export function fixedKeys(definition: Definition): string[] {
   return keysOf(definition, ({ fixed }) => fixed === true);
 }
 
+/** Whether records have such a property. They are then read and compared before they are changed. */
+export function hasFixedKey(definition: Definition): boolean {
+  return fixedKeys(definition).length > 0;
+}
+
 export function secretKeys(definition: Definition): string[] {
   return keysOf(definition, ({ secret }) => secret === true);
 }

@@ -29,7 +29,10 @@ export function dynamicProvider(
   session = new FrontSession(),
 ): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
-  /** How many more calls of `diff` than of `read` each resource has had. */
+  /**
+   * How many more calls of `diff` than of `read` each resource has had. A refresh calls `diff` once after each `read`, also for
+   * resources that the program no longer has, so only a further call shows that the program declares it.
+   */
   const surplus = new Map<string, number>();
   const front = newFront(
     {
@@ -106,7 +109,6 @@ export function dynamicProvider(
           const outputs = decodeOutputs(definition, olds);
           const { changed, replaces, deleteBeforeReplace } = front.diff(id, outputs, news, {
             ...operationOptions(news),
-            // A refresh calls `diff` once after each `read`, also for resources that the program no longer has.
             isDeclared: count(id, outputs, 1) > 0,
           });
           return {

@@ -37,7 +37,7 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  * differs. A provider of the same name may get another key. A setting that is not known yet replaces nothing.
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
-  if (nameIn(old) === undefined || nameIn(old) === nameIn(present)) return false;
+  if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(present)) return false;
   if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource belongs to.
@@ -47,7 +47,7 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
   });
 }
 
-function nameIn(settings: Properties): string | undefined {
+function providerNameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);
 }
 
@@ -71,7 +71,7 @@ function tryRead<T>(read: () => T): T | undefined {
 export function configOf(settings: Properties): Config {
   return {
     get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]),
-    provider: nameIn(settings)?.replace(new RegExp(`^.*?${providerType}::`, "s"), ""),
+    provider: providerNameIn(settings)?.replace(new RegExp(`^.*?${providerType}::`, "s"), ""),
   };
 }
 

@@ -4,7 +4,7 @@ import { joinMessages, message, UptimeError } from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { nameKey } from "./baseline";
+import { comparableName } from "./baseline";
 import type { Baseline } from "./baseline";
 import { newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
@@ -90,17 +90,17 @@ export async function namesakesOf(
   operation: Operation,
   isFree: (record: ApiRecord) => boolean = () => true,
 ): Promise<readonly Namesake[]> {
-  const names = identityKeys(definition);
-  const identity = new Map(names.map((key) => [key, wanted.get(key) ?? null]));
-  const hasName = (record: ApiRecord): boolean =>
+  const keys = identityKeys(definition);
+  const identity = new Map(keys.map((key) => [key, wanted.get(key) ?? null]));
+  const sharesAll = (record: ApiRecord): boolean =>
     [...identity].every(
       ([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same",
     );
   const found: Namesake[] = [];
-  for (const brief of byName.get(nameKey(identity.get(names[0] ?? ""))) ?? []) {
-    if (!isFree(brief) || differences(definition, identity, brief).length > 0) continue;
-    const record = traits.showsAll(brief) ? brief : await reader.readSingle(brief.id, operation);
-    if (isRecordOf(definition, record) && hasName(record))
+  for (const listed of byName.get(comparableName(identity.get(keys[0] ?? ""))) ?? []) {
+    if (!isFree(listed) || differences(definition, identity, listed).length > 0) continue;
+    const record = traits.showsAll(listed) ? listed : await reader.readSingle(listed.id, operation);
+    if (isRecordOf(definition, record) && sharesAll(record))
       found.push({ record, differing: differences(definition, wanted, record) });
   }
   return found;

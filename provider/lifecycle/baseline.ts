@@ -14,7 +14,7 @@ export interface Baseline {
   readonly ids: ReadonlySet<string | bigint>;
   /** The highest id, if all ids are numbers and the list is sorted by them: then only higher ids are new. Otherwise undefined. */
   readonly highestId: bigint | undefined;
-  /** The records by {@link nameKey}, for adoption. */
+  /** The records by {@link comparableName}, for adoption. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
 
@@ -35,7 +35,7 @@ export async function readBaseline(collection: Collection, operation: Operation)
       highestId ??= number;
       previous = number;
       const name = compare(nameField, null, record);
-      const key = nameKey("value" in name ? name.value : undefined);
+      const key = comparableName("value" in name ? name.value : undefined);
       const sameName = byName.get(key);
       if (sameName) sameName.push(record);
       else byName.set(key, [record]);
@@ -48,8 +48,8 @@ export async function readBaseline(collection: Collection, operation: Operation)
  * A key for finding names: equal names have equal keys, with HTML entities decoded and a host in lower case. Unequal names may
  * share a key, so compare the names themselves afterwards.
  */
-export function nameKey(name: Value | undefined): string {
+export function comparableName(name: Value | undefined): string {
   if (typeof name !== "string") return "";
   const decoded = decodeEntities(name) as string;
-  return decoded === name ? comparableHost(name) : nameKey(decoded);
+  return decoded === name ? comparableHost(name) : comparableName(decoded);
 }

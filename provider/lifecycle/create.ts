@@ -18,7 +18,7 @@ import { adopt } from "./adopt";
 import { readBaseline } from "./baseline";
 import type { Baseline } from "./baseline";
 import { unknownOwner } from "./claims";
-import { describeRecord, nameOf } from "./describe";
+import { describeRecord, resourceName } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
 import { recoverCreate } from "./lost-create";
@@ -79,7 +79,7 @@ export async function create(
       outputs: outputsOf(scope, inputs, settled, { claim }),
       announcement:
         adopted &&
-        message`${definition.label} ${nameOf(owner)} adopts ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`,
+        message`${definition.label} ${resourceName(owner)} adopts ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`,
     };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });

@@ -1,11 +1,12 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
+import { hasFixedKey } from "../definitions/keys";
 import { sharedClaim, claimOf } from "./claims";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
-import { assertSameRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
+import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource owns it or it is gone. */
 export async function deleteRecord(
@@ -14,7 +15,7 @@ export async function deleteRecord(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<void> {
-  const { collection, ledger, note, reader } = scope;
+  const { collection, definition, ledger, note, reader } = scope;
   assertSameServer(scope, outputs, options);
   const operation = new Operation(scope, options);
   const claim = claimOf(outputs, options);
@@ -27,7 +28,7 @@ export async function deleteRecord(
   ledger.add(id, { is: "ending", owner: options.owner });
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
-    if (!isSameAccount || hasFixedField(scope))
+    if (!isSameAccount || hasFixedKey(definition))
       assertSameRecord(scope, outputs, await reader.readSingle(id, operation));
     ledger.add(id, { is: "changing" });
     await collection.remove(id, operation);

@@ -29,7 +29,7 @@ export function quoteValue(value: Value | undefined): Quote {
 }
 
 /** A resource in a message: its name, from its owner. */
-export function nameOf(owner: string | undefined): string {
+export function resourceName(owner: string | undefined): string {
   return owner?.replace(/^.*?::/s, "") ?? "";
 }
 

@@ -23,7 +23,7 @@ export class Evidence {
   /** Notes that the account has shown a record. */
   addShown(definition: Definition, record: ApiRecord): void {
     const values = this.known.get(definition.plural)?.get(record.id);
-    if (values && hasSameNameOrUrl(definition, values, record)) this.isAccountProven = true;
+    if (values && sharesIdentity(definition, values, record)) this.isAccountProven = true;
   }
 
   /** The ids of the records of one kind that state has, as far as the engine has asked this process about them. */
@@ -42,7 +42,7 @@ export function rememberState(
   evidence.addState(definition, id, values);
 }
 
-export function hasSameNameOrUrl(definition: Definition, values: StateValues, record: ApiRecord): boolean {
+export function sharesIdentity(definition: Definition, values: StateValues, record: ApiRecord): boolean {
   return identityKeys(definition).some(
     (key) => compare(fieldOf(definition, key), valueOf(values, key), record).outcome === "same",
   );

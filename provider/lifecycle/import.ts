@@ -5,7 +5,7 @@ import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../definitions/values";
 import { newClaim, unknownOwner } from "./claims";
-import { describeOwner, describeRecord, nameOf, quoteValue } from "./describe";
+import { describeOwner, describeRecord, resourceName, quoteValue } from "./describe";
 import { compare, differences, wantedValues } from "./difference";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -63,7 +63,7 @@ export async function checkImport(
     const isNotShown = compare(fieldOf(definition, key), value, record).outcome === "notShown";
     return isNotShown && !isEmpty(value) ? [key] : [];
   });
-  const name = nameOf(owner);
+  const name = resourceName(owner);
   return {
     problems,
     announcement:

@@ -191,16 +191,16 @@ async function findCandidates(
   const list = new Listing(collection.list(operation), "desc", clock);
   if (highestIdThen === undefined) await list.complete();
   else await list.find(String(highestIdThen), () => Infinity);
-  const listed = list.all().filter(isNew);
+  const candidates = list.all().filter(isNew);
   // A create that is still in flight may have made one of them, and is about to say so.
   await operation.inTime(Promise.allSettled(creates.inFlight));
-  const answered = listed.find((record) => record.id === lost.answeredId && isNew(record));
+  const answered = candidates.find((record) => record.id === lost.answeredId && isNew(record));
   if (answered) return { equal: [answered], alike: [] };
   const equal: ApiRecord[] = [];
   const alike: ApiRecord[] = [];
-  for (const brief of listed) {
-    if (!isNew(brief) || !isAlike(definition, wanted, brief)) continue;
-    const record = traits.showsAll(brief) ? brief : await reader.readSingle(brief.id, operation);
+  for (const listed of candidates) {
+    if (!isNew(listed) || !isAlike(definition, wanted, listed)) continue;
+    const record = traits.showsAll(listed) ? listed : await reader.readSingle(listed.id, operation);
     if (!isNew(record) || !isRecordOf(definition, record)) continue;
     if (differences(definition, wanted, record).length === 0) equal.push(record);
     else if (isAlike(definition, wanted, record)) alike.push(record);

@@ -62,7 +62,10 @@ export interface EngineOptions {
    * does not pass it; it does for every resource that imports or adopts.
    */
   readonly owner?: string | undefined;
-  /** Set by the plugin, whose engine passes every URN: the owner then also identifies a resource that created its record. */
+  /**
+   * Set by the plugin, whose engine passes every URN: the owner then also identifies a resource that created its record. The
+   * dynamic host gets no owner for such a resource, so there two of them cannot be told apart.
+   */
   readonly isOwnerCertain?: boolean | undefined;
   /** The program declares the resource; false for a `diff` of a refresh. Default true. */
   readonly isDeclared?: boolean | undefined;

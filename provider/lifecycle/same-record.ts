@@ -6,7 +6,7 @@ import type { Address, Settings } from "../api/settings";
 import { fixedKeys, identityKeys } from "../definitions/keys";
 import { quoteValue } from "./describe";
 import { differences, wantedValues } from "./difference";
-import { hasSameNameOrUrl } from "./evidence";
+import { sharesIdentity } from "./evidence";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
 
@@ -43,16 +43,11 @@ export function assertSameServer(
   );
 }
 
-/** Whether a field can never change, so that the record is read and compared before it is written or deleted. */
-export function hasFixedField({ definition }: RecordScope): boolean {
-  return fixedKeys(definition).length > 0;
-}
-
 /** Throws if a record may not be the one in state: a field that no update changes differs, or the account may be another. */
 export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
   const { address, definition } = scope;
   const { label } = definition;
-  if (!isAccountOfState(scope, outputs) && !hasSameNameOrUrl(definition, outputs.values, record))
+  if (!isAccountOfState(scope, outputs) && !sharesIdentity(definition, outputs.values, record))
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the present key belongs to the stack's account, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
     );

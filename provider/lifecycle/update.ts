@@ -1,6 +1,6 @@
 import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { fieldOf, managedKeys } from "../definitions/keys";
+import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
 import { shownValue, wantedValues } from "./difference";
 import { rememberState } from "./evidence";
 import { outputsOf } from "./outputs";
@@ -8,7 +8,7 @@ import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
 import { PartialFailureError } from "./resource";
 import type { Inputs, EngineOptions, Outputs, State } from "./resource";
-import { assertSameRecord, assertSameServer, isAccountOfState, hasFixedField } from "./same-record";
+import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
 import { sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
@@ -31,7 +31,7 @@ export async function update(
   const { claim, importId = inputs.importId } = outputs;
   const after = { ...inputs, importId };
   try {
-    const mustRead = hasFixedField(scope) || !isAccountOfState(scope, outputs) || ignored.length > 0;
+    const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || ignored.length > 0;
     const current = mustRead ? await reader.readSingle(id, operation) : undefined;
     if (current) assertSameRecord(scope, outputs, current);
     const wanted = wantedValues(definition, inputs.values, (key) => !ignored.includes(key));
