@@ -20,10 +20,10 @@ export interface WriteAnswer {
   readonly request: Message;
 }
 
-/** How often a list is read if records are deleted while it is read. After that, it is an error. */
+/** How often a list is read if records are deleted while it is read. A person who deletes some leaves one pass whole. */
 const maxPasses = 5;
 
-/** Records page by page. `next` takes the number of pages that are still pagesWanted; without it, all are. */
+/** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
 
 /** The endpoints of one kind of record. (docs/api.md) */

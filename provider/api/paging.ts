@@ -8,7 +8,7 @@ import type { Page } from "./page";
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
 
-/** The pages of a list in their order. As many as are pagesWanted are asked for at once, if the server numbers them. */
+/** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
 export async function* readPages(
   definition: Definition,
   { address, maxConcurrency }: Pick<Client, "address" | "maxConcurrency">,

@@ -12,7 +12,10 @@ import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { ServerTraits } from "./server-traits";
 
-/** A page of a list costs the server about as much as this many single records. */
+/**
+ * A page of a list is worth this many single records: a compromise, because it counts as one request for a rate limit and has
+ * the bytes of a hundred records.
+ */
 const pageCost = 4;
 /** How many pages may be read beyond that, so that all but the largest accounts are read from their list. */
 const sparePages = 10;
