@@ -1,22 +1,36 @@
-// Part of the build: of the declarations that the compiler writes, only those are published that the package's types consist of.
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+// Part of the build: of the declarations that the compiler writes, only those are published that the package's types consist of,
+// with links to the pages that their comments name.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import ts from "typescript";
-import { root } from "./main.mjs";
+import { readManifest, root, runAsCommand } from "./main.mjs";
+import { addressOf, hasPublicAddress } from "./package.mjs";
 
 const built = join(root, "dist", "provider");
-const published = new Set();
 
-publish(join(built, "index.d.ts"));
-publish(join(built, "native.d.ts"));
-publish(join(built, "provider.d.ts"));
-for (const name of readdirSync(built, { recursive: true, encoding: "utf8" }))
-  if (name.endsWith(".d.ts") && !published.has(join(built, name))) rmSync(join(built, name));
-
-/** Notes a declaration, and all that it imports. */
-function publish(path) {
-  if (published.has(path)) return;
-  published.add(path);
-  for (const { fileName } of ts.preProcessFile(readFileSync(path, "utf8")).importedFiles)
-    if (fileName.startsWith(".")) publish(join(dirname(path), `${fileName}.d.ts`));
+/** A declaration whose comments link the pages that they name, in this version; without a public address they only name them. */
+export function withLinks(text, manifest) {
+  if (!hasPublicAddress(manifest)) return text;
+  const address = `${addressOf(manifest)}/blob/v${manifest.version}`;
+  return text.replace(/\bdocs\/[\w-]+\.md\b/g, (page) => `[${page}](${address}/${page})`);
 }
+
+/** The paths of the declarations that a program can import, and of all that these import. */
+function publishedPaths() {
+  const published = new Set(["index", "native", "provider"].map((name) => join(built, `${name}.d.ts`)));
+  // A set's iteration includes what is added meanwhile.
+  for (const path of published)
+    for (const { fileName } of ts.preProcessFile(readFileSync(path, "utf8")).importedFiles)
+      if (fileName.startsWith(".")) published.add(join(dirname(path), `${fileName}.d.ts`));
+  return published;
+}
+
+function main() {
+  const published = publishedPaths();
+  const manifest = readManifest();
+  for (const path of published) writeFileSync(path, withLinks(readFileSync(path, "utf8"), manifest));
+  for (const name of readdirSync(built, { recursive: true, encoding: "utf8" }))
+    if (name.endsWith(".d.ts") && !published.has(join(built, name))) rmSync(join(built, name));
+}
+
+runAsCommand(import.meta.url, main);

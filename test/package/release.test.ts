@@ -94,4 +94,14 @@ describe("the published package", () => {
     });
     expect(linksOf(at("https://github.com/OWNER/pulumi-uptime"))).toEqual({});
   });
+
+  test("links the pages that comments name, once that address is known", async () => {
+    const { withLinks } = await import("../../tools/declarations.mjs");
+    const comment = "/** Name of the monitor. (docs/monitor.md) */";
+    const page = "https://example.com/me/uptime/blob/v1.2.3/docs/monitor.md";
+    expect(withLinks(comment, at("https://example.com/me/uptime"))).toBe(
+      `/** Name of the monitor. ([docs/monitor.md](${page})) */`,
+    );
+    expect(withLinks(comment, at("https://example.com/OWNER/uptime"))).toBe(comment);
+  });
 });

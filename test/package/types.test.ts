@@ -182,7 +182,10 @@ describe("in an editor", () => {
 
   test.each([monitor, domain])(
     "each input of $label is offered and documented",
-    ({ label, singular, fields }) => {
+    async ({ label, singular, fields }) => {
+      const { withLinks } = await import("../../tools/declarations.mjs");
+      const { readManifest } = await import("../../tools/main.mjs");
+      const page = withLinks(`(docs/${singular}.md)`, readManifest());
       const keys = Object.keys(fields);
       // The account is no field of the API.
       expect(editor.completions(`new ${label}("a", { ¦ });`).sort()).toEqual(["account", ...keys].sort());
@@ -190,7 +193,7 @@ describe("in an editor", () => {
       expect(textsOf(args, ["account"])).toEqual([
         expect.stringContaining("The account that the record belongs to"),
       ]);
-      for (const text of textsOf(args, keys)) expect(text).toContain(`(docs/${singular}.md)`);
+      for (const text of textsOf(args, keys)) expect(text).toContain(page);
     },
   );
 
