@@ -1,5 +1,4 @@
-import { shownNames } from "../definitions/field";
-import type { Definition } from "../definitions/field";
+import { shownNames, type Definition } from "../definitions/field";
 import { mapLeaves, isObject, isZeroDate } from "../definitions/values";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */

@@ -2,8 +2,7 @@ import type { Pair } from "../definitions/field-types";
 import { parseUrl } from "../definitions/url";
 import { parseJson } from "./answer";
 import type { Clock } from "./clock";
-import { LostAnswerError, quoteId } from "./errors";
-import type { Message, UptimeError } from "./errors";
+import { LostAnswerError, quoteId, type Message, type UptimeError } from "./errors";
 import {
   notSentError,
   outcomeOf,
@@ -13,10 +12,8 @@ import {
 } from "./failed-attempt";
 import type { FailedAttempt, FinalResponse } from "./failed-attempt";
 import type { Log } from "./log";
-import { anySignal } from "./operation";
-import type { Operation } from "./operation";
-import { RateLimiter } from "./rate-limit";
-import type { Denial, EndedRequest } from "./rate-limit";
+import { anySignal, type Operation } from "./operation";
+import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { backoff, nextStep } from "./retry";
 import type { Address, Settings } from "./settings";
 import type { Transport } from "./transport";

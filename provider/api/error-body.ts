@@ -1,8 +1,7 @@
 import { excerpt } from "../definitions/text";
 import { isObject } from "../definitions/values";
 import { saysNothing } from "./answer";
-import { quote } from "./errors";
-import type { Message, Quote } from "./errors";
+import { quote, type Message, type Quote } from "./errors";
 
 /** The reasons in an error's body: one for the whole request, and those for single fields under the API's names. */
 export function parseError(

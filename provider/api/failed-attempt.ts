@@ -14,10 +14,8 @@ import { networkFailure } from "./network-errors";
 import type { Operation } from "./operation";
 import type { Denial } from "./rate-limit";
 import type { Failure } from "./retry";
-import { defaultProvider } from "./settings";
-import type { Address, Settings } from "./settings";
-import { isProxied } from "./transport";
-import type { Headers } from "./transport";
+import { defaultProvider, type Address, type Settings } from "./settings";
+import { isProxied, type Headers } from "./transport";
 
 /** A failed attempt, and the error to throw if the request is not sent again. */
 export interface FailedAttempt {

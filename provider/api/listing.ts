@@ -1,5 +1,4 @@
-import { idNumber } from "./answer";
-import type { ApiRecord } from "./answer";
+import { idNumber, type ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 import { pageSize } from "./paging";

@@ -1,7 +1,6 @@
 import type { settings } from "../definitions/settings";
 import { counted } from "../definitions/text";
-import { systemClock } from "./clock";
-import type { Clock } from "./clock";
+import { systemClock, type Clock } from "./clock";
 
 /** Nothing, a summary at the end, a line for each request too, or both as JSON lines. */
 export type LogLevel = (typeof settings.logLevel.allowed)[number];

@@ -1,6 +1,5 @@
 import { isObject } from "../definitions/values";
-import { message, quote } from "./errors";
-import type { Message } from "./errors";
+import { message, quote, type Message } from "./errors";
 import type { Failure } from "./retry";
 import { bodyLimit } from "./transport";
 

@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 
-import { longestTimer, systemClock } from "./clock";
-import type { Clock } from "./clock";
+import { longestTimer, systemClock, type Clock } from "./clock";
 import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./errors";
 import type { Message, UptimeError } from "./errors";
 

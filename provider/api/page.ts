@@ -1,8 +1,7 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../definitions/url";
 import { isObject } from "../definitions/values";
-import { isTrue, parseRecords, saysNothing } from "./answer";
-import type { ApiRecord } from "./answer";
+import { isTrue, parseRecords, saysNothing, type ApiRecord } from "./answer";
 
 /** One page of a list. */
 export interface Page {

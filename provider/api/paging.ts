@@ -1,9 +1,7 @@
 import type { Definition } from "../definitions/field";
 import type { Answer, Client } from "./client";
-import { ApiError, message, quote, UptimeError } from "./errors";
-import type { Message } from "./errors";
-import { parsePage } from "./page";
-import type { Page } from "./page";
+import { ApiError, message, quote, UptimeError, type Message } from "./errors";
+import { parsePage, type Page } from "./page";
 
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;

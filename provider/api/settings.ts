@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { settingNames, settingOf, settings } from "../definitions/settings";
-import type { SettingName } from "../definitions/settings";
+import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
 import { UptimeError } from "./errors";
 import type { LogLevel } from "./log";
 import { expectedAccounts, settingParser } from "./setting-schemas";

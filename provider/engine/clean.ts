@@ -1,9 +1,7 @@
 import { decodeHTMLStrict } from "entities/decode";
 
-import { message, quote, UptimeError } from "../api/errors";
-import type { Message } from "../api/errors";
-import { shownNames } from "../definitions/field";
-import type { Definition, Field } from "../definitions/field";
+import { message, quote, UptimeError, type Message } from "../api/errors";
+import { shownNames, type Definition, type Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/field-types";
 import { secretKeys } from "../definitions/keys";
 import type { Properties } from "../definitions/marks";

@@ -4,20 +4,16 @@ import { appendFileSync } from "node:fs";
 import { UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { identityKeys } from "../definitions/keys";
-import { unwrapSecrets } from "../definitions/marks";
-import type { Properties } from "../definitions/marks";
+import { unwrapSecrets, type Properties } from "../definitions/marks";
 import { hiddenNames } from "../definitions/pulumi";
 import { namesakesOf } from "../lifecycle/adopt";
-import { readBaseline } from "../lifecycle/baseline";
-import type { Baseline } from "../lifecycle/baseline";
+import { readBaseline, type Baseline } from "../lifecycle/baseline";
 import type { Changes } from "../lifecycle/diff";
 import { wantedValuesOnCreate } from "../lifecycle/difference";
 import type { RecordScope } from "../lifecycle/record-scope";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
-import { collectVariable } from "./collected";
-import type { CollectedLine, NamesakeLine } from "./collected";
-import { Front } from "./front";
-import type { CheckRequest, CheckResult, FrontContext } from "./front";
+import { collectVariable, type CollectedLine, type NamesakeLine } from "./collected";
+import { Front, type CheckRequest, type CheckResult, type FrontContext } from "./front";
 import { decodeInputs } from "./request";
 
 /** Writes down what a preview would refuse, and lets the preview go on: see {@link collectVariable}. */

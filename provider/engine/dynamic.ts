@@ -2,18 +2,15 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import { readLogLevel, readSettings } from "../api/settings";
-import type { Config } from "../api/settings";
+import { readLogLevel, readSettings, type Config } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { unwrapSecrets } from "../definitions/marks";
-import type { Properties } from "../definitions/marks";
+import { unwrapSecrets, type Properties } from "../definitions/marks";
 import { hiddenNames } from "../definitions/pulumi";
 import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
-import { FrontSession } from "./front";
-import type { Front } from "./front";
+import { FrontSession, type Front } from "./front";
 import { newFront } from "./new-front";
 import { OperationError } from "./operation-error";
 import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";

@@ -1,8 +1,7 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import type { LookupCount } from "../definitions/pulumi";
-import { lookUpAll, lookUpOne } from "../lifecycle/lookup";
-import type { FoundRecord } from "../lifecycle/lookup";
+import { lookUpAll, lookUpOne, type FoundRecord } from "../lifecycle/lookup";
 import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
 import { Cleaner } from "./clean";

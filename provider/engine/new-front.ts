@@ -1,7 +1,6 @@
 import { collectVariable } from "./collected";
 import { CollectingFront } from "./collecting-front";
-import { Front } from "./front";
-import type { FrontContext } from "./front";
+import { Front, type FrontContext } from "./front";
 
 /** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
 export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {

@@ -1,7 +1,6 @@
 import { accountNames, defaultProvider, keyFingerprintOf, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
-import { secretOf, unknownValue } from "../definitions/marks";
-import type { Properties } from "../definitions/marks";
+import { secretOf, unknownValue, type Properties } from "../definitions/marks";
 import { hiddenNames, providerType } from "../definitions/pulumi";
 import { unknownSettings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";

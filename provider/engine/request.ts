@@ -1,13 +1,10 @@
 import * as z from "zod/mini";
 
 import type { Definition, Field, FieldType } from "../definitions/field";
-import { secretOf, specialSigKey, unknownValue, unwrapSecrets } from "../definitions/marks";
-import type { Properties } from "../definitions/marks";
-import { hiddenNames } from "../definitions/pulumi";
-import type { PassedOptions } from "../definitions/pulumi";
+import { secretOf, specialSigKey, unknownValue, unwrapSecrets, type Properties } from "../definitions/marks";
+import { hiddenNames, type PassedOptions } from "../definitions/pulumi";
 import { isUnknown, unknown } from "../definitions/unknown";
-import { mapLeaves, isEmpty, isObject } from "../definitions/values";
-import type { Value } from "../definitions/values";
+import { mapLeaves, isEmpty, isObject, type Value } from "../definitions/values";
 import type { Declaration } from "../lifecycle/check";
 import type { Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
 import type { Cleaner } from "./clean";

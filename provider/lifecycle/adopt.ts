@@ -1,15 +1,11 @@
-import { isRecordOf } from "../api/answer";
-import type { ApiRecord } from "../api/answer";
-import { joinMessages, message, UptimeError } from "../api/errors";
-import type { Message } from "../api/errors";
+import { isRecordOf, type ApiRecord } from "../api/answer";
+import { joinMessages, message, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { comparableName } from "./baseline";
-import type { Baseline } from "./baseline";
+import { comparableName, type Baseline } from "./baseline";
 import { newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
-import { compare, differences } from "./difference";
-import type { Difference, WantedValues } from "./difference";
+import { compare, differences, type Difference, type WantedValues } from "./difference";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
 

@@ -1,11 +1,9 @@
-import { idNumber } from "../api/answer";
-import type { ApiRecord } from "../api/answer";
+import { idNumber, type ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/field-types";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { decodeEntities } from "../definitions/values";
-import type { Value } from "../definitions/values";
+import { decodeEntities, type Value } from "../definitions/values";
 import { compare } from "./difference";
 
 /** The records that were there before the first create of this process. */

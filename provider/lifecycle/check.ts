@@ -1,15 +1,12 @@
 import { isRecordId } from "../api/answer";
-import { message, SettingsUnknownError, UptimeError } from "../api/errors";
-import type { Message } from "../api/errors";
+import { message, SettingsUnknownError, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
-import { checkImport } from "./import";
-import type { CheckedImport, ImportOptions } from "./import";
+import { checkImport, type CheckedImport, type ImportOptions } from "./import";
 import { topLevel } from "./paths";
 import type { Connect, RecordScope } from "./record-scope";
 import type { Inputs } from "./resource";
-import { problemsOf } from "./validate";
-import type { InputProblem } from "./validate";
+import { problemsOf, type InputProblem } from "./validate";
 
 /** A resource as a program declares it, and as state has it. */
 export interface Declaration extends ImportOptions {

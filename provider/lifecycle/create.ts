@@ -1,5 +1,4 @@
-import { idNumber, isRecordOf } from "../api/answer";
-import type { ApiRecord } from "../api/answer";
+import { idNumber, isRecordOf, type ApiRecord } from "../api/answer";
 import type { WriteAnswer } from "../api/collection";
 import {
   AnotherRecordError,
@@ -15,8 +14,7 @@ import type { Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
-import { readBaseline } from "./baseline";
-import type { Baseline } from "./baseline";
+import { readBaseline, type Baseline } from "./baseline";
 import { unknownOwner } from "./claims";
 import { describeRecord, resourceName } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
@@ -25,8 +23,7 @@ import { recoverCreate } from "./lost-create";
 import { outputsOf } from "./outputs";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
-import { PartialFailureError } from "./resource";
-import type { Inputs, EngineOptions, State } from "./resource";
+import { PartialFailureError, type Inputs, type EngineOptions, type State } from "./resource";
 import { formOf, sendUpdate, verify, withEmptyListForm } from "./write";
 
 /** A created resource, and a message if it has adopted its record. */

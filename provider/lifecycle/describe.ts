@@ -1,6 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { joinMessages, message, quote, quoteId } from "../api/errors";
-import type { Message, Quote } from "../api/errors";
+import { joinMessages, message, quote, quoteId, type Message, type Quote } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import type { Value } from "../definitions/values";

@@ -1,13 +1,10 @@
 import type { ApiRecord } from "../api/answer";
-import { message, quote, quoteId, UptimeError } from "../api/errors";
-import type { Message } from "../api/errors";
-import { shownNames } from "../definitions/field";
-import type { Definition, Field } from "../definitions/field";
+import { message, quote, quoteId, UptimeError, type Message } from "../api/errors";
+import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, parse, UnreadableError } from "../definitions/field-types";
 import { fieldOf, identityKeys, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../definitions/unknown";
-import { decodeEntities } from "../definitions/values";
-import type { Value } from "../definitions/values";
+import { decodeEntities, type Value } from "../definitions/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;

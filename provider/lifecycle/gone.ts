@@ -1,5 +1,4 @@
-import { message, quoteId, withoutPeriod, UptimeError } from "../api/errors";
-import type { MissingError } from "../api/errors";
+import { message, quoteId, withoutPeriod, UptimeError, type MissingError } from "../api/errors";
 import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";

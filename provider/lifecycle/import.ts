@@ -1,6 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { joinMessages, message, MissingError, withoutPeriod, UptimeError } from "../api/errors";
-import type { Message } from "../api/errors";
+import { joinMessages, message, MissingError, withoutPeriod, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../definitions/values";

@@ -1,5 +1,4 @@
-import { compareIds } from "../api/answer";
-import type { ApiRecord } from "../api/answer";
+import { compareIds, type ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
@@ -8,8 +7,7 @@ import { lookupName } from "../definitions/pulumi";
 import { completeRecords, readUnlessMissing } from "./complete-records";
 import { describeRecord } from "./describe";
 import { compare, shows, shownValues } from "./difference";
-import { checkQuery, filtersOf } from "./lookup-query";
-import type { Query } from "./lookup-query";
+import { checkQuery, filtersOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
 

@@ -1,5 +1,4 @@
-import { idNumber, isRecordOf } from "../api/answer";
-import type { ApiRecord } from "../api/answer";
+import { idNumber, isRecordOf, type ApiRecord } from "../api/answer";
 import {
   ApiError,
   joinMessages,
@@ -15,8 +14,7 @@ import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
 import { describeRecord } from "./describe";
-import { compare, differences, shows } from "./difference";
-import type { WantedValues } from "./difference";
+import { compare, differences, shows, type WantedValues } from "./difference";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
 

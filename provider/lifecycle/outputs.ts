@@ -1,7 +1,6 @@
 import type { ApiRecord } from "../api/answer";
 import { message, UptimeError } from "../api/errors";
-import { shownNames } from "../definitions/field";
-import type { Definition } from "../definitions/field";
+import { shownNames, type Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import type { Value } from "../definitions/values";
 import { compare, shownValue, valueOf } from "./difference";

@@ -1,5 +1,4 @@
-import { UptimeError } from "../api/errors";
-import type { Message } from "../api/errors";
+import { UptimeError, type Message } from "../api/errors";
 import type { Value } from "../definitions/values";
 
 /** A declared resource, after `check`; an engine front keeps and compares it. */

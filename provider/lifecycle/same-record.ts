@@ -1,8 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { AnotherRecordError, message, quoteId, UptimeError } from "../api/errors";
 import { oldSettings } from "../api/failed-attempt";
-import { keyFingerprintOf } from "../api/settings";
-import type { Address, Settings } from "../api/settings";
+import { keyFingerprintOf, type Address, type Settings } from "../api/settings";
 import { fixedKeys, identityKeys } from "../definitions/keys";
 import { quoteValue } from "./describe";
 import { differences, wantedValues } from "./difference";

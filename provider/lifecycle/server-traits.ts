@@ -2,8 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import type { Definition } from "../definitions/field";
 import type { EmptyListForm } from "../definitions/field-types";
 import { isEmpty } from "../definitions/values";
-import { shows } from "./difference";
-import type { WantedValues } from "./difference";
+import { shows, type WantedValues } from "./difference";
 
 /** What this process has learned about a server that the API does not specify, for one kind of record. (docs/api.md) */
 export class ServerTraits {

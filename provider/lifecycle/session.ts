@@ -1,24 +1,18 @@
 import { Client } from "../api/client";
-import { systemClock } from "../api/clock";
-import type { Clock } from "../api/clock";
+import { systemClock, type Clock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
-import { Log, printLine } from "../api/log";
-import type { LogLevel } from "../api/log";
-import { keyFingerprintOf } from "../api/settings";
-import type { Address, Settings } from "../api/settings";
-import { httpTransport, proxyPasswords } from "../api/transport";
-import type { Transport } from "../api/transport";
-import { WaitNotices } from "../api/wait-notices";
-import type { ShowWait } from "../api/wait-notices";
+import { Log, printLine, type LogLevel } from "../api/log";
+import { keyFingerprintOf, type Address, type Settings } from "../api/settings";
+import { httpTransport, proxyPasswords, type Transport } from "../api/transport";
+import { WaitNotices, type ShowWait } from "../api/wait-notices";
 import type { Definition } from "../definitions/field";
 import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
 import { PendingCreates } from "./pending-creates";
 import { RecordReader } from "./reader";
 import type { RecordScope } from "./record-scope";
-import { noNote, RecordNote } from "./run-note";
-import type { RunNote } from "./run-note";
+import { noNote, RecordNote, type RunNote } from "./run-note";
 import { ServerTraits } from "./server-traits";
 
 /** What a session needs of its process. Tests replace it. */

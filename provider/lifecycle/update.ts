@@ -6,8 +6,7 @@ import { rememberState } from "./evidence";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
-import { PartialFailureError } from "./resource";
-import type { Inputs, EngineOptions, Outputs, State } from "./resource";
+import { PartialFailureError, type Inputs, type EngineOptions, type Outputs, type State } from "./resource";
 import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
 import { sendUpdate } from "./write";
 

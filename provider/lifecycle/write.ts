@@ -4,13 +4,11 @@ import { ApiError, joinMessages, message, NotStoredError, quote, UptimeError } f
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import { encode, isList } from "../definitions/field-types";
-import type { EmptyListForm, Pair } from "../definitions/field-types";
+import { encode, isList, type EmptyListForm, type Pair } from "../definitions/field-types";
 import { fieldOf, fixedKeys } from "../definitions/keys";
 import { isEmpty } from "../definitions/values";
 import { quoteValue } from "./describe";
-import { differences, shows } from "./difference";
-import type { Difference, WantedValues } from "./difference";
+import { differences, shows, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 

@@ -1,5 +1,4 @@
-import { cli } from "../support/cli";
-import type { Outcome } from "../support/cli";
+import { cli, type Outcome } from "../support/cli";
 import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { imports, monitorOf, programOf, startStack, yamlMonitor, yamlOf } from "../support/stack";

@@ -4,10 +4,8 @@ import { delimiter, join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
 import type { Result } from "../support/processes";
-import { namesIn, startStack, yamlDomain, yamlMonitor, yamlOf } from "../support/stack";
-import type { Stack } from "../support/stack";
-import { copyExample } from "../support/workspace";
-import type { Workspace } from "../support/workspace";
+import { namesIn, startStack, yamlDomain, yamlMonitor, yamlOf, type Stack } from "../support/stack";
+import { copyExample, type Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
 const examples = join(repository, "examples");

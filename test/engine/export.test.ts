@@ -7,13 +7,11 @@ import { parse, stringify } from "yaml";
 import { blocksOf, commandsIn } from "../support/blocks";
 import { canary } from "../support/canary.cjs";
 import { cli } from "../support/cli";
-import { dialectChoices } from "../../provider/emulator";
-import type { Dialect } from "../../provider/emulator";
+import { dialectChoices, type Dialect } from "../../provider/emulator";
 import { addNasty } from "../support/nasty";
 import { isFull, sample } from "../support/size";
 import { startEmulator } from "../support/emulator";
-import { startStack } from "../support/stack";
-import type { Stack } from "../support/stack";
+import { startStack, type Stack } from "../support/stack";
 
 const options = Object.entries(dialectChoices);
 

@@ -3,11 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { limitKinds } from "../support/limits";
-import { startProgram } from "../support/processes";
-import type { Started } from "../support/processes";
+import { startProgram, type Started } from "../support/processes";
 import { fullTest, sample } from "../support/size";
-import { namesIn, startStack } from "../support/stack";
-import type { Stack } from "../support/stack";
+import { namesIn, startStack, type Stack } from "../support/stack";
 import { copyExample } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");

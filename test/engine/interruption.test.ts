@@ -3,8 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../../provider/emulator";
 import { answer } from "../support/emulator";
 import { fullTest, sample } from "../support/size";
-import { monitorOf, programOf, startStack, yamlMonitor, yamlOf } from "../support/stack";
-import type { Stack } from "../support/stack";
+import { monitorOf, programOf, startStack, yamlMonitor, yamlOf, type Stack } from "../support/stack";
 
 const names = Array.from({ length: 24 }, (_, index) => `Site ${index}`);
 const programs = {

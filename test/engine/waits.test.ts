@@ -3,8 +3,7 @@ import { promisify } from "node:util";
 
 import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
-import { startStack } from "../support/stack";
-import type { Stack } from "../support/stack";
+import { startStack, type Stack } from "../support/stack";
 
 const line = "waiting for the server's rate limit, for 10 seconds so far: 1 request done, 1 waiting";
 

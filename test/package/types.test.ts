@@ -218,7 +218,7 @@ describe("in an editor", () => {
       sameAccount: "Set it for one run if an error asks for it",
     };
     expect(textsOf("native.ProviderArgs", Object.keys(expected))).toEqual(
-      Object.values(expected).map((text) => expect.stringContaining(text)),
+      Object.values(expected).map((text) => expect.stringContaining(text) as string),
     );
   });
 

@@ -1,6 +1,5 @@
 import type { Surroundings } from "../../provider/lifecycle/session";
-import { startDynamic } from "./calls";
-import type { Kind, Provider, Settings } from "./calls";
+import { startDynamic, type Kind, type Provider, type Settings } from "./calls";
 import { ModelStack } from "./model";
 import { PluginProcess } from "./plugin-calls";
 import { clock, failureOf, settingsOf } from "./server";

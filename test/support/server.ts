@@ -1,5 +1,4 @@
-import { defaultApiKey } from "../../provider/emulator";
-import type { Emulator, EmulatorOptions, Fault } from "../../provider/emulator";
+import { defaultApiKey, type Emulator, type EmulatorOptions, type Fault } from "../../provider/emulator";
 import { silenceHost, type Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { startEmulator } from "./emulator";

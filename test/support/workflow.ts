@@ -3,8 +3,7 @@ import { delimiter, join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 
-import { startProgram } from "./processes";
-import type { Result } from "./processes";
+import { startProgram, type Result } from "./processes";
 
 const examples = join(__dirname, "..", "..", "examples", "ci");
 const env = z.record(z.string(), z.string()).default({});

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 
-import { cases } from "../support/simulated/cases";
-import type { Case } from "../support/simulated/cases";
+import { cases, type Case } from "../support/simulated/cases";
 import { fronts } from "../support/simulated/front";
 import { tryCase } from "../support/simulated/judge";
 import { modelSize } from "../support/size";

@@ -1,14 +1,12 @@
 import { readSettings } from "../../provider/api/settings";
 import { Operation } from "../../provider/api/operation";
-import { systemClock } from "../../provider/api/clock";
-import type { Clock } from "../../provider/api/clock";
+import { systemClock, type Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
 import type { RecordScope } from "../../provider/lifecycle/record-scope";
 import { FrontSession } from "../../provider/engine/front";
 import { each } from "../support/program";
-import { hosted, revealed } from "../support/calls";
-import type { HostedProvider } from "../support/calls";
+import { hosted, revealed, type HostedProvider } from "../support/calls";
 import { isList, lists } from "../support/sent";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import type { Inputs } from "../support/model";

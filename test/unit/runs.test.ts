@@ -3,8 +3,7 @@ import fc from "fast-check";
 import type { Declared } from "../support/simulated/engine";
 import { fronts } from "../support/simulated/front";
 import { play } from "../support/simulated/runs";
-import { plannedRun, scenarios } from "../support/simulated/scenarios";
-import type { PlannedRun, Scenario } from "../support/simulated/scenarios";
+import { plannedRun, scenarios, type PlannedRun, type Scenario } from "../support/simulated/scenarios";
 import { modelSize } from "../support/size";
 
 test.each(fronts)(

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 
 import { json } from "../../provider/emulator/answers";
-import { startDynamic } from "../support/calls";
-import type { Provider, Settings } from "../support/calls";
+import { startDynamic, type Provider, type Settings } from "../support/calls";
 import { VirtualClock } from "../support/clock";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
 import { each } from "../support/program";

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 
-import { InvalidArgumentError } from "commander";
-import type { Command } from "commander";
+import { InvalidArgumentError, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../definitions/text";
@@ -14,8 +13,7 @@ import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "
 import type { OperationCounts } from "../shared/preview";
 import { codeSpan, firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
-import { digestOf, reasonsNotToApply } from "./review";
-import type { ReviewOptions } from "./review";
+import { digestOf, reasonsNotToApply, type ReviewOptions } from "./review";
 import { sectionsOf } from "./sections";
 
 /** The most lines of a failure that are shown; the job's log has all. */

@@ -1,9 +1,7 @@
 import { escapeUTF8 } from "entities";
 
-import { driftSections, driftTable } from "../drift/report";
-import type { DriftReport } from "../drift/report";
-import { listSection } from "../shared/markdown-layout";
-import type { Section, Sections } from "../shared/markdown-layout";
+import { driftSections, driftTable, type DriftReport } from "../drift/report";
+import { listSection, type Section, type Sections } from "../shared/markdown-layout";
 import { countsOf, countTexts } from "../shared/preview";
 import type { PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
 import { codeBlock, fenceFor, escapeInvisible } from "../shared/quoting";

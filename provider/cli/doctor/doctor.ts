@@ -13,8 +13,7 @@ import { plainTextKeys } from "../../definitions/setting-warnings";
 import { isLoopback } from "../../definitions/url";
 import type { CollectedProvider } from "../../engine/collected";
 import type { Session } from "../../lifecycle/session";
-import { failed, failure, ok, warning } from "../shared/finding";
-import type { Finding } from "../shared/finding";
+import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
 import { isProject, readProject } from "../shared/project";
 import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
@@ -23,11 +22,9 @@ import { escapeInvisible } from "../shared/quoting";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { managedResources } from "../shared/state";
-import { withProgress } from "../shared/terminal";
-import type { CommandContext } from "../shared/terminal";
+import { withProgress, type CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
-import { checkProgram } from "./program";
-import type { ProgramReport } from "./program";
+import { checkProgram, type ProgramReport } from "./program";
 import { programFindings, refusedCode } from "./program-findings";
 
 interface DoctorOptions extends SettingOptions {

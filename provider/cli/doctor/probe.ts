@@ -4,8 +4,7 @@ import { counted } from "../../definitions/text";
 import { readSample } from "../../lifecycle/complete-records";
 import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import { ok } from "../shared/finding";
-import type { Finding } from "../shared/finding";
+import { ok, type Finding } from "../shared/finding";
 
 /** Reads one kind of record, and says which fields the server does not show. Throws what the server refuses. */
 export async function checkServer(scope: RecordScope): Promise<Finding[]> {

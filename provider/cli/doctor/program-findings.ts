@@ -1,10 +1,8 @@
 import { counted } from "../../definitions/text";
-import { failed, ok, warning } from "../shared/finding";
-import type { Finding } from "../shared/finding";
+import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countsOf, countTexts } from "../shared/preview";
 import { firstWords, listOf } from "../shared/quoting";
-import { differenceText } from "./program";
-import type { ProgramReport } from "./program";
+import { differenceText, type ProgramReport } from "./program";
 
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";

@@ -12,8 +12,7 @@ import { chooseNamesake } from "../../lifecycle/adopt";
 import { exists, readText } from "../shared/files";
 import { changeOf, errorsIn, secretText } from "../shared/preview";
 import type { PlannedOperation, Preview, PreviewStep } from "../shared/preview";
-import { runPreview } from "../shared/pulumi-cli";
-import type { StackLocation } from "../shared/pulumi-cli";
+import { runPreview, type StackLocation } from "../shared/pulumi-cli";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { ManagedResource } from "../shared/state";
 

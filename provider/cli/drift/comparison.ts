@@ -10,8 +10,7 @@ import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { State } from "../../lifecycle/resource";
-import { clearProperties, secretPropertiesOf } from "../shared/state";
-import type { StateResource } from "../shared/state";
+import { clearProperties, secretPropertiesOf, type StateResource } from "../shared/state";
 import type { DriftedResource } from "./report";
 
 /** The result of comparing one resource. */

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 
-import { Option } from "commander";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 
 import { compareIds } from "../../api/answer";
 import { Operation } from "../../api/operation";
@@ -14,18 +13,12 @@ import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { exportState } from "../shared/pulumi-cli";
 import { escapeInvisible } from "../shared/quoting";
-import { addSettingOptions, commandSettings } from "../shared/setting-options";
-import type { SettingOptions } from "../shared/setting-options";
-import { managedResources, parseDeployment } from "../shared/state";
-import type { ManagedResource } from "../shared/state";
-import { withProgress } from "../shared/terminal";
-import type { CommandContext } from "../shared/terminal";
-import { compareResource } from "./comparison";
-import type { ComparedResource } from "./comparison";
-import { providersOf } from "./providers";
-import type { StateProvider } from "./providers";
-import { driftMarkdown, driftText, groupErrors } from "./report";
-import type { DriftReport, UnmanagedRecord } from "./report";
+import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
+import { managedResources, parseDeployment, type ManagedResource } from "../shared/state";
+import { withProgress, type CommandContext } from "../shared/terminal";
+import { compareResource, type ComparedResource } from "./comparison";
+import { providersOf, type StateProvider } from "./providers";
+import { driftMarkdown, driftText, groupErrors, type DriftReport, type UnmanagedRecord } from "./report";
 
 interface DriftOptions extends SettingOptions {
   readonly cwd?: string;

@@ -5,8 +5,7 @@ import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "../shared/setting-options";
-import { clearProperties } from "../shared/state";
-import type { StateResource } from "../shared/state";
+import { clearProperties, type StateResource } from "../shared/state";
 import type { ComparedResource } from "./comparison";
 
 /** A provider as drift needs it. */

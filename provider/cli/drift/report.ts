@@ -2,8 +2,7 @@ import * as z from "zod/mini";
 
 import { counted, shorten } from "../../definitions/text";
 import { parseUrn } from "../../definitions/urn";
-import { layOut, listSection, tableSection } from "../shared/markdown-layout";
-import type { Section, Table } from "../shared/markdown-layout";
+import { layOut, listSection, tableSection, type Section, type Table } from "../shared/markdown-layout";
 import { secretText } from "../shared/preview";
 import { codeSpan, listOf, escapeInvisible } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";

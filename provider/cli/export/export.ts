@@ -1,7 +1,6 @@
 import { basename, relative, resolve } from "node:path";
 
-import { Option } from "commander";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
@@ -12,30 +11,21 @@ import type { Connect } from "../../lifecycle/record-scope";
 import { packageFiles, writeProject } from "../shared/dependency";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
-import { readProject } from "../shared/project";
-import type { Project } from "../shared/project";
-import { exportState, stackName } from "../shared/pulumi-cli";
-import type { StackLocation } from "../shared/pulumi-cli";
+import { readProject, type Project } from "../shared/project";
+import { exportState, stackName, type StackLocation } from "../shared/pulumi-cli";
 import { listOf } from "../shared/quoting";
 import { isSampleIn } from "../shared/scaffold";
-import { addSettingOptions, commandSettings } from "../shared/setting-options";
-import type { SettingOptions } from "../shared/setting-options";
+import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
-import { findExisting } from "./existing";
-import type { ExistingResources } from "./existing";
-import { moduleResource } from "./exported-record";
-import type { ExportedRecord } from "./exported-record";
-import { assertRuntime, languages, planImport } from "./import-file";
-import type { Language } from "./import-file";
-import { addImported } from "./imported-state";
-import type { NamedRecord } from "./imported-state";
-import { configValuesOf } from "./module-source";
-import type { ModuleResource } from "./module-source";
+import { findExisting, type ExistingResources } from "./existing";
+import { moduleResource, type ExportedRecord } from "./exported-record";
+import { assertRuntime, languages, planImport, type Language } from "./import-file";
+import { addImported, type NamedRecord } from "./imported-state";
+import { configValuesOf, type ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
 import { readDeclared } from "./records";
-import { exportText } from "./report";
-import type { ExportReport } from "./report";
+import { exportText, type ExportReport } from "./report";
 
 interface ExportOptions extends SettingOptions {
   readonly out: string;

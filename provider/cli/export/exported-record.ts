@@ -5,11 +5,9 @@ import { identityKeys } from "../../definitions/keys";
 import type { Value } from "../../definitions/values";
 import { Cleaner } from "../../engine/clean";
 import { shownValues } from "../../lifecycle/difference";
-import { problemsOf } from "../../lifecycle/validate";
-import type { InputProblem } from "../../lifecycle/validate";
+import { problemsOf, type InputProblem } from "../../lifecycle/validate";
 import { slug } from "../shared/quoting";
-import { ConfigValue } from "./module-source";
-import type { ModuleResource, PropertyValue, SecretHeader } from "./module-source";
+import { ConfigValue, type ModuleResource, type PropertyValue, type SecretHeader } from "./module-source";
 import { giveFree, giveName } from "./names";
 
 /** A record with the values that a program has to declare so that it matches. */

@@ -1,6 +1,5 @@
 import type { Definition } from "../../definitions/field";
-import { isObject } from "../../definitions/values";
-import type { Value } from "../../definitions/values";
+import { isObject, type Value } from "../../definitions/values";
 import { stringLiteral, escapeInvisible } from "../shared/quoting";
 
 /** A value that the program reads from the stack's configuration. */

@@ -1,8 +1,7 @@
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
-import { configValuesOf } from "./module-source";
-import type { ModuleResource } from "./module-source";
+import { configValuesOf, type ModuleResource } from "./module-source";
 import { refusedText } from "./report";
 
 /** An export, as far as the next steps depend on it. */

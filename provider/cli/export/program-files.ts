@@ -2,8 +2,7 @@ import { definitions } from "../../definitions";
 import type { Project } from "../shared/project";
 import { scaffold } from "../shared/scaffold";
 import { moduleSource } from "./module-source";
-import { nextSteps, programSteps } from "./next-steps";
-import type { ExportFacts } from "./next-steps";
+import { nextSteps, programSteps, type ExportFacts } from "./next-steps";
 
 /** The files of a program in TypeScript by name: a module for each kind of record. None if nothing is new. */
 export function planProgram(facts: ExportFacts): Map<string, string> {

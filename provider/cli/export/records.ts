@@ -1,12 +1,9 @@
-import { compareIds } from "../../api/answer";
-import type { ApiRecord } from "../../api/answer";
+import { compareIds, type ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { completeRecords } from "../../lifecycle/complete-records";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import { withProgress } from "../shared/terminal";
-import type { CommandContext } from "../shared/terminal";
-import { exportedOf } from "./exported-record";
-import type { ExportedRecord } from "./exported-record";
+import { withProgress, type CommandContext } from "../shared/terminal";
+import { exportedOf, type ExportedRecord } from "./exported-record";
 
 /** Reads the records of one kind, or those that the API finds by a text, the oldest first. */
 export async function readDeclared(

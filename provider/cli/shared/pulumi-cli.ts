@@ -4,12 +4,10 @@ import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import { parseAs } from "./json";
-import { errorsIn, previewReport } from "./preview";
-import type { Preview } from "./preview";
+import { errorsIn, previewReport, type Preview } from "./preview";
 import { isProject } from "./project";
 import { firstWords } from "./quoting";
-import { parseDeployment } from "./state";
-import type { Deployment } from "./state";
+import { parseDeployment, type Deployment } from "./state";
 
 /** A stack, and where the Pulumi CLI finds it. */
 export interface StackLocation {

@@ -1,13 +1,11 @@
 import type { Command } from "commander";
 
-import { accountNames, readSettings } from "../../api/settings";
-import type { Settings } from "../../api/settings";
+import { accountNames, readSettings, type Settings } from "../../api/settings";
 import type { Properties } from "../../definitions/marks";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
-import { stackConfig } from "./pulumi-cli";
-import type { StackLocation } from "./pulumi-cli";
+import { stackConfig, type StackLocation } from "./pulumi-cli";
 import type { CommandContext } from "./terminal";
 
 /** The options of a command that say how it reaches the server. There is none for the key: process lists show options. */

@@ -1,7 +1,6 @@
 import { Metadata, status } from "@grpc/grpc-js";
 import type { handleUnaryCall, ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
-import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
-import type { PluginAttach } from "@pulumi/pulumi/proto/plugin_pb";
+import { PluginInfo, type PluginAttach } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";

@@ -1,14 +1,12 @@
 import { UptimeError } from "../../api/errors";
-import { readLogLevel, readSettings } from "../../api/settings";
-import type { Config } from "../../api/settings";
+import { readLogLevel, readSettings, type Config } from "../../api/settings";
 import type { Definition } from "../../definitions/field";
 import type { Properties } from "../../definitions/marks";
 import { isDefaultProvider, parseUrn } from "../../definitions/urn";
 import { openRunNote } from "../../lifecycle/run-note";
 import type { Surroundings } from "../../lifecycle/session";
 import type { Engine } from "../engine";
-import { FrontSession } from "../front";
-import type { FrontContext } from "../front";
+import { FrontSession, type FrontContext } from "../front";
 import { runLookup } from "../lookup";
 import { newFront } from "../new-front";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";

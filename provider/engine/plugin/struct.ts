@@ -1,8 +1,6 @@
-import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
+import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
-import { unwrapSecrets } from "../../definitions/marks";
-import type { Properties } from "../../definitions/marks";
+import { unwrapSecrets, type Properties } from "../../definitions/marks";
 import { isObject } from "../../definitions/values";
 
 /** Properties as the engine sends them. Secrets become their plain values. */

@@ -1,10 +1,8 @@
 import { carryOut } from "../../../provider/emulator/api";
 import type { Answer } from "../../../provider/emulator/answers";
-import { completeDialect, Table } from "../../../provider/emulator";
-import type { Dialect, ReceivedRequest } from "../../../provider/emulator";
+import { completeDialect, Table, type Dialect, type ReceivedRequest } from "../../../provider/emulator";
 import type { StoredRecord } from "../../../provider/emulator/table";
-import { defaultsOf, domain, monitor } from "../../../provider/emulator/resources";
-import type { Resource } from "../../../provider/emulator/resources";
+import { defaultsOf, domain, monitor, type Resource } from "../../../provider/emulator/resources";
 import type { HttpRequest, HttpResponse } from "../../../provider/api/transport";
 import type { Kind } from "../calls";
 import type { VirtualClock } from "../clock";

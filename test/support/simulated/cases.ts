@@ -4,8 +4,7 @@ import type { Dialect } from "../../../provider/emulator";
 import { dialects, hiddenFields, namesOf } from "../arbitraries";
 import type { Properties } from "../calls";
 import type { Command } from "./engine";
-import { mutationOf } from "./mutations";
-import type { Target } from "./mutations";
+import { mutationOf, type Target } from "./mutations";
 import { echo, secret } from "./secrets";
 
 /** The requests that an operation sends, and the command that runs it, if there is one. */

@@ -1,6 +1,5 @@
 import type { Answer } from "../../../provider/emulator/answers";
-import { networkError } from "./api";
-import type { Misbehaviour, Seen } from "./api";
+import { networkError, type Misbehaviour, type Seen } from "./api";
 
 interface FaultBehaviour extends Misbehaviour {
   /** Each retry of the request fails in the same way; otherwise the first one is answered. */

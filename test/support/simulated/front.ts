@@ -1,8 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import * as uptime from "../../../provider";
-import { revealed, startDynamic } from "../calls";
-import type { Properties, Settings, StartProcess } from "../calls";
+import { revealed, startDynamic, type Properties, type Settings, type StartProcess } from "../calls";
 import { startPlugin } from "../plugin-calls";
 import type { Declared, Goal, Register } from "./engine";
 

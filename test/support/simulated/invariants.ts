@@ -1,11 +1,9 @@
-import { isInternal, kinds } from "../calls";
-import type { Kind } from "../calls";
+import { isInternal, kinds, type Kind } from "../calls";
 import { snake } from "../oracle";
 import type { Seen, ServerHabits, SimulatedApi } from "./api";
 import { isGreen, urnOf, urnsOf } from "./engine";
 import type { Entry, Operation, Outcome, SimulatedEngine } from "./engine";
-import { isChangedMeanwhile } from "./scenarios";
-import type { Edit, PlannedRun } from "./scenarios";
+import { isChangedMeanwhile, type Edit, type PlannedRun } from "./scenarios";
 
 /** An invariant does not hold. */
 export class Violation extends Error {}

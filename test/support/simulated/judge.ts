@@ -1,11 +1,9 @@
 import { isInternal, isWellFormed, OperationFailed } from "../calls";
 import { apiKey } from "./api";
-import { isInState } from "./cases";
-import type { Case } from "./cases";
+import { isInState, type Case } from "./cases";
 import type { Front } from "./front";
 import { shown, Violation } from "./invariants";
-import { denies, hides, locatedId, tells } from "./mutations";
-import type { Mutation, Target } from "./mutations";
+import { denies, hides, locatedId, tells, type Mutation, type Target } from "./mutations";
 import { leakIn, publicTexts } from "./secrets";
 import { Trial } from "./trial";
 

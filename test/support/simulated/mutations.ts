@@ -6,10 +6,8 @@ import { namesOf } from "../arbitraries";
 import type { Kind, Properties } from "../calls";
 import type { VirtualClock } from "../clock";
 import { secretMark, sigKey, unknown } from "../marks";
-import { apiKey, networkError, origin } from "./api";
-import type { Misbehaviour, Seen, SimulatedApi } from "./api";
-import { repeated } from "./secrets";
-import type { Echo } from "./secrets";
+import { apiKey, networkError, origin, type Misbehaviour, type Seen, type SimulatedApi } from "./api";
+import { repeated, type Echo } from "./secrets";
 
 /** What a misbehaving server knows. */
 export interface Situation {

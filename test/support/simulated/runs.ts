@@ -1,13 +1,9 @@
-import { kinds } from "../calls";
-import type { Kind, Settings } from "../calls";
+import { kinds, type Kind, type Settings } from "../calls";
 import { Hang, VirtualClock } from "../clock";
-import { apiKey, networkError, SimulatedApi } from "./api";
-import type { Misbehaviour, Network, Seen } from "./api";
-import { isGreen, SimulatedEngine, urnOf } from "./engine";
-import type { Declared, Outcome, RunOptions } from "./engine";
+import { apiKey, networkError, SimulatedApi, type Misbehaviour, type Network, type Seen } from "./api";
+import { isGreen, SimulatedEngine, urnOf, type Declared, type Outcome, type RunOptions } from "./engine";
 import { faults } from "./faults";
-import { dynamicFront, pluginFront } from "./front";
-import type { Front } from "./front";
+import { dynamicFront, pluginFront, type Front } from "./front";
 import { accountOf, Invariants, keyOf, messagesOf, requestsTo, shown, Violation } from "./invariants";
 import type { Accounts } from "./invariants";
 import { SimulatedProcesses } from "./process";

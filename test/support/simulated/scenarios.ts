@@ -4,8 +4,7 @@ import type { Dialect } from "../../../provider/emulator";
 import { namesOf } from "../arbitraries";
 import type { Kind } from "../calls";
 import type { ServerHabits } from "./api";
-import { isOtherFront, labelOf, urnOf } from "./engine";
-import type { Declared } from "./engine";
+import { isOtherFront, labelOf, urnOf, type Declared } from "./engine";
 import { faults } from "./faults";
 
 /** Properties under the API's names. */

@@ -1,15 +1,11 @@
-import { OperationFailed } from "../calls";
-import type { Provider, ProviderProcess, Settings } from "../calls";
+import { OperationFailed, type Provider, type ProviderProcess, type Settings } from "../calls";
 import { Hang, VirtualClock } from "../clock";
 import { apiKey, origin, SimulatedApi } from "./api";
-import { isInState, operations } from "./cases";
-import type { Case } from "./cases";
-import { SimulatedEngine } from "./engine";
-import type { Command, Declared, Goal } from "./engine";
+import { isInState, operations, type Case } from "./cases";
+import { SimulatedEngine, type Command, type Declared, type Goal } from "./engine";
 import type { Front } from "./front";
 import { Violation } from "./invariants";
-import { misbehaviourOf, targetOf } from "./mutations";
-import type { Target } from "./mutations";
+import { misbehaviourOf, targetOf, type Target } from "./mutations";
 import { SimulatedProcess } from "./process";
 import { secretsOf } from "./secrets";
 
