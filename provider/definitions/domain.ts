@@ -4,7 +4,7 @@ import type { Definition } from "./field";
 export const domainFields = {
   /**
    * The domain's name, for example `example.com`. Letter case does not matter. The API cannot change it: another
-   * name replaces the domain, and the new one is created before the old one is deleted. (docs/domain.md)
+   * name replaces the domain. (docs/domain.md)
    */
   name: hostname("name", { required: true, identifies: true, fixed: true }),
   /** Homepage URL: an absolute http or https URL. (docs/domain.md) */
