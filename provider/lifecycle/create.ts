@@ -69,7 +69,7 @@ export async function create(
   try {
     const settled =
       unsent.length === 0
-        ? await verify(scope, id, wantedOnCreate, created, operation)
+        ? await verify(scope, id, wantedOnCreate, created, operation, created.emptyLists)
         : await sendUpdate(scope, id, wanted, operation);
     return {
       id,
@@ -189,11 +189,11 @@ async function postOnce(
   ledger.add(id, { is: "taken", claim });
   const record = await readNewRecord(scope, id, answer, operation);
   const { highestKnownId } = creates;
-  if (highestKnownId === undefined) return { id, record, status };
+  if (highestKnownId === undefined) return { id, record, status, emptyLists };
   // The id is lower than known ones, or not a number, so ids no longer show which records are new.
   if (number === undefined || number < (baseline.highestId ?? -1n)) creates.highestKnownId = undefined;
   else if (number > highestKnownId) creates.highestKnownId = number;
-  return { id, record, status };
+  return { id, record, status, emptyLists };
 }
 
 /** The record of an answer. An id alone may be that of something else, such as a job, so its record is read. */

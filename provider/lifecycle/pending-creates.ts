@@ -1,4 +1,5 @@
 import type { ApiRecord } from "../api/answer";
+import type { EmptyListForm } from "../definitions/field-types";
 import type { Baseline } from "./baseline";
 import type { WantedValues } from "./difference";
 
@@ -15,6 +16,8 @@ export interface CreatedRecord {
   /** The record, if the answer shows it. */
   readonly record?: ApiRecord | undefined;
   readonly status?: number | undefined;
+  /** The form in which its empty lists were sent. */
+  readonly emptyLists?: EmptyListForm | undefined;
 }
 
 /** What the creates of one kind of record in one account must know of each other. */

@@ -1,6 +1,14 @@
 import type { ApiRecord } from "../api/answer";
 import type { WriteAnswer } from "../api/collection";
-import { ApiError, joinMessages, message, NotStoredError, quote, UptimeError } from "../api/errors";
+import {
+  ApiError,
+  InterruptedError,
+  joinMessages,
+  message,
+  NotStoredError,
+  quote,
+  UptimeError,
+} from "../api/errors";
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
@@ -65,7 +73,8 @@ export async function verify(
   const isAccepted = answered.status === 202 || answered.status === 204;
   for (let reads = 1; isAccepted && reads < mostReads; reads++) {
     if (differences(definition, wanted, record).length === 0 || operation.isInterrupted) break;
-    await operation.sleep(readPause);
+    // After an interruption the record is read at once, and for the last time.
+    await operation.sleep(readPause).catch(unlessInterrupted);
     record = await reader.readSingle(id, operation);
   }
   if (record !== shown) traits.learnShown(wanted, record);
@@ -81,6 +90,10 @@ export async function verify(
     message`the API took these properties and did not store them: ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
     record,
   );
+}
+
+function unlessInterrupted(error: unknown): void {
+  if (!(error instanceof InterruptedError)) throw error;
 }
 
 /** Sends an update by PATCH, or by PUT if the server answers PATCH with 405. */

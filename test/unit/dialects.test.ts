@@ -109,6 +109,21 @@ describe("wire forms", () => {
     expect(bodies().map((body) => body.includes("alert_channel_ids="))).toEqual([true]);
   });
 
+  test("of an empty list are the other ones for each of two creates that the server stores in another way", async () => {
+    emulator.dialect = { createAnswer: "id" };
+    const read = new Set<string>();
+    emulator.fault = ({ method, path }) => {
+      if (method !== "GET" || !/\d$/.test(path) || read.has(path)) return undefined;
+      read.add(path);
+      emulator.monitors.edit(path.replace(/.*\//, ""), { alert_channel_ids: [9] });
+      // The second one is verified when the first one has learned the form.
+      return { kind: "delay", answerDelayMs: read.size * 1000 };
+    };
+    const one = stack();
+    await Promise.all([one, one.beside()].map((each) => each.up({ ...home, alertChannelIds: [] })));
+    expect(emulator.monitors.all().map((record) => record.alert_channel_ids)).toEqual([[], []]);
+  });
+
   test("a PATCH that is answered with 405 is sent as PUT, which is remembered", async () => {
     emulator.dialect = { patch: "405" };
     const one = stack();

@@ -83,6 +83,22 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     expect(one.state).toMatchObject({ outputs: { interval: 300 }, unfinished: false });
   });
 
+  test("also if it is an update that is only accepted, whose record is read once more", async () => {
+    const [one, program] = await created();
+    const before = emulator.monitors.all()[0];
+    emulator.fault = ({ method }) => {
+      if (method === "PATCH") return { kind: "answer", effect: true, status: 202, body: "" };
+      return emulator.requests.length === 2 ? answer(200, before) : undefined;
+    };
+    const running = failureOf(update(one));
+    while (emulator.requests.length < 2) await new Promise(setImmediate);
+    await clock.sleep(500);
+    await program.cancel();
+    expect(await running).toBe("");
+    expect(one.state).toMatchObject({ outputs: { interval: 300 }, unfinished: false });
+    expect(sentRequests()).toEqual(["PATCH", "GET", "GET"].map((method) => `${method} /api/v1/monitors/1`));
+  });
+
   test("also if it is a delete", async () => {
     const { failure, one } = await cancelled("DELETE", slow, (each) => each.destroy(), await created());
     expect(failure).toBe("");
