@@ -100,9 +100,9 @@ export class LostAnswerError extends UptimeError {
   constructor(
     given: string | Message,
     /**
-     * The next step: to search a few times, and send the create again if there is no record; to keep looking for a minute and
-     * never send it again, because the server may still be at work; or to search and then give up, because it would get the same
-     * answer.
+     * - `search first`: search a few times, and send the create again if there is no record.
+     * - `keep looking`: search for a minute and never send it again, because the server may still be at work.
+     * - `give up`: search and then fail, because another create would get the same answer.
      */
     readonly next: "search first" | "keep looking" | "give up",
     options?: ErrorOptions,
