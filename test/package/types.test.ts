@@ -185,7 +185,7 @@ describe("in an editor", () => {
     async ({ label, singular, fields }) => {
       const { withLinks } = await import("../../tools/declarations.mjs");
       const { readManifest } = await import("../../tools/main.mjs");
-      const page = withLinks(`(docs/${singular}.md)`, readManifest());
+      const page = String(withLinks(`(docs/${singular}.md)`, readManifest()));
       const keys = Object.keys(fields);
       // The account is no field of the API.
       expect(editor.completions(`new ${label}("a", { ¦ });`).sort()).toEqual(["account", ...keys].sort());
