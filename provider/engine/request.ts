@@ -6,6 +6,7 @@ import { hiddenNames, type PassedOptions } from "../definitions/pulumi";
 import { isUnknown, unknown } from "../definitions/unknown";
 import { mapLeaves, isEmpty, isObject, type Value } from "../definitions/values";
 import type { Declaration } from "../lifecycle/check";
+import { claimInState } from "../lifecycle/claims";
 import type { Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
 import type { Cleaner } from "./clean";
 import { parseDuration } from "./duration";
@@ -96,7 +97,9 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     importId,
     serverHash: parsed[hiddenNames.serverHash],
     keyFingerprint: parsed[hiddenNames.keyFingerprint],
-    claim: parsed[hiddenNames.claim] ?? passedOptions.parse(properties[hiddenNames.options])?.importer,
+    claim: claimInState(
+      parsed[hiddenNames.claim] ?? passedOptions.parse(properties[hiddenNames.options])?.importer,
+    ),
     isPartial: parsed[hiddenNames.isPartial],
     isReadOnly: parsed[hiddenNames.isReadOnly],
   };

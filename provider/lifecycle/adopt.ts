@@ -3,7 +3,7 @@ import { joinMessages, message, UptimeError, type Message } from "../api/errors"
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { comparableName, type Baseline } from "./baseline";
-import { newClaim } from "./claims";
+import { newClaim, type Claim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
 import { compare, differences, type Difference, type WantedValues } from "./difference";
 import type { CreatedRecord } from "./pending-creates";
@@ -18,8 +18,7 @@ interface Namesake {
 /** A record that a resource has adopted. */
 interface AdoptedRecord extends CreatedRecord {
   readonly record: ApiRecord;
-  /** See {@link newClaim}. */
-  readonly claim: string;
+  readonly claim: Claim;
 }
 
 /**

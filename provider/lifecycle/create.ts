@@ -15,7 +15,7 @@ import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
 import { readBaseline, type Baseline } from "./baseline";
-import { unknownOwner } from "./claims";
+import { namedClaim, unnamedClaim } from "./claims";
 import { describeRecord, resourceName } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
@@ -52,9 +52,9 @@ export async function create(
   const adopted = settings.adoptExisting
     ? await adopt(scope, wantedOnCreate, baseline, owner, operation)
     : undefined;
+  const claimOfNew = owner === undefined ? unnamedClaim : namedClaim(owner);
   const created =
-    adopted ??
-    (await sendCreate(scope, { wanted: wantedOnCreate, claim: owner ?? unknownOwner, baseline }, operation));
+    adopted ?? (await sendCreate(scope, { wanted: wantedOnCreate, claim: claimOfNew, baseline }, operation));
   const { id, record } = created;
   if (!adopted) scope.note.addCreated(id);
   // State needs no claim of a created record, because no resource owned it before.

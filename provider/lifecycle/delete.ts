@@ -1,7 +1,7 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { hasFixedKey } from "../definitions/keys";
-import { sharedClaim, claimOf } from "./claims";
+import { sharedClaim, claimOf, type Claim } from "./claims";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import type { RecordScope } from "./record-scope";
@@ -49,7 +49,7 @@ export async function deleteRecord(
 async function isOwnedInOtherProcess(
   { note, reader }: RecordScope,
   id: string,
-  claim: string,
+  claim: Claim,
   operation: Operation,
 ): Promise<boolean> {
   if (note.isOwnedElsewhere(id, claim)) return true;

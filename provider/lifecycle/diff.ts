@@ -110,7 +110,7 @@ function assertOnlyOwner(
 ): void {
   const { owner } = options;
   const other =
-    ledger.otherOwner(id, [claimOf(outputs, options), owner], { importers: true }) ??
+    ledger.otherOwner(id, { claim: claimOf(outputs, options), owner }, { importers: true }) ??
     (note.isOwnedElsewhere(id) ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(

@@ -3,7 +3,7 @@ import { joinMessages, message, MissingError, withoutPeriod, UptimeError, type M
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../definitions/values";
-import { newClaim, unknownOwner } from "./claims";
+import { newClaim, type Claim } from "./claims";
 import { describeOwner, describeRecord, resourceName, quoteValue } from "./describe";
 import { compare, differences, wantedValues } from "./difference";
 import { pathsInclude } from "./paths";
@@ -42,7 +42,7 @@ export async function checkImport(
   if (ledger.isImportUsed(id, owner) && !isImportedByEngine) return { problems: [], warnings: [] };
   if (["ending", "ended"].includes(ledger.standing(id)))
     return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
-  const other = ledger.otherOwner(id, [owner]);
+  const other = ledger.otherOwner(id, { owner });
   if (other !== undefined)
     return refuse(
       `names ${singular} ${id}, which ${describeOwner(other, label)} of this stack has already; ` +
@@ -85,10 +85,10 @@ export async function importRecord(
   inputs: Inputs,
   options: EngineOptions,
   operation: Operation,
-): Promise<{ record: ApiRecord; claim: string }> {
+): Promise<{ record: ApiRecord; claim: Claim }> {
   const { ledger, checkedImports } = scope;
   const { label } = scope.definition;
-  const { owner = unknownOwner } = options;
+  const { owner } = options;
   const record = checkedImports.get(id) ?? (await readToImport(scope, id, inputs, options, operation));
   checkedImports.delete(id);
   const problems = problemsOfImport(scope, inputs, record, options.ignoreChanges);
@@ -99,13 +99,13 @@ export async function importRecord(
     );
   }
   // A create of this run may have made the record since it was checked.
-  const other = ledger.otherOwner(id, [owner]);
+  const other = ledger.otherOwner(id, { owner });
   if (other !== undefined)
     throw new UptimeError(
       `${label} ${id} was not imported, because ${describeOwner(other)} of ` +
         "this stack has it: remove the option import.",
     );
-  const claim = newClaim(options.owner);
+  const claim = newClaim(owner);
   scope.note.reserve(record);
   ledger.add(id, { is: "taken", claim });
   return { record, claim };

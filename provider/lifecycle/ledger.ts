@@ -1,4 +1,4 @@
-import { ownerIn, unknownOwner } from "./claims";
+import { ownerIn, unnamedClaim, type Claim } from "./claims";
 
 /**
  * Something that happens to a record in this run, or that the provider learns about it. A resource owns a record if it has it
@@ -19,16 +19,16 @@ type LedgerEvent =
   /** The resource with this claim owns it in state; `isDeclared` if the program has that resource and keeps the record. */
   | {
       readonly is: "owned";
-      readonly claim: string;
+      readonly claim: Claim;
       readonly owner: string | undefined;
       readonly isDeclared: boolean;
     }
   /** The resource with this claim owns it in state, and is about to be replaced. */
-  | { readonly is: "replaced"; readonly claim: string; readonly owner: string | undefined }
+  | { readonly is: "replaced"; readonly claim: Claim; readonly owner: string | undefined }
   /** The resource with this claim is deleted, even if the record stays. */
-  | { readonly is: "disowned"; readonly claim: string }
+  | { readonly is: "disowned"; readonly claim: Claim }
   /** A resource has created, adopted or imported it. */
-  | { readonly is: "taken"; readonly claim: string }
+  | { readonly is: "taken"; readonly claim: Claim }
   /** It was not taken after all. */
   | { readonly is: "not taken" }
   /** The provider is about to change it, or has just created it, so lists that were read before may be outdated. */
@@ -55,19 +55,19 @@ interface Entry {
   mayHaveChanged: boolean;
   isEnded: boolean;
   /** The claim of the resource that has taken it. */
-  takenBy: string | undefined;
-  /** The resource that is to import it. */
+  takenBy: Claim | undefined;
+  /** The owner that is to import it. */
   importer: string | undefined;
-  readonly stateClaims: Map<string, StateClaim>;
+  readonly stateClaims: Map<Claim, StateClaim>;
   /** The owners in state that are replaced in this run, by their claims. */
-  readonly replaced: Map<string, string | undefined>;
+  readonly replaced: Map<Claim, string | undefined>;
 }
 
 /**
  * The claims that a resource may have had before it was renamed. A refresh reads each resource under its old claim. A claim that
  * was never read belongs to a renamed resource, and undeclared ones may be those of its old names.
  */
-function formerClaims({ stateClaims }: Entry, claim: string): string[] {
+function formerClaims({ stateClaims }: Entry, claim: Claim): Claim[] {
   if (stateClaims.has(claim)) return [];
   return [...stateClaims].flatMap(([other, { isDeclared }]) => (isDeclared ? [] : [other]));
 }
@@ -156,25 +156,25 @@ export class Ledger {
   }
 
   /**
-   * Another owner of the record: a resource of the program, or one that has taken the record. It is {@link unknownOwner} if its
-   * name is not known.
+   * Another owner of the record: a resource of the program, or one that has taken the record. It is `unknownOwner` if its name
+   * is not known.
    *
-   * @param own the claims and owners of the resource that asks
+   * @param own the resource that asks; without a claim if it does not have the record yet
    * @param options.importers whether one that is only to import the record counts too
    */
   otherOwner(
     id: string,
-    own: readonly (string | undefined)[],
+    own: { readonly claim?: Claim; readonly owner: string | undefined },
     { importers = false }: { readonly importers?: boolean } = {},
   ): string | undefined {
     const entry = this.entries.get(id);
     if (!entry) return undefined;
     const { takenBy, importer, stateClaims } = entry;
-    if (importers && importer !== undefined && !own.includes(importer)) return importer;
-    const other =
-      takenBy !== undefined && !own.includes(takenBy)
-        ? takenBy
-        : [...stateClaims].find(([claim, { isDeclared }]) => isDeclared && !own.includes(claim))?.[0];
+    if (importers && importer !== undefined && importer !== own.owner) return importer;
+    const declared = [...stateClaims].flatMap(([claim, { isDeclared }]) => (isDeclared ? [claim] : []));
+    const claims = takenBy === undefined ? declared : [takenBy, ...declared];
+    // A resource that created the record has its name as its claim.
+    const other = claims.find((claim) => claim !== own.claim && claim !== own.owner);
     return other === undefined ? undefined : ownerIn(other);
   }
 
@@ -189,7 +189,7 @@ export class Ledger {
    * | is in the program, and the names of     | Always: the two may be different resources.                |
    * | both are unknown                        |                                                            |
    */
-  mustStay(id: string, claim: string): boolean {
+  mustStay(id: string, claim: Claim): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
     const { takenBy, importer, stateClaims, replaced } = entry;
@@ -201,11 +201,11 @@ export class Ledger {
       importer !== (own?.owner ?? replaced.get(claim)) &&
       // If it was imported in an earlier run, it is being replaced.
       !this.wasImported(id, importer) &&
-      // State of an earlier build has only the resource's name as its claim.
+      // In state of 0.1.0 the claim is the resource's name alone.
       !importer.endsWith(`::${claim}`);
     const former = formerClaims(entry, claim);
     const hasOtherOwner = [...stateClaims.keys()].some((other) => other !== claim && !former.includes(other));
-    const mayBeOthers = claim === unknownOwner && own?.isDeclared === true;
+    const mayBeOthers = claim === unnamedClaim && own?.isDeclared === true;
     return isTaken || isOthersImport || hasOtherOwner || mayBeOthers;
   }
 

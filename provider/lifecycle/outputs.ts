@@ -8,7 +8,7 @@ import type { RecordScope } from "./record-scope";
 import type { Inputs, Outputs } from "./resource";
 
 interface OutputOptions {
-  readonly claim?: string | undefined;
+  readonly claim?: Outputs["claim"];
   /** The attributes in state, to keep them; by default they are the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
   readonly isPartial?: boolean;

@@ -1,12 +1,13 @@
 import type { ApiRecord } from "../api/answer";
 import type { EmptyListForm } from "../definitions/field-types";
 import type { Baseline } from "./baseline";
+import type { Claim } from "./claims";
 import type { WantedValues } from "./difference";
 
 /** A create before it is sent. */
 export interface PlannedCreate {
   readonly wanted: WantedValues;
-  readonly claim: string;
+  readonly claim: Claim;
   readonly baseline: Baseline;
 }
 

@@ -1,5 +1,6 @@
 import { UptimeError, type Message } from "../api/errors";
 import type { Value } from "../definitions/values";
+import type { Claim } from "./claims";
 
 /** A declared resource, after `check`; an engine front keeps and compares it. */
 export interface Inputs {
@@ -24,8 +25,8 @@ export interface Outputs {
   readonly serverHash?: string | undefined;
   /** Four hex digits of a hash of address and API key. */
   readonly keyFingerprint?: string | undefined;
-  /** Identifies the resource, if it has imported or adopted the record: see `newClaim`. */
-  readonly claim?: string | undefined;
+  /** The resource's claim, if it has imported or adopted the record. */
+  readonly claim?: Claim | undefined;
   /** The last operation failed half-way, so the record may differ from the inputs. */
   readonly isPartial?: boolean | undefined;
   /** The record is only read, not managed. */

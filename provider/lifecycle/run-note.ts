@@ -17,6 +17,7 @@ import type { ApiRecord } from "../api/answer";
 import { message, messageOf, quoteId, UptimeError } from "../api/errors";
 import type { Address } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import type { Claim } from "./claims";
 import { shownIdentity } from "./difference";
 
 /** What the processes of a run tell each other: an entry for each record that one of their resources owns. */
@@ -28,13 +29,13 @@ export interface RunNote {
    *
    * @param claim the resource's claim, if it has the record in state
    */
-  add(entry: string, claim?: string): void;
+  add(entry: string, claim?: Claim): void;
   /**
    * Whether another process was the first to add an entry.
    *
    * @param claim the claim of the resource that asks: with the same claim, the other process has the same resource
    */
-  isOthers(entry: string, claim?: string): boolean;
+  isOthers(entry: string, claim?: Claim): boolean;
 }
 
 /** For a process that shares no note: a command, or a lookup in a program. */
@@ -58,7 +59,7 @@ export class RecordNote {
    *
    * @param claim the resource's claim, if it has the record in state
    */
-  addOwned(id: string, claim?: string): void {
+  addOwned(id: string, claim?: Claim): void {
     this.note.add(this.entryForAccount(id), claim);
   }
 
@@ -91,7 +92,7 @@ export class RecordNote {
    * @param claim the claim of the resource that asks, if it has the record in state: it may be moving to the other process,
    *   where it has the same claim
    */
-  isOwnedElsewhere(id: string, claim?: string): boolean {
+  isOwnedElsewhere(id: string, claim?: Claim): boolean {
     return this.note.isOthers(this.entryForAccount(id), claim);
   }
 
@@ -135,7 +136,7 @@ export function openRunNote(address: string | undefined): RunNote {
   const path = join(folder, hashOf(address));
   const lines = new NoteLines(path);
   const known = new Set<string>();
-  const write = (entry: string, claim?: string): void => {
+  const write = (entry: string, claim?: Claim): void => {
     try {
       if (!written.has(lines)) {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -236,7 +237,7 @@ class NoteLines {
   constructor(readonly path: string) {}
 
   /** The first process that has written an entry. A line of another process with the given claim does not count. */
-  writerOf(entry: string, claim?: string): string | undefined {
+  writerOf(entry: string, claim?: Claim): string | undefined {
     this.read();
     const same = claim === undefined ? undefined : hashOf(claim);
     const counts = (line: Line): boolean =>

@@ -8,6 +8,7 @@ import type { Engine } from "../../provider/engine/engine";
 import { FrontSession } from "../../provider/engine/front";
 import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
 import { PluginRun } from "../../provider/engine/plugin/run";
+import { newClaim, type Claim } from "../../provider/lifecycle/claims";
 import type * as RunNotes from "../../provider/lifecycle/run-note";
 import { openRunNote, processName } from "../../provider/lifecycle/run-note";
 import { httpTransport } from "../../provider/api/transport";
@@ -85,14 +86,15 @@ describe("the note of a run", () => {
   });
 
   test("ignores that another process has the same resource of state", () => {
-    note().add(record, "of a resource");
+    const [claim, another] = [newClaim("a resource"), newClaim("another one")];
+    note().add(record, claim);
     noteAs(otherName);
-    const have = (claim?: string): boolean => note().isOthers(record, claim);
-    expect([have("of a resource"), have("of another one"), have()]).toEqual([false, true, true]);
+    const have = (own?: Claim): boolean => note().isOthers(record, own);
+    expect([have(claim), have(another), have()]).toEqual([false, true, true]);
     // An adoption or an import by that process does.
     note().add(record);
     noteAs(otherName);
-    expect(have("of a resource")).toBe(true);
+    expect(have(claim)).toBe(true);
   });
 
   /** Runs a process to its end. Returns how many listeners it has had for that. */

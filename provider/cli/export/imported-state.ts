@@ -8,6 +8,7 @@ import { isEmpty } from "../../definitions/values";
 import { Cleaner } from "../../engine/clean";
 import { encodeInputs, encodeOutputs } from "../../engine/request";
 import { check } from "../../lifecycle/check";
+import { namedClaim } from "../../lifecycle/claims";
 import { outputsOf } from "../../lifecycle/outputs";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Deployment, StateResource } from "../shared/state";
@@ -56,7 +57,7 @@ export async function addImported(
     const declared = Object.fromEntries(values);
     const checked = await check(definition, connect, { declared, account, options: { owner } });
     const inputs = { ...checked.inputs, importId: record.id };
-    const outputs = outputsOf(connect(account), inputs, record, { claim: owner });
+    const outputs = outputsOf(connect(account), inputs, record, { claim: namedClaim(owner) });
     const code = { [hiddenNames.providerCode]: providerCode(definition) };
     const passed = { ...code, [hiddenNames.options]: { resource: owner } };
     const encoded = encodeOutputs(
