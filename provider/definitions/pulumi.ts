@@ -49,9 +49,9 @@ export interface PassedOptions {
   readonly replaceOnChanges?: readonly string[] | undefined;
   readonly customTimeouts?:
     Readonly<Partial<Record<"create" | "update" | "delete", string | undefined>>> | undefined;
-  /** Identifies the resource in its stack, if it imports or may adopt a record. */
+  /** The owner: identifies the resource in its stack, if it imports or may adopt a record. */
   readonly resource?: string | undefined;
-  /** In state of an earlier build: the name of an imported resource. */
+  /** In state of an earlier build: the owner, an imported resource by its name alone. */
   readonly importer?: string | undefined;
 }
 

@@ -110,14 +110,14 @@ export function decodeOptions(
   properties: Properties,
   operation?: "create" | "update" | "delete",
 ): EngineOptions {
-  const { ignoreChanges, replaceOnChanges, customTimeouts, resource, importer } =
-    passedOptions.parse(properties[hiddenNames.options]) ?? {};
+  const passed = passedOptions.parse(properties[hiddenNames.options]) ?? {};
+  const { ignoreChanges, replaceOnChanges, customTimeouts, resource: owner, importer: oldOwner } = passed;
   const timeout = operation && customTimeouts?.[operation];
   return {
     ignoreChanges,
     replaceOnChanges,
     timeout: timeout === undefined ? undefined : parseDuration(timeout),
-    owner: resource ?? importer,
+    owner: owner ?? oldOwner,
   };
 }
 

@@ -24,7 +24,7 @@ export function namedClaim(owner: string): Claim {
   return owner as Claim;
 }
 
-/** A claim that state holds. In state of 0.1.0 it is the name of an imported resource, without its types. */
+/** A claim that state holds. In state of an earlier build it may be the name of an imported resource, without its types. */
 export function claimInState(text: string | undefined): Claim | undefined {
   return text as Claim | undefined;
 }

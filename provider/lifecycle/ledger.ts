@@ -201,7 +201,7 @@ export class Ledger {
       importer !== (own?.owner ?? replaced.get(claim)) &&
       // If it was imported in an earlier run, it is being replaced.
       !this.wasImported(id, importer) &&
-      // In state of 0.1.0 the claim is the resource's name alone.
+      // In state of an earlier build the claim may be the resource's name alone.
       !importer.endsWith(`::${claim}`);
     const former = formerClaims(entry, claim);
     const hasOtherOwner = [...stateClaims.keys()].some((other) => other !== claim && !former.includes(other));
