@@ -33,6 +33,6 @@ export function resourceName(owner: string | undefined): string {
 }
 
 /** Another owner in a message. */
-export function describeOwner(owner: string, kind = "resource"): string {
-  return owner === unknownOwner ? `another ${kind}` : owner;
+export function describeOwner(owner: string, noun = "resource"): string {
+  return owner === unknownOwner ? `another ${noun}` : owner;
 }

@@ -27,7 +27,7 @@ export interface Surroundings {
 }
 
 /** What accounts with the same address and key share, for one kind of record. */
-type SharedKind = Pick<
+type SharedScope = Pick<
   RecordScope,
   "collection" | "ledger" | "reader" | "traits" | "creates" | "checkedImports"
 >;
@@ -35,8 +35,8 @@ type SharedKind = Pick<
 interface SharedAccount {
   readonly client: Client;
   readonly evidence: Evidence;
-  /** By their names in the API's paths. */
-  readonly kinds: Map<string, SharedKind>;
+  /** By the records' names in the API's paths. */
+  readonly scopes: Map<string, SharedScope>;
 }
 
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, the clock, and the log. */
@@ -103,28 +103,28 @@ export class Session {
   /** Connects to the account of these settings, for one kind of record. */
   connect(definition: Definition, settings: Settings): RecordScope {
     const address = settings[definition.addressSetting];
-    const shared = this.sharedAccount(address, settings);
-    const kind = shared.kinds.get(definition.plural) ?? this.newKind(definition, settings, shared);
-    shared.kinds.set(definition.plural, kind);
+    const account = this.sharedAccount(address, settings);
+    const shared = account.scopes.get(definition.plural) ?? this.newScope(definition, settings, account);
+    account.scopes.set(definition.plural, shared);
     const keyFingerprint = keyFingerprintOf(address, settings.apiKey);
     return {
       definition,
       settings,
       address,
       keyFingerprint,
-      ...kind,
-      evidence: shared.evidence,
+      ...shared,
+      evidence: account.evidence,
       note: new RecordNote(this.runNote, definition, address, keyFingerprint),
       clock: this.clock,
       interruption: this.interruption,
     };
   }
 
-  private newKind(
+  private newScope(
     definition: Definition,
     settings: Settings,
     { client, evidence }: SharedAccount,
-  ): SharedKind {
+  ): SharedScope {
     const collection = new Collection(definition, client, settings.goneStatuses);
     const [ledger, traits] = [new Ledger(), new ServerTraits(definition)];
     const reader = new RecordReader(collection, ledger, evidence, traits, this.clock);
@@ -138,7 +138,7 @@ export class Session {
       const { clock, transport, notices } = this;
       const log = this.logOf(settings.logLevel);
       const client = new Client(address, settings, { clock, transport, notices, log });
-      this.accounts.set(name, (shared = { client, evidence: new Evidence(), kinds: new Map() }));
+      this.accounts.set(name, (shared = { client, evidence: new Evidence(), scopes: new Map() }));
       this.secrets.add(settings.apiKey);
     }
     return shared;

@@ -22,13 +22,14 @@ interface Lazy {
 
 const { PropertyDiff } = proto;
 const { DiffChanges } = proto.DiffResponse;
-const diffKinds = {
+/** What the protocol calls the change of a property: in an update, and in a replacement. */
+const protocolActions = {
   add: [PropertyDiff.Kind.ADD, PropertyDiff.Kind.ADD_REPLACE],
   update: [PropertyDiff.Kind.UPDATE, PropertyDiff.Kind.UPDATE_REPLACE],
   delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
 } as const;
 
-/** The parts of the requests about a resource; each kind of request has some of them. */
+/** The parts of the requests about a resource; each method's request has some of them. */
 type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
   Partial<
     Pick<proto.UpdateRequest, "getId" | "getOldInputs" | "getIgnorechangesList" | "getTimeout" | "getPreview">
@@ -51,7 +52,7 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     if (present?.run.isInterrupted) present = undefined;
     engine.attach(address);
   };
-  /** Runs a request about a resource; `parts` are those whose names differ between kinds of request. */
+  /** Runs a request about a resource; `parts` are those whose names differ between the methods. */
   const run = <T>(
     message: ResourceMessage,
     parts: Partial<Pick<ResourceRequest, "oldInputs" | "oldOutputs" | "inputs" | "isImport">>,
@@ -119,10 +120,10 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
         .setReplacesList(changed.filter((key) => changes.get(key)?.replaces))
         .setDeletebeforereplace(deleteBeforeReplace)
         .setHasdetaileddiff(true);
-      for (const [key, { kind, replaces, isOfInputs }] of changes)
-        response
-          .getDetaileddiffMap()
-          .set(key, new PropertyDiff().setKind(diffKinds[kind][replaces ? 1 : 0]).setInputdiff(isOfInputs));
+      for (const [key, { action, replaces, isOfInputs }] of changes) {
+        const kind = protocolActions[action][replaces ? 1 : 0];
+        response.getDetaileddiffMap().set(key, new PropertyDiff().setKind(kind).setInputdiff(isOfInputs));
+      }
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {

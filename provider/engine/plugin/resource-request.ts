@@ -16,7 +16,7 @@ export interface ResourceRequest {
 }
 
 export interface PropertyChange {
-  readonly kind: "add" | "update" | "delete";
+  readonly action: "add" | "update" | "delete";
   readonly replaces: boolean;
   /** The inputs differ from the old inputs. If false, they differ from the old outputs. */
   readonly isOfInputs: boolean;

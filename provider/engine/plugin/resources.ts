@@ -76,8 +76,8 @@ export class PluginResources {
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
       const isNew = isEmpty((isOfInputs ? oldInputs : oldOutputs)[key]);
-      const kind = isNew ? "add" : isEmpty(inputs[key]) ? "delete" : "update";
-      changes.set(key, { kind, replaces: replaces.includes(key), isOfInputs });
+      const action = isNew ? "add" : isEmpty(inputs[key]) ? "delete" : "update";
+      changes.set(key, { action, replaces: replaces.includes(key), isOfInputs });
     }
     return { changes, deleteBeforeReplace };
   }
