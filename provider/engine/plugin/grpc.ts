@@ -73,7 +73,8 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     return presentRun().run(request, answer);
   };
   return {
-    // The answer does not say `acceptSecrets`, so the engine sends secrets as plain values.
+    // The answer does not say `acceptSecrets`, so the engine sends secrets as plain values, and each answer that
+    // state keeps must mark them again: see `markSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
       attach(request.getEngineAddress());
       return new proto.ProviderHandshakeResponse();
