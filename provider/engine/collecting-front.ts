@@ -65,7 +65,7 @@ export class CollectingFront extends Front {
   }
 
   override diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
-    const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
+    const unchanged: Changes = { changed: [], replaces: [], isInTheWay: false };
     const stepId = news[hiddenNames.stepId];
     // A preview has a step only for what changes.
     if (this.refused.has(stepId)) return { ...unchanged, changed: Object.keys(news).slice(0, 1) };

@@ -104,14 +104,14 @@ export function dynamicProvider(
       run(
         () => {
           const outputs = decodeOutputs(definition, olds);
-          const { changed, replaces, deleteBeforeReplace } = front.diff(id, outputs, news, {
+          const { changed, replaces, isInTheWay } = front.diff(id, outputs, news, {
             ...operationOptions(news),
             isDeclared: count(id, outputs, 1) > 0,
           });
           return {
             changes: changed.length > 0 || isOfPlugin(olds, news),
             replaces: [...replaces],
-            deleteBeforeReplace,
+            deleteBeforeReplace: isInTheWay,
           };
         },
         news,

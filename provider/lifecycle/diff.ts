@@ -18,11 +18,11 @@ export interface Changes {
   /** Those that only a replacement can change. */
   readonly replaces: readonly string[];
   /**
-   * Whether a replacement must delete the old record first, because the create would find it, or be refused because of it.
+   * Whether the old record must be deleted before a replacement is created, which would find it, or be refused because of it.
    * This is set even if nothing here replaces: the engine may have other reasons, such as `replaceOnChanges`, which the
    * plugin is not told.
    */
-  readonly deleteBeforeReplace: boolean;
+  readonly isInTheWay: boolean;
 }
 
 /**
@@ -60,7 +60,7 @@ export function diff(
   const isInTheWay =
     inputs.account === outputs.account &&
     (inputs.importId === id || keepsIdentity(scope, (key) => !differing.includes(key)));
-  return { changed: [...changed, ...moved], replaces, deleteBeforeReplace: isInTheWay };
+  return { changed: [...changed, ...moved], replaces, isInTheWay };
 }
 
 /** Whether the replacement would adopt the old record, which has the same name, or be refused as its duplicate. */

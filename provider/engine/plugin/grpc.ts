@@ -109,17 +109,15 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return new proto.CheckResponse().setInputs(toStruct(inputs)).setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
-      const { changes, deleteBeforeReplace } = await run(
-        message,
-        partsOfChange(message),
-        (resources, request) => resources.diff(request),
+      const { changes, isInTheWay } = await run(message, partsOfChange(message), (resources, request) =>
+        resources.diff(request),
       );
       const changed = [...changes.keys()];
       const response = new proto.DiffResponse()
         .setChanges(changesOf(changed))
         .setDiffsList(changed)
         .setReplacesList(changed.filter((key) => changes.get(key)?.replaces))
-        .setDeletebeforereplace(deleteBeforeReplace)
+        .setDeletebeforereplace(isInTheWay)
         .setHasdetaileddiff(true);
       for (const [key, { action, replaces, isOfInputs }] of changes) {
         const kind = protocolActions[action][replaces ? 1 : 0];

@@ -61,14 +61,14 @@ export class PluginResources {
     });
   }
 
-  diff(request: ResourceRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
+  diff(request: ResourceRequest): { changes: Map<string, PropertyChange>; isInTheWay: boolean } {
     const { urn, id, oldInputs, oldOutputs, inputs } = request;
     const imported = this.imports.get(urn)?.outputs;
     // `check` has already compared the inputs with the imported record.
     const outputs = imported
       ? { ...imported, values: decodeInputs(this.front.definition, inputs).values as Outputs["values"] }
       : this.outputsInState(request);
-    const { changed, replaces, deleteBeforeReplace } = this.front.diff(id, outputs, inputs, {
+    const { changed, replaces, isInTheWay } = this.front.diff(id, outputs, inputs, {
       ...this.requestOptions(request),
       isDeclared: this.declared.has(urn),
     });
@@ -79,7 +79,7 @@ export class PluginResources {
       const action = isNew ? "add" : isEmpty(inputs[key]) ? "delete" : "update";
       changes.set(key, { action, replaces: replaces.includes(key), isOfInputs });
     }
-    return { changes, deleteBeforeReplace };
+    return { changes, isInTheWay };
   }
 
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
