@@ -115,7 +115,10 @@ export class RecordNote {
     return `${this.entryForId(record.id)} ${shownIdentity(this.definition, record)}`;
   }
 
-  /** The entry for all records with an id, in whatever account. */
+  /**
+   * The entry for all records with an id, in whatever account. Without it, each delete would first have to read its record,
+   * to know whether that is one that another process has reserved.
+   */
   private entryForId(id: string): string {
     return `${this.address.hash} ${this.definition.plural} ${id}`;
   }
