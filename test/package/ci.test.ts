@@ -56,7 +56,7 @@ const edited = {
       name: "site",
       id: "1",
       kind: "changed",
-      properties: [{ property: "interval", declared: 60, actual: 900, secret: false }],
+      properties: [{ property: "interval", inState: 60, inApi: 900, secret: false }],
     },
   ],
 };

@@ -88,10 +88,10 @@ function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): st
       properties.map(({ property, before, after }) => [`${title}: ${property}`, before, after]),
     );
   const drifted = (drift ? driftTable(drift).rows : []).map(
-    ([title = "", , property = "", declared, actual]) => [
+    ([title = "", , property = "", inState, inApi]) => [
       `${title}: ${property} in state and in the API`,
-      declared,
-      actual,
+      inState,
+      inApi,
     ],
   );
   return [...changed, ...drifted].flatMap(([title = "", before, after]) => {

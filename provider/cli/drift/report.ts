@@ -17,8 +17,8 @@ const driftedResource = z.object({
   properties: z.array(
     z.object({
       property: z.string(),
-      declared: z.optional(z.unknown()),
-      actual: z.optional(z.unknown()),
+      inState: z.optional(z.unknown()),
+      inApi: z.optional(z.unknown()),
       secret: z.boolean(),
     }),
   ),
@@ -63,12 +63,12 @@ export function driftTable({ drifted }: DriftReport): Table {
 function driftRows(resource: DriftedResource): string[][] {
   const { id, kind, message = "", properties } = resource;
   const title = titleOf(resource);
-  const known = properties.map(({ declared, secret }) => (secret ? secretText : JSON.stringify(declared)));
+  const known = properties.map(({ inState, secret }) => (secret ? secretText : JSON.stringify(inState)));
   if (kind !== "changed") return [[title, id, `(${kind})`, known.join(", "), message]];
-  return properties.map(({ property, declared, actual, secret }) =>
+  return properties.map(({ property, inState, inApi, secret }) =>
     secret
       ? [title, id, property, secretText, `${secretText}, differs`]
-      : [title, id, property, JSON.stringify(declared ?? null), JSON.stringify(actual ?? null)],
+      : [title, id, property, JSON.stringify(inState ?? null), JSON.stringify(inApi ?? null)],
   );
 }
 
