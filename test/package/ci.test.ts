@@ -55,7 +55,7 @@ const edited = {
       type,
       name: "site",
       id: "1",
-      kind: "changed",
+      outcome: "changed",
       properties: [{ property: "interval", inState: 60, inApi: 900, secret: false }],
     },
   ],

@@ -176,7 +176,7 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
       {
         name: "home",
         id: "1",
-        kind: "changed",
+        outcome: "changed",
         properties: [
           { property: "name", inState: "Home", secret: false },
           { property: "interval", inState: 60, inApi: 300 },
@@ -184,9 +184,9 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
           { property: "sslAlertDays", inState: 7, inApi: null },
         ],
       },
-      { name: "gone", kind: "gone" },
-      { name: "shop", kind: "changed" },
-      { name: "moved", kind: "another record" },
+      { name: "gone", outcome: "gone" },
+      { name: "shop", outcome: "changed" },
+      { name: "moved", outcome: "another record" },
     ],
   });
   expect([table, markdown, json].map(({ stdout }) => stdout).join()).not.toContain("s3cret");

@@ -35,7 +35,7 @@ const drifted = (name: string, inApi: unknown, property = "interval", inState: u
   type,
   name,
   id: "7",
-  kind: "changed",
+  outcome: "changed",
   properties: [{ property, inState, inApi, secret: false }],
 });
 

@@ -33,7 +33,9 @@ export async function compareResource(
   const { fields } = definition;
   const secretProperties = secretPropertiesOf(resource);
   const isSecret = (key: string): boolean => fields[key]?.secret === true || secretProperties.has(key);
-  const drift = (differing: Partial<DriftedResource> & Pick<DriftedResource, "kind">): ComparedResource => ({
+  const drift = (
+    differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
+  ): ComparedResource => ({
     drift: { urn, type, name: parseUrn(urn).name, id, properties: [], ...differing },
   });
 
@@ -56,7 +58,7 @@ export async function compareResource(
     // Its message quotes values, which may be secret.
     const isQuoted = fixedKeys(definition).some(isSecret);
     return drift({
-      kind: "another record",
+      outcome: "another record",
       message: isQuoted ? "is another record than in state" : message,
     });
   }
@@ -65,7 +67,7 @@ export async function compareResource(
       const secret = isSecret(property);
       return { property, secret, ...(!secret && { inState: stored[property] ?? null }) };
     });
-    return drift({ kind: "gone", message: "is not in the API any more", properties });
+    return drift({ outcome: "gone", message: "is not in the API any more", properties });
   }
 
   const { values: found } = state.outputs;
@@ -87,5 +89,5 @@ export async function compareResource(
         secret: false,
       };
     });
-  return properties.length > 0 ? drift({ kind: "changed", properties }) : {};
+  return properties.length > 0 ? drift({ outcome: "changed", properties }) : {};
 }

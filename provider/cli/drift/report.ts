@@ -12,7 +12,7 @@ const driftedResource = z.object({
   type: z.string(),
   name: z.string(),
   id: z.string(),
-  kind: z.enum(["changed", "gone", "another record"]),
+  outcome: z.enum(["changed", "gone", "another record"]),
   /** The properties that differ or, of a record that is gone, those that named it. A secret has no values. */
   properties: z.array(
     z.object({
@@ -61,10 +61,10 @@ export function driftTable({ drifted }: DriftReport): Table {
 }
 
 function driftRows(resource: DriftedResource): string[][] {
-  const { id, kind, message = "", properties } = resource;
+  const { id, outcome, message = "", properties } = resource;
   const title = titleOf(resource);
   const known = properties.map(({ inState, secret }) => (secret ? secretText : JSON.stringify(inState)));
-  if (kind !== "changed") return [[title, id, `(${kind})`, known.join(", "), message]];
+  if (outcome !== "changed") return [[title, id, `(${outcome})`, known.join(", "), message]];
   return properties.map(({ property, inState, inApi, secret }) =>
     secret
       ? [title, id, property, secretText, `${secretText}, differs`]
@@ -73,13 +73,13 @@ function driftRows(resource: DriftedResource): string[][] {
 }
 
 /** The records that no resource manages. */
-function unmanagedTable({ unmanaged = [] }: DriftReport, kind = "Kind"): Table {
+function unmanagedTable({ unmanaged = [] }: DriftReport, heading = "Kind"): Table {
   const rows = unmanaged.map(({ type, id, name, account }) => [
     account === undefined ? labelIn(type) : `${labelIn(type)} of ${account}`,
     id,
     name,
   ]);
-  return { heads: [kind, "Id", "Name"], rows };
+  return { heads: [heading, "Id", "Name"], rows };
 }
 
 /** The counts in one sentence. It says "no drift" only if everything was compared. */

@@ -40,7 +40,7 @@ interface ExportOptions extends SettingOptions {
 }
 
 export function configure(command: Command, context: CommandContext): void {
-  const kinds = definitions.map(({ plural }) => plural);
+  const plurals = definitions.map(({ plural }) => plural);
   addSettingOptions(
     command
       .option(
@@ -53,7 +53,7 @@ export function configure(command: Command, context: CommandContext): void {
           "typescript writes a program; the others write a file for `pulumi import` (default: typescript)",
         ).choices(languages),
       )
-      .addOption(new Option("--only <kind>", "export only this kind of record").choices(kinds))
+      .addOption(new Option("--only <kind>", "export only this kind of record").choices(plurals))
       .option("--search <text>", "export only records that the API finds by this text")
       .option("--stack <name>", "the project's stack, for settings and for what it manages already")
       .option("--account <name>", "the account of uptime:accounts to export")
@@ -101,7 +101,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       `--state is for programs in TypeScript; with --language ${language}, \`pulumi import\` adds the records to the stack's state.`,
     );
   for (const path of [state, secrets]) if (path !== undefined) assertFree(at(path));
-  const kinds = definitions.filter(({ plural }) => only === undefined || plural === only);
+  const chosen = definitions.filter(({ plural }) => only === undefined || plural === only);
   const project = readProject(at(options.out));
   assertRuntime(project, language);
   const stack = await readStack(options, project, context);
@@ -112,7 +112,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     (account) =>
       session.connect(definition, forAccount(account));
 
-  const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context));
+  const reading = chosen.map((definition) => readDeclared(connectTo(definition)(account), search, context));
   const records = (await Promise.all(reading)).flat();
   const managed = stack.found?.deployment.deployment.resources ?? [];
   const existing = findExisting(project, managed, account, settings);
