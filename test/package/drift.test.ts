@@ -305,25 +305,26 @@ test("no secret of state is shown, whatever its field", async () => {
 });
 
 test("--unmanaged lists the records that no resource has, with exit code 2", async () => {
+  emulator.dialect = { escapeHtml: true };
   await state({ home, shop: { name: "shop.example" } });
   expect(await drift("--unmanaged")).toMatchObject({
     code: 0,
     stdout: "2 resources compared, no drift, 0 records not managed by this stack.\n",
   });
-  emulator.monitors.add({ ...home, name: "By hand | `x`" });
+  emulator.monitors.add({ ...home, name: "By hand | `x` & y" });
   emulator.domains.add({ name: "hand.example" });
   const plain = await drift("--unmanaged");
   expect(plain.code).toBe(2);
   expect(rowsIn(plain)).toEqual([
     "Not managed  Id  Name",
     "Domain  2  hand.example",
-    "Monitor  2  By hand | `x`",
+    "Monitor  2  By hand | `x` & y",
     "",
     "2 resources compared, no drift, 2 records not managed by this stack.",
   ]);
   const markdown = await drift("--unmanaged", "--markdown");
   expect(markdown.code).toBe(2);
-  expect(markdown.stdout).toContain("| `Monitor` | `2` | `` By hand \\| `x` `` |");
+  expect(markdown.stdout).toContain("| `Monitor` | `2` | `` By hand \\| `x` & y `` |");
   // Without being asked, it reads no more than the stack has.
   expect((await drift()).code).toBe(0);
   for (let index = 0; index < 250; index++) emulator.monitors.add({ ...home, name: `By hand ${index}` });
@@ -333,7 +334,7 @@ test("--unmanaged lists the records that no resource has, with exit code 2", asy
   expect(unmanaged).toHaveLength(252);
   expect(unmanaged.slice(0, 2)).toEqual([
     { type: "pulumi-nodejs:dynamic/uptime:Domain", id: "2", name: "hand.example" },
-    { type: "pulumi-nodejs:dynamic/uptime:Monitor", id: "2", name: "By hand | `x`" },
+    { type: "pulumi-nodejs:dynamic/uptime:Monitor", id: "2", name: "By hand | `x` & y" },
   ]);
   // Each list is read once.
   expect(emulator.requests.filter(({ path }) => path.endsWith("/monitors"))).toHaveLength(3);
