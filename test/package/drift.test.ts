@@ -159,8 +159,16 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
   ]);
   const markdown = await drift("--markdown");
   expect(markdown.code).toBe(2);
-  expect(markdown.stdout.split("\n").slice(0, 7)).toEqual([
+  expect(markdown.stdout.split("\n").slice(0, 13)).toEqual([
     "5 resources compared, 4 drifted.",
+    "",
+    "#### Another record has the id: `pulumi up --refresh` fails. Undo the edit, or run `pulumi state delete URN`.",
+    "",
+    "| Resource | Id | Property | In state | In the API |",
+    "| --- | --- | --- | --- | --- |",
+    expect.stringMatching(
+      /^\| `Domain moved` \| `2` \| `\(another record\)` \| +\| `` Domain 2 has the name .* in state/,
+    ),
     "",
     "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
     "",

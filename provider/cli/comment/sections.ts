@@ -87,7 +87,7 @@ function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): st
     .flatMap(({ title, properties }) =>
       properties.map(({ property, before, after }) => [`${title}: ${property}`, before, after]),
     );
-  const drifted = (drift ? driftTable(drift).rows : []).map(
+  const drifted = driftTable(drift?.drifted ?? []).rows.map(
     ([title = "", , property = "", inState, inApi]) => [
       `${title}: ${property} in state and in the API`,
       inState,
