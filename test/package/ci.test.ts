@@ -55,8 +55,8 @@ const edited = {
       type,
       name: "site",
       id: "1",
-      kind: "changed",
-      properties: [{ property: "interval", declared: 60, actual: 900, secret: false }],
+      outcome: "changed",
+      properties: [{ property: "interval", inState: 60, inApi: 900, secret: false }],
     },
   ],
 };

@@ -159,8 +159,16 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
   ]);
   const markdown = await drift("--markdown");
   expect(markdown.code).toBe(2);
-  expect(markdown.stdout.split("\n").slice(0, 7)).toEqual([
+  expect(markdown.stdout.split("\n").slice(0, 13)).toEqual([
     "5 resources compared, 4 drifted.",
+    "",
+    "#### Another record has the id: `pulumi up --refresh` fails. Undo the edit, or run `pulumi state delete URN`.",
+    "",
+    "| Resource | Id | Property | In state | In the API |",
+    "| --- | --- | --- | --- | --- |",
+    expect.stringMatching(
+      /^\| `Domain moved` \| `2` \| `\(another record\)` \| +\| `` Domain 2 has the name .* in state/,
+    ),
     "",
     "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
     "",
@@ -176,17 +184,17 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
       {
         name: "home",
         id: "1",
-        kind: "changed",
+        outcome: "changed",
         properties: [
-          { property: "name", declared: "Home", secret: false },
-          { property: "interval", declared: 60, actual: 300 },
+          { property: "name", inState: "Home", secret: false },
+          { property: "interval", inState: 60, inApi: 300 },
           { property: "requestHeaders", secret: true },
-          { property: "sslAlertDays", declared: 7, actual: null },
+          { property: "sslAlertDays", inState: 7, inApi: null },
         ],
       },
-      { name: "gone", kind: "gone" },
-      { name: "shop", kind: "changed" },
-      { name: "moved", kind: "another record" },
+      { name: "gone", outcome: "gone" },
+      { name: "shop", outcome: "changed" },
+      { name: "moved", outcome: "another record" },
     ],
   });
   expect([table, markdown, json].map(({ stdout }) => stdout).join()).not.toContain("s3cret");
@@ -305,25 +313,26 @@ test("no secret of state is shown, whatever its field", async () => {
 });
 
 test("--unmanaged lists the records that no resource has, with exit code 2", async () => {
+  emulator.dialect = { escapeHtml: true };
   await state({ home, shop: { name: "shop.example" } });
   expect(await drift("--unmanaged")).toMatchObject({
     code: 0,
     stdout: "2 resources compared, no drift, 0 records not managed by this stack.\n",
   });
-  emulator.monitors.add({ ...home, name: "By hand | `x`" });
+  emulator.monitors.add({ ...home, name: "By hand | `x` & y" });
   emulator.domains.add({ name: "hand.example" });
   const plain = await drift("--unmanaged");
   expect(plain.code).toBe(2);
   expect(rowsIn(plain)).toEqual([
     "Not managed  Id  Name",
     "Domain  2  hand.example",
-    "Monitor  2  By hand | `x`",
+    "Monitor  2  By hand | `x` & y",
     "",
     "2 resources compared, no drift, 2 records not managed by this stack.",
   ]);
   const markdown = await drift("--unmanaged", "--markdown");
   expect(markdown.code).toBe(2);
-  expect(markdown.stdout).toContain("| `Monitor` | `2` | `` By hand \\| `x` `` |");
+  expect(markdown.stdout).toContain("| `Monitor` | `2` | `` By hand \\| `x` & y `` |");
   // Without being asked, it reads no more than the stack has.
   expect((await drift()).code).toBe(0);
   for (let index = 0; index < 250; index++) emulator.monitors.add({ ...home, name: `By hand ${index}` });
@@ -333,7 +342,7 @@ test("--unmanaged lists the records that no resource has, with exit code 2", asy
   expect(unmanaged).toHaveLength(252);
   expect(unmanaged.slice(0, 2)).toEqual([
     { type: "pulumi-nodejs:dynamic/uptime:Domain", id: "2", name: "hand.example" },
-    { type: "pulumi-nodejs:dynamic/uptime:Monitor", id: "2", name: "By hand | `x`" },
+    { type: "pulumi-nodejs:dynamic/uptime:Monitor", id: "2", name: "By hand | `x` & y" },
   ]);
   // Each list is read once.
   expect(emulator.requests.filter(({ path }) => path.endsWith("/monitors"))).toHaveLength(3);

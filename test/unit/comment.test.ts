@@ -30,13 +30,13 @@ const step = (op: string, name: string, before?: object, after?: object) => ({
   ...(before && { oldState: { urn: urnOf(name), type, inputs: before, outputs: before } }),
   ...(after && { newState: { urn: urnOf(name), type, inputs: after } }),
 });
-const drifted = (name: string, actual: unknown, property = "interval", declared: unknown = 60) => ({
+const drifted = (name: string, inApi: unknown, property = "interval", inState: unknown = 60) => ({
   urn: urnOf(name),
   type,
   name,
   id: "7",
-  kind: "changed",
-  properties: [{ property, declared, actual, secret: false }],
+  outcome: "changed",
+  properties: [{ property, inState, inApi, secret: false }],
 });
 
 /** What Pulumi prints: its counts include the stack, and a replacement is one of its three steps. */

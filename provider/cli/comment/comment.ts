@@ -46,8 +46,9 @@ export function configure(command: Command, context: CommandContext): void {
       "after",
       `
 Prints a Markdown comment for a pull request or an issue: a summary, the program's changes, the drift as a table, and last
-what is only imported. Long values are folded. What does not fit is left out as a whole, and the comment says how much that is; drift has half of
-the space at least. GitHub allows 65536 characters, GitLab 1000000. A file that does not exist counts as not given.
+what is only imported. Long values are folded. What does not fit is left out as a whole, and the comment says how much
+that is; drift has half of the space at least. GitHub allows 65536 characters, GitLab 1000000. A file that does not exist
+counts as not given.
 
 The comment's first line has a digest of the changes and the drift. --reviewed accepts that line too. --max-deletes with a
 share needs --drift, which counts the resources.

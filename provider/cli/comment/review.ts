@@ -31,7 +31,12 @@ export function digestOf({ own, others }: PlannedChanges, drift: DriftReport | u
       return [operation, urn, properties.map(({ property }) => property).sort()];
     }),
   ];
-  const edits = (drift?.drifted ?? []).map(({ urn, id, kind, properties }) => [urn, id, kind, properties]);
+  const edits = (drift?.drifted ?? []).map(({ urn, id, outcome, properties }) => [
+    urn,
+    id,
+    outcome,
+    properties,
+  ]);
   return `${hashOf(changes)}-${hashOf(edits)}`;
 }
 

@@ -87,11 +87,11 @@ function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): st
     .flatMap(({ title, properties }) =>
       properties.map(({ property, before, after }) => [`${title}: ${property}`, before, after]),
     );
-  const drifted = (drift ? driftTable(drift).rows : []).map(
-    ([title = "", , property = "", declared, actual]) => [
+  const drifted = driftTable(drift?.drifted ?? []).rows.map(
+    ([title = "", , property = "", inState, inApi]) => [
       `${title}: ${property} in state and in the API`,
-      declared,
-      actual,
+      inState,
+      inApi,
     ],
   );
   return [...changed, ...drifted].flatMap(([title = "", before, after]) => {

@@ -10,7 +10,7 @@ import { ok, type Finding } from "../shared/finding";
 export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const { collection, definition } = scope;
   const { plural, fields } = definition;
-  const operation = new Operation();
+  const operation = new Operation(scope);
   const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) listed.push(...page);

@@ -181,8 +181,8 @@ function byName(a: string, b: string): number {
 }
 
 function stepIdOf({ urn, newState }: PreviewStep): string {
-  const key = newState?.inputs?.[hiddenNames.stepId];
-  return typeof key === "string" ? key : urn;
+  const stepId = newState?.inputs?.[hiddenNames.stepId];
+  return typeof stepId === "string" ? stepId : urn;
 }
 
 /** A reason may quote values. The provider hides the fields that are always secret, but does not know which others the program marks. */

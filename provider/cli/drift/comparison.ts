@@ -33,8 +33,10 @@ export async function compareResource(
   const { fields } = definition;
   const secretProperties = secretPropertiesOf(resource);
   const isSecret = (key: string): boolean => fields[key]?.secret === true || secretProperties.has(key);
-  const drift = (found: Partial<DriftedResource> & Pick<DriftedResource, "kind">): ComparedResource => ({
-    drift: { urn, type, name: parseUrn(urn).name, id, properties: [], ...found },
+  const drift = (
+    differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
+  ): ComparedResource => ({
+    drift: { urn, type, name: parseUrn(urn).name, id, properties: [], ...differing },
   });
 
   let declared: Properties = {};
@@ -56,23 +58,23 @@ export async function compareResource(
     // Its message quotes values, which may be secret.
     const isQuoted = fixedKeys(definition).some(isSecret);
     return drift({
-      kind: "another record",
+      outcome: "another record",
       message: isQuoted ? "is another record than in state" : message,
     });
   }
   if (!state) {
     const properties = identityKeys(definition).map((property) => {
       const secret = isSecret(property);
-      return { property, secret, ...(!secret && { declared: stored[property] ?? null }) };
+      return { property, secret, ...(!secret && { inState: stored[property] ?? null }) };
     });
-    return drift({ kind: "gone", message: "is not in the API any more", properties });
+    return drift({ outcome: "gone", message: "is not in the API any more", properties });
   }
 
-  const actual = state.outputs.values;
+  const { values: found } = state.outputs;
   const checked = decodeInputs(definition, declared);
   // The inputs of a `pulumi import` leave out defaults, although these are managed.
   const defaults = Object.entries(fields).flatMap(([key, field]) =>
-    field.default === undefined || actual[key] === undefined ? [] : [[key, field.default] as const],
+    field.default === undefined || found[key] === undefined ? [] : [[key, field.default] as const],
   );
   const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
   const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared).ignoreChanges;
@@ -80,8 +82,12 @@ export async function compareResource(
     .filter((property) => !pathsInclude(ignoreChanges, property))
     .map((property) => {
       if (isSecret(property)) return { property, secret: true };
-      const [wanted, found] = [inputs.values[property] ?? null, actual[property] ?? null];
-      return { property, declared: wanted, actual: found, secret: false };
+      return {
+        property,
+        inState: inputs.values[property] ?? null,
+        inApi: found[property] ?? null,
+        secret: false,
+      };
     });
-  return properties.length > 0 ? drift({ kind: "changed", properties }) : {};
+  return properties.length > 0 ? drift({ outcome: "changed", properties }) : {};
 }

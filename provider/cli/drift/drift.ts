@@ -6,8 +6,10 @@ import { compareIds } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
+import { identityKeys } from "../../definitions/keys";
 import { typeToken } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
+import { shownValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
@@ -148,16 +150,22 @@ async function unmanagedRecords(
     }
   }
   const unmanaged = [...lists.values()].map(async ({ scope, name, ids }) => {
+    const { definition } = scope;
+    const [nameKey = ""] = identityKeys(definition);
     // The comparison may have read it already.
-    const list = await scope.reader.wholeList(new Operation());
+    const list = await scope.reader.wholeList(new Operation(scope));
     const others = list.all().filter(({ id }) => !ids.has(id));
     others.sort((a, b) => compareIds(a.id, b.id));
-    return others.map(({ id, raw }) => ({
-      type: typeToken(scope.definition),
-      id,
-      name: typeof raw.name === "string" ? raw.name : "",
-      ...(name !== undefined && { account: name }),
-    }));
+    return others.map((record) => {
+      // A value that cannot be read is left out.
+      const shown = shownValues(definition, record, { refuse: () => undefined }).get(nameKey);
+      return {
+        type: typeToken(definition),
+        id: record.id,
+        name: typeof shown === "string" ? shown : "",
+        ...(name !== undefined && { account: name }),
+      };
+    });
   });
   return (await Promise.all(unmanaged)).flat();
 }

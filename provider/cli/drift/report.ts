@@ -12,13 +12,13 @@ const driftedResource = z.object({
   type: z.string(),
   name: z.string(),
   id: z.string(),
-  kind: z.enum(["changed", "gone", "another record"]),
+  outcome: z.enum(["changed", "gone", "another record"]),
   /** The properties that differ or, of a record that is gone, those that named it. A secret has no values. */
   properties: z.array(
     z.object({
       property: z.string(),
-      declared: z.optional(z.unknown()),
-      actual: z.optional(z.unknown()),
+      inState: z.optional(z.unknown()),
+      inApi: z.optional(z.unknown()),
       secret: z.boolean(),
     }),
   ),
@@ -53,7 +53,7 @@ export type DriftReport = z.infer<typeof driftReport>;
 const widest = 59;
 
 /** The drift: a row for each property, or one for the whole resource. */
-export function driftTable({ drifted }: DriftReport): Table {
+export function driftTable(drifted: readonly DriftedResource[]): Table {
   return {
     heads: ["Resource", "Id", "Property", "In state", "In the API"],
     rows: drifted.flatMap(driftRows),
@@ -61,25 +61,25 @@ export function driftTable({ drifted }: DriftReport): Table {
 }
 
 function driftRows(resource: DriftedResource): string[][] {
-  const { id, kind, message = "", properties } = resource;
+  const { id, outcome, message = "", properties } = resource;
   const title = titleOf(resource);
-  const known = properties.map(({ declared, secret }) => (secret ? secretText : JSON.stringify(declared)));
-  if (kind !== "changed") return [[title, id, `(${kind})`, known.join(", "), message]];
-  return properties.map(({ property, declared, actual, secret }) =>
+  const known = properties.map(({ inState, secret }) => (secret ? secretText : JSON.stringify(inState)));
+  if (outcome !== "changed") return [[title, id, `(${outcome})`, known.join(", "), message]];
+  return properties.map(({ property, inState, inApi, secret }) =>
     secret
       ? [title, id, property, secretText, `${secretText}, differs`]
-      : [title, id, property, JSON.stringify(declared ?? null), JSON.stringify(actual ?? null)],
+      : [title, id, property, JSON.stringify(inState ?? null), JSON.stringify(inApi ?? null)],
   );
 }
 
 /** The records that no resource manages. */
-function unmanagedTable({ unmanaged = [] }: DriftReport, kind = "Kind"): Table {
+function unmanagedTable({ unmanaged = [] }: DriftReport, heading = "Kind"): Table {
   const rows = unmanaged.map(({ type, id, name, account }) => [
     account === undefined ? labelIn(type) : `${labelIn(type)} of ${account}`,
     id,
     name,
   ]);
-  return { heads: [kind, "Id", "Name"], rows };
+  return { heads: [heading, "Id", "Name"], rows };
 }
 
 /** The counts in one sentence. It says "no drift" only if everything was compared. */
@@ -95,7 +95,7 @@ export function driftSummary({ checked, drifted, errors, unmanaged }: DriftRepor
 
 /** The report for a terminal: a table of the drift, a table of what is not managed, and the counts. */
 export function driftText(report: DriftReport): string {
-  const tables = [driftTable(report), unmanagedTable(report, "Not managed")];
+  const tables = [driftTable(report.drifted), unmanagedTable(report, "Not managed")];
   const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...linesOf(table), ""] : []));
   return `${[...lines, driftSummary(report)].join("\n")}\n`;
 }
@@ -118,11 +118,20 @@ export function driftMarkdown(report: DriftReport): string {
 
 /** @param cell the form of a value in the table of drift */
 export function driftSections(report: DriftReport, cell = (text: string): string => text): Section[] {
-  const { heads, rows } = driftTable(report);
+  const sectionOf = (noun: string, drifted: readonly DriftedResource[], heading: string): Section => {
+    const { heads, rows } = driftTable(drifted);
+    return tableSection(noun, { heads, rows: rows.map((row) => row.map(cell)) }, heading);
+  };
+  const isAnother = ({ outcome }: DriftedResource): boolean => outcome === "another record";
   return [
-    tableSection(
+    sectionOf(
+      "resources",
+      report.drifted.filter(isAnother),
+      "#### Another record has the id: `pulumi up --refresh` fails. Undo the edit, or run `pulumi state delete URN`.",
+    ),
+    sectionOf(
       "drifted properties",
-      { heads, rows: rows.map((row) => row.map(cell)) },
+      report.drifted.filter((one) => !isAnother(one)),
       "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
     ),
     listSection("resources", errorItems(report), "#### Not compared"),

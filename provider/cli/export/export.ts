@@ -13,7 +13,6 @@ import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
 import { exportState, stackName, type StackLocation } from "../shared/pulumi-cli";
-import { listOf } from "../shared/quoting";
 import { isSampleIn } from "../shared/scaffold";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
@@ -40,7 +39,7 @@ interface ExportOptions extends SettingOptions {
 }
 
 export function configure(command: Command, context: CommandContext): void {
-  const kinds = definitions.map(({ plural }) => plural);
+  const plurals = definitions.map(({ plural }) => plural);
   addSettingOptions(
     command
       .option(
@@ -53,7 +52,7 @@ export function configure(command: Command, context: CommandContext): void {
           "typescript writes a program; the others write a file for `pulumi import` (default: typescript)",
         ).choices(languages),
       )
-      .addOption(new Option("--only <kind>", "export only this kind of record").choices(kinds))
+      .addOption(new Option("--only <kind>", "export only this kind of record").choices(plurals))
       .option("--search <text>", "export only records that the API finds by this text")
       .option("--stack <name>", "the project's stack, for settings and for what it manages already")
       .option("--account <name>", "the account of uptime:accounts to export")
@@ -101,7 +100,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       `--state is for programs in TypeScript; with --language ${language}, \`pulumi import\` adds the records to the stack's state.`,
     );
   for (const path of [state, secrets]) if (path !== undefined) assertFree(at(path));
-  const kinds = definitions.filter(({ plural }) => only === undefined || plural === only);
+  const chosen = definitions.filter(({ plural }) => only === undefined || plural === only);
   const project = readProject(at(options.out));
   assertRuntime(project, language);
   const stack = await readStack(options, project, context);
@@ -112,7 +111,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     (account) =>
       session.connect(definition, forAccount(account));
 
-  const reading = kinds.map((kind) => readDeclared(connectTo(kind)(account), search, context));
+  const reading = chosen.map((definition) => readDeclared(connectTo(definition)(account), search, context));
   const records = (await Promise.all(reading)).flat();
   const managed = stack.found?.deployment.deployment.resources ?? [];
   const existing = findExisting(project, managed, account, settings);
@@ -134,7 +133,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const paths = { stateFile: deployment && fromProject(state), secretsFile: fromProject(secrets) };
   const facts = { project, resources, settings, stack: options.stack, ...paths, isSample };
   const files = language === "typescript" ? planProgram(facts) : planImport(facts, language);
-  const notes = [...stack.notes, ...notesOn(records, resources, isSample ? [] : existing.withoutId, secrets)];
+  const hasNoSecrets = secrets !== undefined && resources.length === 0 && records.length > 0;
+  const notes = [...stack.notes, ...(hasNoSecrets ? [noSecretsText(secrets)] : [])];
   if (!dryRun) {
     writeProject(project.directory, files);
     const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
@@ -162,21 +162,6 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   };
 }
 
-/** @param withoutId see {@link ExistingResources.withoutId} */
-function notesOn(
-  records: readonly ExportedRecord[],
-  resources: readonly ModuleResource[],
-  withoutId: ExistingResources["withoutId"],
-  secrets: string | undefined,
-): string[] {
-  const hasNoSecrets = secrets !== undefined && resources.length === 0 && records.length > 0;
-  const mayDouble = resources.length > 0 && withoutId.length > 0;
-  return [
-    ...(hasNoSecrets ? [noSecretsText(secrets)] : []),
-    ...(mayDouble ? [withoutIdText(withoutId)] : []),
-  ];
-}
-
 /** Finds the resources that the program does not have, and the records that the stack does not have. */
 function divide(
   records: readonly ExportedRecord[],
@@ -202,16 +187,6 @@ function divide(
 /** Only the export that wrote a resource knows under which key the program reads its secret. */
 function noSecretsText(path: string): string {
   return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
-}
-
-/** An export beside a program that declares the same records would have each of them twice. */
-function withoutIdText(resources: ExistingResources["withoutId"]): string {
-  const names = resources.map(({ label, name }) => (name === undefined ? `a ${label}` : `${label} ${name}`));
-  return (
-    `The program declares ${listOf(names)} without an id, and the stack does not have them. If their ` +
-    "records exist already, this export declares them a second time. Then remove what it wrote, set uptime:adoptExisting to " +
-    "true, run `pulumi up`, which adopts them, and export again."
-  );
 }
 
 /** The stack that the program is for, if there is one and it can be read. */

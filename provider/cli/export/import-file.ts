@@ -5,7 +5,7 @@ import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { configValuesOf, type ModuleResource } from "./module-source";
 import { nextSteps, refusedList, secretCommands, settingCommands } from "./next-steps";
-import type { ExportFacts, Step } from "./next-steps";
+import type { ExportFacts, NextStep } from "./next-steps";
 import { freeName } from "./program-files";
 
 /** Languages whose code Pulumi itself generates, with the program that it is copied to. */
@@ -57,7 +57,11 @@ function importOf({ definition, name, id, properties }: ModuleResource): object 
 }
 
 /** The commands that import what was exported, with their explanations. */
-function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile: string): (Step | string)[] {
+function importSteps(
+  facts: ExportFacts,
+  language: GeneratedLanguage,
+  importFile: string,
+): (NextStep | string)[] {
   const { project, resources, secretsFile, settings, stack } = facts;
   const { code, program } = generated[language];
   const onStack = stack === undefined ? "" : ` --stack ${shellWord(stack)}`;

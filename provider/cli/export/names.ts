@@ -4,16 +4,16 @@ import { slug } from "../shared/quoting";
  * Gives a record a readable name that no other resource has.
  *
  * @param taken the names that are given already
- * @param kind the kind of record, in one lower-case word
+ * @param noun what the record is, in one lower-case word
  * @param id the record's id: it tells records of equal names apart
  * @param texts the record's texts to take the name from, the best first
  */
-export function giveName(taken: Set<string>, kind: string, id: string, texts: readonly string[]): string {
+export function giveName(taken: Set<string>, noun: string, id: string, texts: readonly string[]): string {
   const withId = (text: string): string => `${text}-${slug(id) || "x"}`;
   const readable = texts.map((text) => slug(withoutQuery(text))).find((text) => text !== "");
   return readable === undefined
-    ? giveFree(taken, withId(kind))
-    : giveFree(taken, readable, withId(readable), withId(kind));
+    ? giveFree(taken, withId(noun))
+    : giveFree(taken, readable, withId(readable), withId(noun));
 }
 
 /** A URL without its scheme and query: its host and path name what is there. */

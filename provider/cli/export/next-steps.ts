@@ -18,7 +18,7 @@ export interface ExportFacts {
 }
 
 /** A step after an export, with its reason. */
-export interface Step {
+export interface NextStep {
   readonly text: string;
   /** Lines to type. A step with none is left out. */
   readonly lines: readonly string[];
@@ -26,7 +26,7 @@ export interface Step {
 }
 
 /** The page NEXT-STEPS.md: some steps, with paragraphs between them. */
-export function nextSteps(parts: readonly (Step | string)[]): string {
+export function nextSteps(parts: readonly (NextStep | string)[]): string {
   const paragraphs = parts.flatMap((part) => {
     if (typeof part === "string") return [part];
     const { text, lines, language = "sh" } = part;
@@ -40,7 +40,7 @@ export function nextSteps(parts: readonly (Step | string)[]): string {
  *
  * @param modules the names of the modules that were written
  */
-export function programSteps(facts: ExportFacts, modules: readonly string[]): (Step | string)[] {
+export function programSteps(facts: ExportFacts, modules: readonly string[]): (NextStep | string)[] {
   const { project, resources, settings, stateFile, isSample } = facts;
   const passwords = resources.flatMap(configValuesOf).filter(({ optional }) => optional);
   return [

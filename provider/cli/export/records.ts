@@ -14,7 +14,7 @@ export async function readDeclared(
   const { definition, collection } = scope;
   const records = await withProgress(stderr, async (show) => {
     show(`Reading ${definition.plural} …`);
-    const operation = new Operation();
+    const operation = new Operation(scope);
     const listed: ApiRecord[] = [];
     for await (const page of collection.list(operation, search === undefined ? {} : { search })) {
       listed.push(...page);
