@@ -131,7 +131,10 @@ export type ArgsOf<F> = { [K in keyof Pick<F, RequiredKeys<F>>]: In<F[K]> } & {
   [K in keyof Omit<F, RequiredKeys<F>>]?: In<F[K]> | undefined;
 };
 
-/** The outputs that a set of fields makes; one that is not managed is an Output of undefined. */
+/**
+ * The outputs that a set of fields makes. One that is not declared and has no default is an Output of undefined; one that `get`
+ * reads and that has no value is an Output of null.
+ */
 export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Output<Out<F[K]>> } & {
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };
