@@ -198,18 +198,19 @@ function attributesOf(singular) {
 function addFunctions(schema, definition, properties, names) {
   const { label, singular, plural, fields, filters = {} } = definition;
   const columns = built().identityKeys(definition);
-  const filter = {
+  const selection = {
     account: { type: "string", description: "The account to look in. Default: the account of `apiKey`." },
-    ...(fields.name && { name: { type: "string", description: "The whole name." } }),
-    ...(fields.url && { url: { type: "string", description: "The whole URL." } }),
+    ...Object.fromEntries(
+      columns.map((column) => [column, { type: "string", description: `The exact \`${column}\`.` }]),
+    ),
     search: { type: "string", description: "Any string that the API searches for." },
     searchBy: {
       type: "string",
-      description: `The field in which the API looks for \`search\`: ${listed(columns)}. Default \`name\`.`,
+      description: `The field in which the API looks for \`search\`: ${listed(columns)}. Default \`${columns[0]}\`.`,
     },
   };
   for (const [key, { noun }] of Object.entries(filters))
-    filter[key] = { type: "integer", description: `Only the ${plural} of the ${noun} with this id.` };
+    selection[key] = { type: "integer", description: `Only the ${plural} of the ${noun} with this id.` };
   const shown = Object.keys(fields).filter((key) => !fields[key].secret);
   const result = {
     type: "object",
@@ -238,7 +239,7 @@ function addFunctions(schema, definition, properties, names) {
       type: "object",
       properties: {
         id: { type: "string", description: `The id of the ${singular} in the API. Give it alone.` },
-        ...filter,
+        ...selection,
       },
     },
     outputs: { description: `A ${singular} as the API shows it, without secrets.`, ...result },
@@ -248,7 +249,7 @@ function addFunctions(schema, definition, properties, names) {
     inputs: {
       type: "object",
       properties: {
-        ...filter,
+        ...selection,
         sortBy: {
           type: "string",
           description: `The field that the result is sorted by: ${listed(["id", ...columns])}. Default \`id\`.`,

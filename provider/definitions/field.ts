@@ -10,6 +10,7 @@ export interface Field<
   Out = unknown,
   Required extends boolean = boolean,
   Secret extends boolean = boolean,
+  Identifies extends boolean = boolean,
 > {
   /** @internal Name in the API's forms and records, without brackets. */
   readonly wire: string;
@@ -17,8 +18,8 @@ export interface Field<
   readonly type: FieldType;
   /** Must be declared. */
   readonly required?: Required;
-  /** @internal A person recognizes a record by it, and the API's lists are searched and sorted by it. (docs/api.md) */
-  readonly identifies?: boolean;
+  /** A person recognizes a record by it, and the API's lists are searched and sorted by it. (docs/api.md) */
+  readonly identifies?: Identifies;
   /** @internal The only values that the API accepts. */
   readonly allowed?: readonly (string | number)[];
   /** @internal The API's documented default: sent when the field is not declared. */
@@ -50,8 +51,8 @@ export interface Field<
 export type Fields = Readonly<Record<string, Field>>;
 
 /** The parts of a field's declaration beside its type. */
-type FieldOptions<Required extends boolean, Secret extends boolean> = Omit<
-  Field<unknown, unknown, Required, Secret>,
+type FieldOptions<Required extends boolean, Secret extends boolean, Identifies extends boolean> = Omit<
+  Field<unknown, unknown, Required, Secret, Identifies>,
   "wire" | "type" | "allowed" | "types"
 >;
 
@@ -72,10 +73,14 @@ export interface RequestHeaderArgs {
 }
 
 function field<In, Out>(type: FieldType) {
-  return <Required extends boolean = false, Secret extends boolean = false>(
+  return <
+    Required extends boolean = false,
+    Secret extends boolean = false,
+    Identifies extends boolean = false,
+  >(
     wire: string,
-    options: FieldOptions<Required, Secret> = {},
-  ): Field<In, Out, Required, Secret> => ({ wire, type, ...options });
+    options: FieldOptions<Required, Secret, Identifies> = {},
+  ): Field<In, Out, Required, Secret, Identifies> => ({ wire, type, ...options });
 }
 
 /** @internal Any string without spaces around it. */
@@ -97,8 +102,8 @@ export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader
 export function choice<T extends string, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
-  options: FieldOptions<Required, false> = {},
-): Field<Input<T | (string & {})>, string, Required, false> {
+  options: FieldOptions<Required, false, false> = {},
+): Field<Input<T | (string & {})>, string, Required, false, false> {
   return { wire, type: "choice", allowed, ...options };
 }
 
@@ -106,14 +111,17 @@ export function choice<T extends string, Required extends boolean = false>(
 export function integer<T extends number, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
-  options: FieldOptions<Required, false> = {},
-): Field<Input<T | (number & {})>, number, Required, false> {
+  options: FieldOptions<Required, false, false> = {},
+): Field<Input<T | (number & {})>, number, Required, false, false> {
   return { wire, type: "integer", allowed, ...options };
 }
 
 type RequiredKeys<F> = { [K in keyof F]: F[K] extends Field<unknown, unknown, true> ? K : never }[keyof F];
 type SecretKeys<F> = {
   [K in keyof F]: F[K] extends Field<unknown, unknown, boolean, true> ? K : never;
+}[keyof F];
+export type IdentityKeys<F> = {
+  [K in keyof F]: F[K] extends Field<unknown, unknown, boolean, boolean, true> ? K : never;
 }[keyof F];
 type In<F> = F extends Field<infer I> ? I : never;
 type Out<F> = F extends Field<unknown, infer O> ? O : never;
@@ -123,7 +131,10 @@ export type ArgsOf<F> = { [K in keyof Pick<F, RequiredKeys<F>>]: In<F[K]> } & {
   [K in keyof Omit<F, RequiredKeys<F>>]?: In<F[K]> | undefined;
 };
 
-/** The outputs that a set of fields makes; one that is not managed is an Output of undefined. */
+/**
+ * The outputs that a set of fields makes. One that is not declared and has no default is an Output of undefined; one that `get`
+ * reads and that has no value is an Output of null.
+ */
 export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Output<Out<F[K]>> } & {
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };

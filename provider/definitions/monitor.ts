@@ -77,6 +77,11 @@ export const monitorFields = {
   pause: boolean("pause", { updateOnly: true, shownAs: ["paused", "paused_at"] }),
 };
 
+export const monitorFilters = {
+  /** Only the monitors of the status page with this id, a whole number. (docs/monitor.md) */
+  statusPageId: { wire: "status_page_id", noun: "status page" },
+};
+
 /** @internal */
 export const monitor: Definition = {
   label: "Monitor",
@@ -84,7 +89,7 @@ export const monitor: Definition = {
   plural: "monitors",
   addressSetting: "monitorsBaseUrl",
   fields: monitorFields,
-  filters: { statusPageId: { wire: "status_page_id", noun: "status page" } },
+  filters: monitorFilters,
   rules: [
     {
       of: ["alertCondition", "alertTextLookup"],

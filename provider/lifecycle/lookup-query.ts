@@ -7,7 +7,7 @@ import { identityKeys } from "../definitions/keys";
 export type Query = Readonly<Partial<Record<string, string>>>;
 
 /** The arguments that select records, beside an id. */
-export function filtersOf(definition: Definition): string[] {
+export function selectorsOf(definition: Definition): string[] {
   return [...identityKeys(definition), "search", "searchBy", ...Object.keys(definition.filters ?? {})];
 }
 
@@ -41,7 +41,7 @@ export function checkQuery(
   if (typeof args !== "object" || args === null || Array.isArray(args))
     throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
-  const allowed: readonly string[] = [...more, ...filtersOf(definition), "account"];
+  const allowed: readonly string[] = [...more, ...selectorsOf(definition), "account"];
   const problems = given.flatMap(([key, value]) => {
     if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
     const problem = problemOf(definition, key, value);

@@ -7,7 +7,7 @@ import { lookupName } from "../definitions/pulumi";
 import { completeRecords, readUnlessMissing } from "./complete-records";
 import { describeRecord } from "./describe";
 import { compare, shows, shownValues } from "./difference";
-import { checkQuery, filtersOf, type Query } from "./lookup-query";
+import { checkQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
 
@@ -30,33 +30,33 @@ export async function lookUpOne(
   const { singular, plural, label } = definition;
   const lookup = lookupName(definition, "one");
   const query = checkQuery(definition, lookup, args, "id");
-  const { id, account, ...filter } = query;
+  const { id, account, ...selection } = query;
   const scope = connect(account);
   const operation = new Operation(scope);
   const where = scope.address.url;
   if (id !== undefined) {
-    if (Object.keys(filter).length > 0)
+    if (Object.keys(selection).length > 0)
       throw new UptimeError(
-        `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(filter).join(", ")}.`,
+        `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(selection).join(", ")}.`,
       );
     const record = await readUnlessMissing(scope, id, operation);
     if (record) return foundRecord(definition, record, account);
     throw new UptimeError(`${lookup} found no ${singular} with id ${id} at ${where}.`);
   }
-  if (Object.keys(filter).length === 0)
+  if (Object.keys(selection).length === 0)
     throw new UptimeError(
-      `${lookup} needs to know which ${singular}: pass one of ${["id", ...filtersOf(definition)].join(", ")}.`,
+      `${lookup} needs to know which ${singular}: pass one of ${["id", ...selectorsOf(definition)].join(", ")}.`,
     );
-  const [match, ...others] = await select(scope, filter, operation);
+  const [match, ...others] = await select(scope, selection, operation);
   if (!match)
-    throw new UptimeError(`${lookup} found no ${singular} with ${describeFilter(filter)} at ${where}.`);
+    throw new UptimeError(`${lookup} found no ${singular} with ${describeSelection(selection)} at ${where}.`);
   if (others.length > 0) {
     const named = [match, ...others]
       .slice(0, shownMatches)
       .map((record) => describeRecord(definition, record, identityKeys(definition).slice(0, 1)));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
-      message`${lookup} found ${others.length + 1} ${plural} with ${describeFilter(filter)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
+      message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
     );
   }
   const [whole] = await completeRecords(scope, [match], operation);
@@ -71,11 +71,11 @@ export async function lookUpAll(
   args: unknown,
 ): Promise<FoundRecord[]> {
   const query = checkQuery(definition, lookupName(definition, "all"), args, "sortBy", "sort");
-  const { sortBy = "id", sort = "desc", account, ...filter } = query;
+  const { sortBy = "id", sort = "desc", account, ...selection } = query;
   const scope = connect(account);
   const operation = new Operation(scope);
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
-  const listed = await select(scope, filter, operation);
+  const listed = await select(scope, selection, operation);
   const records = await completeRecords(scope, listed, operation);
   const results = records.map((record) => foundRecord(definition, record, account));
   const direction = sort === "desc" ? -1 : 1;
@@ -89,13 +89,13 @@ export async function lookUpAll(
 /** Records as the list shows them, which may be only id, name and URL. */
 async function select(
   { collection, definition }: RecordScope,
-  filter: Query,
+  selection: Query,
   operation: Operation,
 ): Promise<readonly ApiRecord[]> {
   const matches = (record: ApiRecord): boolean =>
     identityKeys(definition).every((key) => {
       const field = fieldOf(definition, key);
-      const wanted = filter[key];
+      const wanted = selection[key];
       if (wanted === undefined) return true;
       if (!shows(field, record))
         throw new UptimeError(
@@ -108,17 +108,19 @@ async function select(
     for await (const page of collection.list(operation, parameters)) found.push(...page.filter(matches));
     return found;
   };
-  const filters = Object.entries(definition.filters ?? {}).map(([key, { wire }]) => [wire, filter[key]]);
-  const { search, searchBy } = filter;
+  const filters = Object.entries(definition.filters ?? {}).map(([key, { wire }]) => [wire, selection[key]]);
+  const { search, searchBy } = selection;
+  const column = searchBy === undefined ? undefined : fieldOf(definition, searchBy).wire;
   const parameters = Object.fromEntries(
-    [["search", search], ["search_by", searchBy], ...filters].filter(([, value]) => value !== undefined),
+    [["search", search], ["search_by", column], ...filters].filter(([, value]) => value !== undefined),
   ) as Record<string, string>;
   // The API's search makes the list shorter, but may read the string in another way, so if it finds nothing the whole list is
   // read. It is not used for URLs: one URL has several spellings, and the search would miss some.
   const [narrowed] = identityKeys(definition).flatMap((key) => {
-    const text = filter[key];
-    const isNarrow = fieldOf(definition, key).type === "text" && search === undefined;
-    return text !== undefined && isNarrow ? [{ search: text, search_by: key }] : [];
+    const text = selection[key];
+    const { type, wire } = fieldOf(definition, key);
+    const isNarrow = type === "text" && search === undefined;
+    return text !== undefined && isNarrow ? [{ search: text, search_by: wire }] : [];
   });
   const found = narrowed ? await read({ ...parameters, ...narrowed }) : [];
   return found.length > 0 ? found : read(parameters);
@@ -138,8 +140,8 @@ function compareTexts(a: unknown, b: unknown): number {
   return left === right ? 0 : String(left) < String(right) ? -1 : 1;
 }
 
-function describeFilter(filter: Query): string {
-  return Object.entries(filter)
+function describeSelection(selection: Query): string {
+  return Object.entries(selection)
     .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
     .join(" and ");
 }

@@ -1,43 +1,37 @@
 import type { Input, InvokeOptions, InvokeOutputOptions, Output } from "@pulumi/pulumi";
 
-import type { Definition, ResultOf } from "../definitions/field";
+import type { Definition, IdentityKeys, ResultOf } from "../definitions/field";
 import type { Binding } from "./binding";
 
-/** The fields that the API's lists are searched and sorted by, as far as a resource has them. */
-type Columns<Fields> = Extract<keyof Fields, "name" | "url">;
+/** The fields that the API's lists are searched and sorted by. With `Extract`, editors show their names. */
+type Columns<Fields> = Extract<keyof Fields, IdentityKeys<Fields>>;
 
-/** Selects records of one kind in the API's list. */
-type Filter<Fields> = CommonFilter<Columns<Fields>> & (Fields extends { url: unknown } ? UrlFilter : object);
+/** A field's whole value. Editors show this name beside the field. */
+type Exact<Value> = Value | undefined;
 
-interface CommonFilter<Column> {
+/** Selects records of one kind, by the fields that identify them and by the API's own search and filters. */
+type Selection<Fields, Filters> = {
+  readonly [Key in keyof Pick<Fields, IdentityKeys<Fields>>]?: Exact<string>;
+} & { readonly [Key in keyof Filters]?: number | string | undefined } & {
   /** The account to look in: a name in the setting `uptime:accounts`. Default: the account of `uptime:apiKey`. (docs/settings.md) */
   readonly account?: string | undefined;
-  /** The whole name. Letter case matters, except in the name of a domain. (docs/resources.md) */
-  readonly name?: string | undefined;
   /** A string for the API's own search in the field `searchBy`. (docs/resources.md) */
   readonly search?: string | undefined;
-  /** The field in which the API looks for `search`: `name` or, of monitors, `url`. Default `name`. (docs/resources.md) */
-  readonly searchBy?: Column | undefined;
-}
-
-interface UrlFilter {
-  /** The whole URL. The letter case of the host and the slash of an empty path do not matter. (docs/resources.md) */
-  readonly url?: string | undefined;
-  /** Only the monitors of the status page with this id, a whole number. (docs/monitor.md) */
-  readonly statusPageId?: number | string | undefined;
-}
+  /** The field in which the API looks for `search`. Default: the name. (docs/resources.md) */
+  readonly searchBy?: Columns<Fields> | undefined;
+};
 
 /** Selects one record: by `id` alone, or by any of the others. */
-export type OneArgs<Fields> = Filter<Fields> & {
+export type OneArgs<Fields, Filters = object> = Selection<Fields, Filters> & {
   /** The record's id in the API. Only `account` may be given with it. (docs/resources.md) */
   readonly id?: string | number | undefined;
 };
 
 /** Selects several records; all of them if nothing is given. */
-export type AllArgs<Fields> = Filter<Fields> & {
+export type AllArgs<Fields, Filters = object> = Selection<Fields, Filters> & {
   /**
-   * The field that the result is sorted by: `id`, which is the date of creation, `name` or, of monitors, `url`. Default `id`.
-   * (docs/resources.md)
+   * The field that the result is sorted by: `id`, which is the date of creation, or one that identifies the record. Default
+   * `id`. (docs/resources.md)
    */
   readonly sortBy?: "id" | Columns<Fields> | undefined;
   /** `desc` (descending) or `asc` (ascending). Default `desc`. (docs/resources.md) */
@@ -62,7 +56,7 @@ export type LookupResult<Fields> = ResultOf<Fields> & {
 /** A lookup of one record. */
 export interface GetOne<Args, Result> {
   /**
-   * Finds one record without managing it, by its id, its exact name or URL, or a search. (docs/resources.md)
+   * Finds one record without managing it, by its id, the exact value of a field, or a search. (docs/resources.md)
    *
    * @param args what selects the record
    * @param opts Pulumi's options

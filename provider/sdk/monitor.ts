@@ -1,6 +1,6 @@
 import type { AccountArgs, ArgsOf } from "../definitions/field";
 import { monitor } from "../definitions/monitor";
-import type { monitorFields } from "../definitions/monitor";
+import type { monitorFields, monitorFilters } from "../definitions/monitor";
 import { dynamicBinding } from "./dynamic-binding";
 import { lookups } from "./lookups";
 import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./lookups";
@@ -27,11 +27,11 @@ export type Monitor = ResourceOf<typeof monitorFields>;
 export const Monitor = resourceClass<Monitor, MonitorArgs, MonitorState>(monitor, dynamicBinding);
 
 /** Selects the monitor for {@link getMonitor}: by its `id` alone, or by any of the others. */
-export interface GetMonitorArgs extends OneArgs<typeof monitorFields> {}
+export interface GetMonitorArgs extends OneArgs<typeof monitorFields, typeof monitorFilters> {}
 /** {@link GetMonitorArgs} with inputs. */
 export type GetMonitorOutputArgs = OutputArgs<GetMonitorArgs>;
 /** Selects the monitors for {@link getMonitors}; all of them if nothing is given. */
-export interface GetMonitorsArgs extends AllArgs<typeof monitorFields> {}
+export interface GetMonitorsArgs extends AllArgs<typeof monitorFields, typeof monitorFilters> {}
 /** {@link GetMonitorsArgs} with inputs. */
 export type GetMonitorsOutputArgs = OutputArgs<GetMonitorsArgs>;
 /** A monitor as the API shows it, without its secret fields. `Monitor.get` has `requestHeaders`, as a secret. */

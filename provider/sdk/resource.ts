@@ -22,7 +22,8 @@ export interface ResourceClass<Resource, Args, State> {
   /** The resource's type in Pulumi. */
   readonly __pulumiType: string;
   /**
-   * Reads an existing record by its id, without managing it. Every field is an output. (docs/resources.md)
+   * Reads an existing record by its id, without managing it. Every field is an output; one without a value is
+   * null. (docs/resources.md)
    *
    * @param name the name of the resource in Pulumi
    * @param id the record's id in the API

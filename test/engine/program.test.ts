@@ -17,7 +17,9 @@ const later = uptime.getMonitorOutput({ name: "Inner web" }, { dependsOn: front,
 exports.found = later.id;
 exports.made = inner.web.id;
 exports.count = uptime.getMonitorsOutput({}, { dependsOn: [front, inner] }).length;
-exports.seen = Monitor.get("seen", front.web.id, {}, { parent: front }).name;
+const seen = Monitor.get("seen", front.web.id, {}, { parent: front });
+exports.seen = seen.name;
+exports.empty = [front.web, seen].map(({ sslAlertDays }) => sslAlertDays.apply(String));
 exports.kinds = [Monitor.isInstance(front.web), Domain.isInstance(front.web)];`;
 
 test("classes and lookups work in a program", async () => {
@@ -35,7 +37,7 @@ test("classes and lookups work in a program", async () => {
   await workspace.up();
   const outputs = await workspace.outputs();
   expect(outputs.found).toBe(outputs.made);
-  expect(outputs).toMatchObject({ seen: "Front web", kinds: [true, false] });
+  expect(outputs).toMatchObject({ seen: "Front web", empty: ["undefined", "null"], kinds: [true, false] });
   expect(outputs.count).toBeGreaterThanOrEqual(2);
 
   const { deployment } = await workspace.exportState();

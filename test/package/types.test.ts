@@ -241,6 +241,18 @@ describe("in an editor", () => {
     expect(editor.hovers(marked)[3]).toMatch(/^Not used\./);
   });
 
+  test("hovering over a lookup's argument names the fields that it may be, and shows what is exact", () => {
+    const declared = editor.declarations(
+      `void uptime.getMonitors({ ¦name: "a", ¦searchBy: "name", ¦sortBy: "id", ¦statusPageId: 3 });`,
+    );
+    expect(declared).toEqual([
+      expect.stringContaining("Exact<string>"),
+      expect.stringContaining('searchBy?: "name" | "url" | undefined'),
+      expect.stringContaining('sortBy?: "name" | "url" | "id" | undefined'),
+      expect.stringContaining("statusPageId?: string | number | undefined"),
+    ]);
+  });
+
   test("the values of an enumeration are offered", () => {
     const offered = editor.completions(`new Monitor("a", { ${home}, alertCondition: "¦" });`);
     expect(offered).toEqual(["url_unavailable", "url_text", "url_no_text"]);

@@ -10,7 +10,7 @@ import { resourceClass, type ResourceOf, type StateOf } from "../../provider/sdk
 
 export const policyFields = {
   /** Name of the policy. (docs/policy.md) */
-  name: text("name", { required: true, identifies: true }),
+  displayName: text("display_name", { required: true, identifies: true }),
   /** When it applies: `always` or `nights`. Default always. (docs/policy.md) */
   applies: choice("applies", ["always", "nights"], { default: "always", resetByUpdate: true }),
   /** Text that alerts begin with. (docs/policy.md) */
@@ -19,12 +19,18 @@ export const policyFields = {
   token: text("token", { secret: true }),
 };
 
+export const policyFilters = {
+  /** Only the policies of the rota with this id, a whole number. (docs/policy.md) */
+  rotaId: { wire: "rota", noun: "rota" },
+};
+
 export const policy: Definition = {
   label: "Policy",
   singular: "policy",
   plural: "policies",
   addressSetting: "baseUrl",
   fields: policyFields,
+  filters: policyFilters,
   rules: [],
 };
 
@@ -33,8 +39,8 @@ export interface PolicyState extends StateOf<typeof policyFields> {}
 export type Policy = ResourceOf<typeof policyFields>;
 export const Policy = resourceClass<Policy, PolicyArgs, PolicyState>(policy, dynamicBinding);
 
-export interface GetPolicyArgs extends OneArgs<typeof policyFields> {}
-export interface GetPoliciesArgs extends AllArgs<typeof policyFields> {}
+export interface GetPolicyArgs extends OneArgs<typeof policyFields, typeof policyFilters> {}
+export interface GetPoliciesArgs extends AllArgs<typeof policyFields, typeof policyFilters> {}
 export interface GetPolicyResult extends LookupResult<typeof policyFields> {}
 export const {
   getOne: getPolicy,

@@ -463,8 +463,8 @@ describe("Pulumi's options", () => {
 
 test("a third resource is looked up by what its definition says", async () => {
   const records = [
-    { id: 1, name: "Status", applies: "nights", token: "hunter2", visitors: 7 },
-    { id: 2, name: "Other", applies: "always", notice: "Hello" },
+    { id: 1, display_name: "Status", applies: "nights", token: "hunter2", visitors: 7 },
+    { id: 2, display_name: "Other", applies: "always", notice: "Hello" },
   ];
   emulator.fault = ({ path }) => {
     const [, id] = /\/policies(?:\/(\d+))?$/.exec(path) ?? [];
@@ -473,22 +473,33 @@ test("a third resource is looked up by what its definition says", async () => {
   const status = {
     id: "1",
     account: undefined,
-    name: "Status",
+    displayName: "Status",
     applies: "nights",
     notice: undefined,
     attributes: { visitors: 7 },
   };
   expect(await getPolicy({ id: 1 })).toEqual(status);
-  expect(await getPolicy({ name: "Status" })).toEqual(status);
-  expect((await settled(getPolicyOutput({ name: pulumi.output("Status") }))).value).toEqual(status);
-  expect((await getPolicies({ sortBy: "name", sort: "asc" })).map(({ name }) => name)).toEqual([
-    "Other",
-    "Status",
-  ]);
+  expect(await getPolicy({ displayName: "Status" })).toEqual(status);
+  const later = getPolicyOutput({ displayName: pulumi.output("Status") });
+  expect((await settled(later)).value).toEqual(status);
+  const sorted = await getPolicies({ sortBy: "displayName", sort: "asc" });
+  expect(sorted.map(({ displayName }) => displayName)).toEqual(["Other", "Status"]);
   expect(await failureOf(getPolicy({}))).toBe(
-    "getPolicy needs to know which policy: pass one of id, name, search, searchBy.",
+    "getPolicy needs to know which policy: pass one of id, displayName, search, searchBy, rotaId.",
   );
   expect(await failureOf(getPolicies({ url: "https://a.example" } as object))).toContain(
     "it has no argument url",
   );
+});
+
+test("the API is asked to search and filter by its own names of a third resource's fields", async () => {
+  const status = { id: 1, display_name: "Status", applies: "nights", notice: "", token: "" };
+  emulator.fault = ({ path }) => answer(200, path.endsWith("/policies") ? [status] : status);
+  await getPolicies({ displayName: "Status", rotaId: 3 });
+  await getPolicies({ search: "stat", searchBy: "displayName" });
+  const lists = emulator.requests.filter(({ path }) => path.endsWith("/policies"));
+  expect(lists.map(({ query }) => Object.fromEntries(query))).toMatchObject([
+    { search: "Status", search_by: "display_name", rota: "3" },
+    { search: "stat", search_by: "display_name" },
+  ]);
 });

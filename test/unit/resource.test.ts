@@ -5,7 +5,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import * as native from "../../provider/native";
 import { pulumiOptions } from "../../provider/sdk/dynamic-binding";
 import { startMocks, settled, type Registered } from "../support/mocks";
-import { native as nativePolicy, Policy } from "../support/third-resource";
+import { native as nativePolicy, Policy, type PolicyArgs } from "../support/third-resource";
 
 const home: MonitorArgs = { name: "Home", url: "https://a.example", interval: 60 };
 
@@ -27,19 +27,19 @@ describe("a resource", () => {
   test.each([
     ["Domain", { Dynamic: Domain, Native: native.Domain, args: { name: "shop.example" } }],
     ["Monitor", { Dynamic: Monitor, Native: native.Monitor, args: home }],
-    ["Policy", { Dynamic: Policy, Native: nativePolicy.Policy, args: { name: "Shop" } }],
+    ["Policy", { Dynamic: Policy, Native: nativePolicy.Policy, args: { displayName: "Shop" } }],
   ])(
     "%s has its type, its provider, and no key that is not declared",
     async (label, { Dynamic, Native, args }) => {
       const keysOf = (inputs: object) =>
         Object.keys(inputs).filter((key) => key === "account" || key.startsWith("__"));
-      const { type, inputs } = await told(new Dynamic("shop", args as MonitorArgs));
+      const { type, inputs } = await told(new Dynamic("shop", args as MonitorArgs & PolicyArgs));
       expect(type).toBe(`pulumi-nodejs:dynamic/uptime:${label}`);
       expect(keysOf(inputs)).toEqual(["__provider"]);
       expect(inputs.__provider).toBe(
         `exports.handler=()=>require("pulumi-uptime/provider").${label.toLowerCase()}`,
       );
-      const onPlugin = await told(new Native("shop", args as MonitorArgs));
+      const onPlugin = await told(new Native("shop", args as MonitorArgs & PolicyArgs));
       expect(onPlugin.type).toBe(`uptime:index:${label}`);
       expect(keysOf(onPlugin.inputs)).toEqual([]);
       for (const one of [inputs, onPlugin.inputs]) expect(one).toMatchObject(args);
@@ -73,7 +73,7 @@ describe("a resource", () => {
       requestAuthPassword: "hunter2",
       requestAuthUsername: "bob",
     });
-    const policy = new Policy("policy", { name: "Policy", token: "hunter2" });
+    const policy = new Policy("policy", { displayName: "Policy", token: "hunter2" });
     expect(await pulumi.isSecret(monitor.requestAuthPassword)).toBe(true);
     expect(await pulumi.isSecret(monitor.requestAuthUsername)).toBe(false);
     expect(await pulumi.isSecret(policy.token)).toBe(true);
@@ -83,7 +83,7 @@ describe("a resource", () => {
     const [monitor, domain, policy] = [
       new Monitor("a", home),
       new Domain("a", { name: "a.example" }),
-      new Policy("a", { name: "A" }),
+      new Policy("a", { displayName: "A" }),
     ];
     for (const [of, own] of [
       [Monitor, monitor],
@@ -180,7 +180,7 @@ function traceSettings(): unknown[] {
 
 describe("on the provider plugin", () => {
   test("a third resource marks its secrets, is recognised by isInstance, and is read by its id", async () => {
-    const policy = new nativePolicy.Policy("policy", { name: "Policy", token: "hunter2" });
+    const policy = new nativePolicy.Policy("policy", { displayName: "Policy", token: "hunter2" });
     expect(await pulumi.isSecret(policy.token)).toBe(true);
     expect(nativePolicy.Policy.isInstance(policy)).toBe(true);
     expect(Policy.isInstance(policy)).toBe(false);
@@ -195,7 +195,7 @@ describe("on the provider plugin", () => {
 
   test("a third resource is looked up by the functions that its definition names", async () => {
     const called: [string, unknown][] = [];
-    const found = { id: "7", name: "Shop" };
+    const found = { id: "7", displayName: "Shop" };
     await pulumi.runtime.setMocks({
       newResource: () => ({ id: "1", state: {} }),
       call: ({ token, inputs }) => {
@@ -203,12 +203,12 @@ describe("on the provider plugin", () => {
         return token.endsWith("getPolicy") ? found : { policies: [found] };
       },
     });
-    expect(await nativePolicy.getPolicy({ name: "Shop" })).toEqual(found);
+    expect(await nativePolicy.getPolicy({ displayName: "Shop" })).toEqual(found);
     expect(await nativePolicy.getPolicies()).toEqual([found]);
     expect((await settled(nativePolicy.getPolicyOutput({ id: pulumi.output("7") }))).value).toEqual(found);
     expect((await settled(nativePolicy.getPoliciesOutput())).value).toEqual([found]);
     expect(called).toEqual([
-      ["uptime:index:getPolicy", { name: "Shop" }],
+      ["uptime:index:getPolicy", { displayName: "Shop" }],
       ["uptime:index:getPolicies", {}],
       ["uptime:index:getPolicy", { id: "7" }],
       ["uptime:index:getPolicies", {}],
@@ -253,7 +253,7 @@ describe("the name by which imports and adoptions know a resource", () => {
     const made = [
       new Monitor("web", home, { import: "7" }),
       new Monitor("web", home, { import: "7", parent: front }),
-      new Policy("web", { name: "Web" }, { import: "7", parent: new Site("Back", "back") }),
+      new Policy("web", { displayName: "Web" }, { import: "7", parent: new Site("Back", "back") }),
     ];
     for (const one of made) {
       const { value: urn } = await settled(one.urn);

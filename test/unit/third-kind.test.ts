@@ -21,7 +21,7 @@ jest.mock("../../provider/definitions", () => {
 // The commands are loaded after that.
 const { cli } = jest.requireActual<typeof Cli>("../support/cli");
 
-const policy = { id: 3, name: "On call", applies: "nights", token: "s3cret" };
+const policy = { id: 3, display_name: "On call", applies: "nights", token: "s3cret" };
 let folder: string;
 let policies: object[];
 withServer();
@@ -48,7 +48,7 @@ test("export writes a program for a third resource, and --only accepts it", asyn
   const source = readFileSync(join(folder, "out", "policies.ts"), "utf8");
   expect(source).toContain('import { Policy } from "pulumi-uptime";');
   expect(source).toContain(
-    'new Policy(\n    "on-call",\n    {\n      name: "On call",\n      applies: "nights",\n',
+    'new Policy(\n    "on-call",\n    {\n      displayName: "On call",\n      applies: "nights",\n',
   );
   expect(source).toContain('      token: config.requireSecret("on-call-token"),\n');
   expect((await run("export", "--out", "out")).stdout).toMatch(/^Nothing is new: 1 record known already/);
@@ -56,7 +56,7 @@ test("export writes a program for a third resource, and --only accepts it", asyn
 
 test("drift compares a third resource, and doctor checks it", async () => {
   const type = typeToken({ label: "Policy" });
-  const inputs = { name: "On call", applies: "always" };
+  const inputs = { displayName: "On call", applies: "always" };
   const outputs = { ...inputs, attributes: {} };
   const resource = { urn: `urn:pulumi:a::b::${type}::c`, type, id: "3", inputs, outputs };
   const state = { version: 3, deployment: { resources: [resource] } };
