@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { unknownValue } from "../../definitions/marks";
 import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
-import { isEmpty } from "../../definitions/values";
 import { collectedLine, collectVariable } from "../../engine/collected";
 import type { NamesakeLine, CollectedProvider, CollectedResource } from "../../engine/collected";
 import { chooseNamesake } from "../../lifecycle/adopt";
@@ -34,8 +33,6 @@ export interface ProgramReport {
     /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
     readonly namesakes: readonly ReportedRecord[];
   }[];
-  /** The new resources that can have alert channels and declare none, so that nobody is told of a failure. */
-  readonly silent: readonly string[];
   /** The refused resources, with the ids in their options `import`. */
   readonly refused: readonly {
     readonly title: string;
@@ -90,7 +87,7 @@ function reportOf(
       const step = stepOf.get(line.stepId ?? "");
       return { ...line, step, title: step ? titleOf(step) : line.label };
     });
-  const { planned, unchecked, silent, impossible } = planOf(steps, resources, state);
+  const { planned, unchecked, impossible } = planOf(steps, resources, state);
   const refused = resources
     .filter(({ problems }) => problems.length > 0)
     .map(({ title, importId, problems, step }) => ({
@@ -104,7 +101,6 @@ function reportOf(
   return {
     resources: declared.size + kept.length - changed.length,
     planned,
-    silent,
     refused: [...refused, ...impossible].sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
     unchecked,
@@ -121,7 +117,7 @@ interface CheckedResource extends CollectedResource {
 }
 
 /** The part of a report that is about steps. `impossible` are resources that only a `pulumi up` would refuse. */
-interface Plan extends Pick<ProgramReport, "planned" | "unchecked" | "silent"> {
+interface Plan extends Pick<ProgramReport, "planned" | "unchecked"> {
   readonly impossible: ProgramReport["refused"];
 }
 
@@ -135,7 +131,6 @@ function planOf(
   const presentFingerprints = new Set(resources.flatMap(({ keyFingerprint }) => keyFingerprint ?? []));
   const planned: ProgramReport["planned"][number][] = [];
   const unchecked: string[] = [];
-  const silent: string[] = [];
   const impossible: ProgramReport["refused"][number][] = [];
   /** The resource that imports or adopts a record. */
   const owners = new Map<string, string>();
@@ -170,9 +165,8 @@ function planOf(
           ? free.map((one) => ({ ...one, importer: importers.get(recordKey(resource, one.id)) }))
           : [],
     });
-    if (isSilent(step)) silent.push(title);
   }
-  return { planned, unchecked, silent, impossible };
+  return { planned, unchecked, impossible };
 }
 
 /** In alphabetical order, with numbers by value. */
@@ -193,13 +187,6 @@ function withoutSecrets(problem: string, step: PreviewStep | undefined): string 
   return step.newState?.inputs?.[property] === secretText && !isAlwaysSecret
     ? `${property} is refused; it is secret, so the reason is not shown`
     : problem;
-}
-
-/** Whether a resource can have alert channels and declares none. */
-function isSilent({ urn, newState }: PreviewStep): boolean {
-  const { fields = {} } = findDefinition(parseUrn(urn).type) ?? {};
-  const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
-  return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }
 
 const recordKey = ({ label, keyFingerprint }: CollectedResource, id: string | undefined): string =>
