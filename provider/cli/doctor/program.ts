@@ -6,7 +6,12 @@ import { unknownValue } from "../../definitions/marks";
 import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
 import { collectedLine, collectVariable } from "../../engine/collected";
-import type { NamesakeLine, CollectedProvider, CollectedResource } from "../../engine/collected";
+import type {
+  CollectedLine,
+  CollectedProvider,
+  CollectedResource,
+  NamesakeLine,
+} from "../../engine/collected";
 import { chooseNamesake } from "../../lifecycle/adopt";
 import { exists, readText } from "../shared/files";
 import { changeOf, errorsIn, secretText } from "../shared/preview";
@@ -21,24 +26,30 @@ interface ReportedRecord extends NamesakeLine {
   readonly importer?: string | undefined;
 }
 
+/** What a `pulumi up` would do to a resource. */
+interface PlannedResource {
+  readonly title: string;
+  readonly operation: PlannedOperation;
+  /** The id of the record that an import or adoption takes. */
+  readonly record: string | undefined;
+  /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
+  readonly namesakes: readonly ReportedRecord[];
+}
+
+/** A resource that would be refused. */
+interface RefusedResource {
+  readonly title: string;
+  /** The id in the option `import`. */
+  readonly importId: string | undefined;
+  readonly reasons: readonly string[];
+}
+
 /** The result of a preview of a program. */
 export interface ProgramReport {
   /** The number of resources of this package that the program declares. */
   readonly resources: number;
-  /** The operations of a `pulumi up`, and the ids of the records that imports and adoptions take. */
-  readonly planned: readonly {
-    readonly title: string;
-    readonly operation: PlannedOperation;
-    readonly record: string | undefined;
-    /** Of a create: the records of the same name (a monitor: and URL), which it makes a second time. */
-    readonly namesakes: readonly ReportedRecord[];
-  }[];
-  /** The refused resources, with the ids in their options `import`. */
-  readonly refused: readonly {
-    readonly title: string;
-    readonly importId: string | undefined;
-    readonly reasons: readonly string[];
-  }[];
+  readonly planned: readonly PlannedResource[];
+  readonly refused: readonly RefusedResource[];
   /** Errors of the preview other than refused resources. */
   readonly errors: readonly string[];
   /** A sentence for each resource that could not be checked. */
@@ -69,11 +80,9 @@ export async function checkProgram(
   }
 }
 
-type Line = CollectedResource | CollectedProvider;
-
 function reportOf(
   preview: Preview,
-  lines: readonly Line[],
+  lines: readonly CollectedLine[],
   state: readonly ManagedResource[],
 ): ProgramReport {
   // The engine plans in parallel, so the order changes from run to run.
@@ -118,7 +127,7 @@ interface CheckedResource extends CollectedResource {
 
 /** The part of a report that is about steps. `impossible` are resources that only a `pulumi up` would refuse. */
 interface Plan extends Pick<ProgramReport, "planned" | "unchecked"> {
-  readonly impossible: ProgramReport["refused"];
+  readonly impossible: readonly RefusedResource[];
 }
 
 function planOf(
@@ -129,9 +138,9 @@ function planOf(
   const resourceOf = new Map(resources.map((resource) => [resource.step, resource]));
   const importers = new Map(resources.map((one) => [recordKey(one, one.importId), one.title]));
   const presentFingerprints = new Set(resources.flatMap(({ keyFingerprint }) => keyFingerprint ?? []));
-  const planned: ProgramReport["planned"][number][] = [];
+  const planned: PlannedResource[] = [];
   const unchecked: string[] = [];
-  const impossible: ProgramReport["refused"][number][] = [];
+  const impossible: RefusedResource[] = [];
   /** The resource that imports or adopts a record. */
   const owners = new Map<string, string>();
   for (const step of steps) {
