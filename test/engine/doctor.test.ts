@@ -82,7 +82,7 @@ test("warns of a create that would duplicate a record, with what differs and who
     monitorOf("home"),
     monitorOf("second", second),
     monitorOf("again", second, { import: "2" }),
-    monitorOf("new", { name: "New" }),
+    monitorOf("new", { name: "New", alertChannelIds: [1] }),
   ]);
   const without = ["undefined", "null"].map((args) => `new uptime.Monitor("no-${args}", ${args});`);
   const stack = await startStack({ program: [declared, ...without].join("\n") });
@@ -105,6 +105,7 @@ test("warns of a create that would duplicate a record, with what differs and who
     /^warning {2}Monitor second: create, although .*: record 2, which Monitor again imports, is equal/m,
   );
   expect(outcome.stdout).toContain("ok       Monitor new: create\n");
+  expect(outcome.stdout).toMatch(/^warning {2}.*without channels: Monitor \w+, Monitor \w+, Monitor \w+\.$/m);
   expect(emulator.writes()).toEqual([]);
 });
 

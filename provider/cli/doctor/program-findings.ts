@@ -1,7 +1,7 @@
 import { counted } from "../../definitions/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countsOf, countTexts } from "../shared/preview";
-import { firstWords } from "../shared/quoting";
+import { firstWords, listOf } from "../shared/quoting";
 import { differenceText, type ProgramReport } from "./program";
 
 /** The code of findings about resources that a preview would refuse. */
@@ -11,6 +11,7 @@ export const refusedCode = "program-refused";
 export function programFindings({
   resources,
   planned,
+  silent,
   refused,
   errors,
   unchecked,
@@ -32,6 +33,9 @@ export function programFindings({
         `${text}. To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.`,
       );
     }),
+    ...(silent.length > 0
+      ? [warning("program-channels", `Nobody is told of failures, without channels: ${listOf(silent)}.`)]
+      : []),
     ...unchecked.map((text) => warning("program-unchecked", text)),
     ...refused.flatMap(({ title, importId, reasons }) => {
       const resource = importId === undefined ? title : `${title} (import ${importId})`;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { unknownValue } from "../../definitions/marks";
 import { hiddenNames } from "../../definitions/pulumi";
 import { parseUrn } from "../../definitions/urn";
+import { isEmpty } from "../../definitions/values";
 import { collectedLine, collectVariable } from "../../engine/collected";
 import type {
   CollectedLine,
@@ -49,6 +50,8 @@ export interface ProgramReport {
   /** The number of resources of this package that the program declares. */
   readonly resources: number;
   readonly planned: readonly PlannedResource[];
+  /** The new resources that can have alert channels and declare none, so that nobody is told of a failure. */
+  readonly silent: readonly string[];
   readonly refused: readonly RefusedResource[];
   /** Errors of the preview other than refused resources. */
   readonly errors: readonly string[];
@@ -96,7 +99,7 @@ function reportOf(
       const step = stepOf.get(line.stepId ?? "");
       return { ...line, step, title: step ? titleOf(step) : line.label };
     });
-  const { planned, unchecked, impossible } = planOf(steps, resources, state);
+  const { planned, unchecked, silent, impossible } = planOf(steps, resources, state);
   const refused = resources
     .filter(({ problems }) => problems.length > 0)
     .map(({ title, importId, problems, step }) => ({
@@ -110,6 +113,7 @@ function reportOf(
   return {
     resources: declared.size + kept.length - changed.length,
     planned,
+    silent,
     refused: [...refused, ...impossible].sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
     unchecked,
@@ -126,7 +130,7 @@ interface CheckedResource extends CollectedResource {
 }
 
 /** The part of a report that is about steps. `impossible` are resources that only a `pulumi up` would refuse. */
-interface Plan extends Pick<ProgramReport, "planned" | "unchecked"> {
+interface Plan extends Pick<ProgramReport, "planned" | "unchecked" | "silent"> {
   readonly impossible: readonly RefusedResource[];
 }
 
@@ -140,6 +144,7 @@ function planOf(
   const presentFingerprints = new Set(resources.flatMap(({ keyFingerprint }) => keyFingerprint ?? []));
   const planned: PlannedResource[] = [];
   const unchecked: string[] = [];
+  const silent: string[] = [];
   const impossible: RefusedResource[] = [];
   /** The resource that imports or adopts a record. */
   const owners = new Map<string, string>();
@@ -174,8 +179,9 @@ function planOf(
           ? free.map((one) => ({ ...one, importer: importers.get(recordKey(resource, one.id)) }))
           : [],
     });
+    if (isSilent(step)) silent.push(title);
   }
-  return { planned, unchecked, impossible };
+  return { planned, unchecked, silent, impossible };
 }
 
 /** In alphabetical order, with numbers by value. */
@@ -196,6 +202,13 @@ function withoutSecrets(problem: string, step: PreviewStep | undefined): string 
   return step.newState?.inputs?.[property] === secretText && !isAlwaysSecret
     ? `${property} is refused; it is secret, so the reason is not shown`
     : problem;
+}
+
+/** Whether a resource can have alert channels and declares none. */
+function isSilent({ urn, newState }: PreviewStep): boolean {
+  const { fields = {} } = findDefinition(parseUrn(urn).type) ?? {};
+  const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
+  return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }
 
 const recordKey = ({ label, keyFingerprint }: CollectedResource, id: string | undefined): string =>
