@@ -94,11 +94,11 @@ name: mine
 runtime: {name: yaml}
 plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
 resources:
-  shop: {type: "uptime:Monitor", properties: {name: Shop}}
-  other: {type: "datadog:Monitor"}
+  shop: {type: "uptime:Monitor", properties: {name: Shop}, options: {import: "1"}}
+  other: {type: "datadog:Monitor", options: {import: "3"}}
 `;
     write("Pulumi.yaml", program);
-    const env = stackWith(resource(nativeType, "shop", "1"), resource(nativeType, "third", "3"));
+    const env = stackWith(resource(nativeType, "third", "3"));
     const args = ["--language", "yaml", "--stack", "prod", "--json"];
     expect(JSON.parse((await exportedWith(env, ...args)).stdout)).toMatchObject({
       language: "yaml",
@@ -189,11 +189,12 @@ describe("an export into a folder", () => {
 
   const naming: Record<string, string> = {
     "its id": 'new Monitor("a", { name: "x" }, { import: "1" });',
+    "its id under a quoted name": 'new Monitor("a", { name: "x" }, { "import": "1" });',
     "its id, behind other options": "new up.Monitor(`a`, {}, { protect: true, import: '1' });",
     "its id, and a name that looks like an option": `new Monitor("a", { name: "{ import: '9' }" }, { import: "1" });`,
     "its id, in a comment":
       '// Don\'t: `\n// new Monitor(\n//   "a",\n//   {},\n//   { import: "1" },\n// );',
-    "its id, and computes the name": 'new Monitor(name, { name: "our new shop" }, { import: "1" });',
+    "its id, and computes the name": 'new Monitor(name, { url: new URL("/x") }, { import: "1" });',
     "the id of a monitor, not of a domain": 'new Domain("a", {}, {}); new Monitor("b", {}, { import: "1" });',
   };
   test.each(Object.entries(naming))("skips a record if the program has %s", async (_, source) => {
@@ -246,13 +247,26 @@ describe("an export into a folder", () => {
     expect(text("NEXT-STEPS.md")).not.toContain("pulumi stack import");
   });
 
+  test("explains what to do first if the program declares resources without an id", async () => {
+    addMonitor("Shop");
+    write(
+      "index.ts",
+      'new Monitor("s3", { name: "Shop" });\nnew Monitor("known", {});\nnew Monitor("a", {}, { import: "9" });',
+    );
+    const { stdout } = await exportedWith(stackWith(resource(monitorType, "known", "7")), "--dry-run");
+    expect(stdout).toMatch(
+      /The program declares Monitor s3 without an id, .*uptime:adoptExisting.*`pulumi up`.* and export again\./,
+    );
+  });
+
   test("says to replace the sample of a new project", async () => {
     addMonitor("Shop");
     write("index.ts", sampleProgram);
-    await exported();
+    const { stdout } = await exported();
     expect(text("NEXT-STEPS.md")).toMatch(
       /Replace all of `index\.ts`, .*`home`.*\n\n```ts\nimport "\.\/monitors";\n/,
     );
+    expect(stdout).not.toContain("without an id");
   });
 
   test("writes nothing with --dry-run", async () => {

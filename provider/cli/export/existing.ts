@@ -19,6 +19,8 @@ export interface ExistingResources {
   readonly isManaged: (record: ExportedRecord) => boolean;
   /** The resource of the program that imports a record. */
   readonly importOf: (record: ExportedRecord) => DeclaredResource | undefined;
+  /** Resources that the program declares without an id and that the stack does not have. */
+  readonly withoutId: readonly DeclaredResource[];
   /** Names of resources. */
   readonly names: readonly string[];
   /** Words that may be keys of the stack's configuration. */
@@ -32,12 +34,14 @@ export interface ExistingResources {
 interface DeclaredResource {
   /** The class: `Domain`, for example. */
   readonly label: string;
-  /** Undefined if the program computes it. */
-  readonly name: string | undefined;
-  readonly source: string;
+  /** These are as the program writes them, with escapes. */
+  name?: string | undefined;
+  account?: string | undefined;
+  /** The id in the option `import`. */
+  import?: string | undefined;
 }
 
-/** Asks the stack's state, and searches the program's files for `import: "ID"`, without running them. */
+/** Asks the stack's state, and searches the program's files without running them. */
 export function findExisting(
   { directory, runtime, settings: yaml }: Project,
   state: readonly StateResource[],
@@ -45,11 +49,16 @@ export function findExisting(
   settings: Settings,
 ): ExistingResources {
   const texts = exists(directory) ? textsIn(directory) : [];
-  const declared = texts.flatMap(resourcesIn);
-  const isOfAccount = ({ source }: DeclaredResource): boolean =>
-    account === undefined ? !/\baccount: ["']/.test(source) : holds(source, "account", account);
-  const ofAccount = declared.filter(isOfAccount);
+  const declared = [
+    ...texts.flatMap(resourcesIn),
+    ...(runtime === "yaml" ? resourcesInYaml(yaml.resources) : []),
+  ];
   const keyOf = (label: string, id: string): string => `${label} ${id}`;
+  const imports = new Map(
+    declared
+      .filter((resource) => resource.account === (account && literalText(account)))
+      .map((resource) => [keyOf(resource.label, resource.import ?? ""), resource]),
+  );
   const own = state.flatMap(({ type, urn, id = "", external, outputs }) => {
     const definition = findDefinition(type);
     if (!definition) return [];
@@ -66,23 +75,24 @@ export function findExisting(
     ];
   });
   const managed = new Set(own.flatMap(({ label, id, isManaged }) => (isManaged ? [keyOf(label, id)] : [])));
+  const labels = new Set(own.map(({ label }) => label));
+  const inState = new Set(own.map(({ label, name }) => keyOf(label, name)));
   return {
     isManaged: ({ definition, record }) => managed.has(keyOf(definition.label, record.id)),
-    importOf: ({ definition, record }) =>
-      ofAccount.find(({ label, source }) => label === definition.label && holds(source, "import", record.id)),
-    names: [
-      ...declared.flatMap(({ name }) => name ?? []),
-      // A program in YAML is in Pulumi.yaml, where a name is taken by a resource of any type.
-      ...(runtime === "yaml" && isObject(yaml.resources) ? Object.keys(yaml.resources) : []),
-      ...own.map(({ name }) => name),
-    ],
+    importOf: ({ definition, record }) => imports.get(keyOf(definition.label, literalText(record.id))),
+    withoutId: declared.filter(({ label, name, import: id }) => {
+      if (label === "" || id !== undefined) return false;
+      // Without a name, the program computes it.
+      return name === undefined ? !labels.has(label) : !inState.has(keyOf(label, name));
+    }),
+    names: [...declared.flatMap(({ name }) => name ?? []), ...own.map(({ name }) => name)],
     possibleKeys: new Set(texts.flatMap((text) => text.match(/[a-z0-9-]+/g) ?? [])),
   };
 }
 
-/** Whether a resource has a string as an option, as an export or a formatter writes it. */
-function holds(source: string, option: string, text: string): boolean {
-  return [stringLiteral(text), `'${text}'`].some((literal) => source.includes(`${option}: ${literal}`));
+/** A string as a program writes it, without the quotes. */
+function literalText(text: string): string {
+  return stringLiteral(text).slice(1, -1);
 }
 
 const foreignFolders = ["node_modules", "dist", "bin", "build", "coverage"];
@@ -98,10 +108,32 @@ function textsIn(directory: string): string[] {
   });
 }
 
-/** Resources such as `new Monitor("name", …)`. Each ends where the next `new` begins. */
-function resourcesIn(text: string): DeclaredResource[] {
-  return text.split(/\bnew\s+(?=[\w$.]+\()/).flatMap((source) => {
-    const [, label = "", , name] = /^(?:[\w$]+\.)*([\w$]+)\([\s/]*(?:(["'`])(.*?)\2)?/.exec(source) ?? [];
-    return definitions.some((definition) => definition.label === label) ? [{ label, name, source }] : [];
+/** The beginning of a resource, or one of two options; a string that follows is the fourth group, and a comma after it the fifth. */
+const places =
+  /\b(?:new\s+(?:[\w$]+\.)*([\w$]+)\s*\(|(account|import)["']?:)[\s/]*(?:(["'`])((?:\\.|(?!\3)[^\\\n])*)\3\s*(,)?)?/g;
+
+/** Resources such as `new Monitor("name", { account: "other" }, { import: "7" })`. Each ends where the next one begins. */
+function resourcesIn(source: string): DeclaredResource[] {
+  const found: DeclaredResource[] = [];
+  for (const [, label, option, , text, comma] of source.matchAll(places)) {
+    const last = found.at(-1);
+    const isOfPackage = definitions.some((definition) => definition.label === label);
+    // Any other resource has a name and arguments too, which `new URL("…")` has not.
+    if (label !== undefined && (isOfPackage || comma !== undefined)) found.push({ label, name: text });
+    else if (last && text !== undefined && (option === "account" || option === "import")) last[option] = text;
+  }
+  return found.filter(({ label }) => definitions.some((definition) => definition.label === label));
+}
+
+/** The resources of a program in YAML, which is in Pulumi.yaml. The name of any of them is taken. */
+function resourcesInYaml(resources: unknown): DeclaredResource[] {
+  return Object.entries(isObject(resources) ? resources : {}).map(([key, resource]) => {
+    const { type, name, properties, options } = isObject(resource) ? resource : {};
+    return {
+      label: /^uptime:(?:index:)?(\w+)$/.exec(textOf(type) ?? "")?.[1] ?? "",
+      name: textOf(name) ?? key,
+      account: isObject(properties) ? textOf(properties.account) : undefined,
+      import: isObject(options) ? textOf(options.import) : undefined,
+    };
   });
 }

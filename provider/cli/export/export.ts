@@ -13,6 +13,7 @@ import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
 import { exportState, stackName, type StackLocation } from "../shared/pulumi-cli";
+import { listOf } from "../shared/quoting";
 import { isSampleIn } from "../shared/scaffold";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
@@ -133,8 +134,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const paths = { stateFile: deployment && fromProject(state), secretsFile: fromProject(secrets) };
   const facts = { project, resources, settings, stack: options.stack, ...paths, isSample };
   const files = language === "typescript" ? planProgram(facts) : planImport(facts, language);
-  const hasNoSecrets = secrets !== undefined && resources.length === 0 && records.length > 0;
-  const notes = [...stack.notes, ...(hasNoSecrets ? [noSecretsText(secrets)] : [])];
+  const notes = [...stack.notes, ...notesOn(records, resources, isSample ? [] : existing.withoutId, secrets)];
   if (!dryRun) {
     writeProject(project.directory, files);
     const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
@@ -162,6 +162,21 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   };
 }
 
+/** @param withoutId see {@link ExistingResources.withoutId} */
+function notesOn(
+  records: readonly ExportedRecord[],
+  resources: readonly ModuleResource[],
+  withoutId: ExistingResources["withoutId"],
+  secrets: string | undefined,
+): string[] {
+  const hasNoSecrets = secrets !== undefined && resources.length === 0 && records.length > 0;
+  const mayDouble = resources.length > 0 && withoutId.length > 0;
+  return [
+    ...(hasNoSecrets ? [noSecretsText(secrets)] : []),
+    ...(mayDouble ? [withoutIdText(withoutId)] : []),
+  ];
+}
+
 /** Finds the resources that the program does not have, and the records that the stack does not have. */
 function divide(
   records: readonly ExportedRecord[],
@@ -187,6 +202,16 @@ function divide(
 /** Only the export that wrote a resource knows under which key the program reads its secret. */
 function noSecretsText(path: string): string {
   return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
+}
+
+/** An export beside a program that declares the same records would have each of them twice. */
+function withoutIdText(resources: ExistingResources["withoutId"]): string {
+  const names = resources.map(({ label, name }) => (name === undefined ? `a ${label}` : `${label} ${name}`));
+  return (
+    `The program declares ${listOf(names)} without an id, and the stack does not have them. If their ` +
+    "records exist already, this export declares them a second time. Then remove what it wrote, set uptime:adoptExisting to " +
+    "true, run `pulumi up`, which adopts them, and export again."
+  );
 }
 
 /** The stack that the program is for, if there is one and it can be read. */
