@@ -41,7 +41,7 @@ function problems(script: string, options: string): string {
 }
 
 describe("the exported program", () => {
-  test("comes with a project that compiles and is formatted, and with the package, if the folder has none", async () => {
+  test("comes with a project that compiles and is linted and formatted, and with the package, if the folder has none", async () => {
     addNasty(emulator, 60);
     addMonitor("refused", { interval: 45, request_headers: [{ key: "A", value: "1" }] });
     emulator.domains.add({ name: "refused", homepage_url: "nowhere" });
@@ -63,6 +63,7 @@ describe("the exported program", () => {
     write("index.ts", `${text("index.ts")}import "./domains";\n`);
     for (const compiler of ["typescript", "typescript6"])
       expect(problems(`${compiler}/lib/tsc.js`, "--noUnusedLocals --exactOptionalPropertyTypes")).toBe("");
+    expect(problems("eslint/bin/eslint.js", `--config ${join(root, "eslint.config.mjs")} .`)).toBe("");
     // One property per line, however long it is.
     const anyWidth = "--no-config --trailing-comma all --print-width 100000";
     expect(problems("prettier/bin/prettier.cjs", `${anyWidth} --check .`)).toBe("");
