@@ -119,7 +119,7 @@ export class Client {
     }
   }
 
-  /** An id or a path for the log, without the key. A record's id comes from the server, and may contain the key. */
+  /** A text for the log or a report, without the key. What comes from the server, such as an id, may contain it. */
   withoutKey(source: string): string {
     const { apiKey } = this.settings;
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");

@@ -20,7 +20,7 @@ export interface WriteAnswer {
   readonly request: Message;
 }
 
-/** How often a list is read if records are deleted while it is read. A person who deletes some leaves one pass whole. */
+/** How often a list is read if records are deleted while it is read. If a person deletes a few meanwhile, a later pass is whole. */
 const maxPasses = 5;
 
 /** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */

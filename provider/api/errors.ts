@@ -136,9 +136,6 @@ export class NotStoredError extends UptimeError {
   }
 }
 
-/** The settings are not known yet, because the program makes the provider in this run. */
-export class SettingsUnknownError extends UptimeError {}
-
 /** Messages with a separator between them. */
 export function joinMessages(messages: readonly (Message | Quote)[], separator: string): Message {
   return messages.flatMap((one, index) => [

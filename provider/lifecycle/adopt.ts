@@ -3,11 +3,12 @@ import { joinMessages, message, UptimeError, type Message } from "../api/errors"
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { comparableName, type Baseline } from "./baseline";
-import { newClaim, type Claim } from "./claims";
+import { newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
 import { compare, differences, type Difference, type WantedValues } from "./difference";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
+import type { Claim } from "./resource";
 
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {

@@ -1,5 +1,5 @@
 import { isRecordId } from "../api/answer";
-import { message, SettingsUnknownError, UptimeError, type Message } from "../api/errors";
+import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { isUnknown, unknown } from "../definitions/unknown";
 import { checkImport, type CheckedImport, type ImportOptions } from "./import";
@@ -57,19 +57,19 @@ export async function check(
   return { ...imported, inputs, problems: [...problems, ...others] };
 }
 
-/** Connects to the account; undefined if it is refused, or while its settings are not known. */
+/** Connects to the account; undefined if it is refused. */
 function checkAccount(
   connect: Connect,
   account: unknown,
   refuse: (reason: string | Message) => void,
 ): RecordScope | undefined {
-  if (account === undefined || account === null) return connectIfKnown(connect, undefined);
+  if (account === undefined || account === null) return connect(undefined);
   if (isUnknown(account)) refuse("must be known in the preview");
   else if (typeof account !== "string" || account === "")
     refuse("must be the name of an account in uptime:accounts; leave it out for the one without a name");
   else
     try {
-      return connectIfKnown(connect, account);
+      return connect(account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       refuse(message`cannot be ${JSON.stringify(account)}: ${error}`);
@@ -111,14 +111,4 @@ function checkImportId(
       `names ${singular} ${id}, and so does the option import of ${first}: only one resource can have it`,
     );
   return id;
-}
-
-/** Connects to an account; undefined while its settings are not known. Throws if they cannot be used. */
-function connectIfKnown(connect: Connect, name: string | undefined): RecordScope | undefined {
-  try {
-    return connect(name);
-  } catch (error) {
-    if (error instanceof SettingsUnknownError) return undefined;
-    throw error;
-  }
 }

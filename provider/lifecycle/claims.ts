@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import type { EngineOptions, Outputs } from "./resource";
-
-/** Identifies a resource among the owners of its record. State keeps the claim of a resource that adopted or imported it. */
-export type Claim = string & { readonly brand: "claim" };
+import type { Claim, EngineOptions, Outputs } from "./resource";
 
 /** The owner of a record, if the engine does not tell its name. */
 export const unknownOwner = "";

@@ -1,11 +1,11 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { hasFixedKey } from "../definitions/keys";
-import { sharedClaim, claimOf, type Claim } from "./claims";
+import { sharedClaim, claimOf } from "./claims";
 import { rememberState } from "./evidence";
 import { assertGone } from "./gone";
 import type { RecordScope } from "./record-scope";
-import type { EngineOptions, Outputs } from "./resource";
+import type { Claim, EngineOptions, Outputs } from "./resource";
 import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
 
 /** Deletes the record of a resource, unless another resource owns it or it is gone. */

@@ -3,12 +3,12 @@ import { joinMessages, message, MissingError, withoutPeriod, UptimeError, type M
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../definitions/values";
-import { newClaim, type Claim } from "./claims";
+import { newClaim } from "./claims";
 import { describeOwner, describeRecord, resourceName, quoteValue } from "./describe";
 import { compare, differences, wantedValues } from "./difference";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
-import type { Inputs, EngineOptions } from "./resource";
+import type { Claim, Inputs, EngineOptions } from "./resource";
 import type { InputProblem } from "./validate";
 
 /** The result of checking an import. */

@@ -1,4 +1,5 @@
-import { ownerIn, unnamedClaim, type Claim } from "./claims";
+import { ownerIn, unnamedClaim } from "./claims";
+import type { Claim } from "./resource";
 
 /**
  * Something that happens to a record in this run, or that the provider learns about it. A resource owns a record if it has it

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import type { EmptyListForm } from "../definitions/field-types";
 import type { Baseline } from "./baseline";
-import type { Claim } from "./claims";
+import type { Claim } from "./resource";
 import type { WantedValues } from "./difference";
 
 /** A create before it is sent. */

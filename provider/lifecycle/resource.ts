@@ -1,6 +1,5 @@
 import { UptimeError, type Message } from "../api/errors";
 import type { Value } from "../definitions/values";
-import type { Claim } from "./claims";
 
 /** A declared resource, after `check`; an engine front keeps and compares it. */
 export interface Inputs {
@@ -11,6 +10,9 @@ export interface Inputs {
   /** The id of the record that the resource is to import. */
   readonly importId?: string | undefined;
 }
+
+/** Identifies a resource among the owners of its record. State keeps the claim of a resource that adopted or imported it. */
+export type Claim = string & { readonly brand: "claim" };
 
 /** A resource in state. */
 export interface Outputs {

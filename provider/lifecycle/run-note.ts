@@ -17,7 +17,7 @@ import type { ApiRecord } from "../api/answer";
 import { message, messageOf, quoteId, UptimeError } from "../api/errors";
 import type { Address } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { Claim } from "./claims";
+import type { Claim } from "./resource";
 import { shownIdentity } from "./difference";
 
 /** What the processes of a run tell each other: an entry for each record that one of their resources owns. */

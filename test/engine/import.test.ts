@@ -30,6 +30,9 @@ test("an import is refused, accepted, kept, replaced, removed and renamed", asyn
     exports.seen = [seen.name, seen.interval, seen.pause, seen.sslAlertDays];`;
   const option = `import: "1"`;
   await workspace.write(program(["home", option], ["first.example", option]));
+  expect((await workspace.preview()).output).toMatch(
+    /Monitor home imports monitor 1 .*Nothing is created or changed\./,
+  );
   const up = await workspace.up();
   expect(up.output).toContain("the API does not show requestAuthPassword of monitor 1");
   expect(up.output).toMatch(/\[0\]: "Seen"\s+\[1\]: 900\s+\[2\]: true\s/);

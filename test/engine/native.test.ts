@@ -1,4 +1,5 @@
 import { canary } from "../support/canary.cjs";
+import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
 import {
@@ -93,6 +94,29 @@ test("a program in YAML creates, shows drift, changes, replaces, is refused and 
   await workspace.destroy();
   expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
 });
+
+fullTest(
+  "a record that was imported by ACCOUNT/ID is announced, and not deleted while the option stays",
+  async () => {
+    const eu = await startEmulator({ apiKey: canary("eu-key") });
+    const { emulator, workspace } = await startStack({ language: "yaml", program: yamlOf({}) });
+    eu.monitors.add(home);
+    const accounts = JSON.stringify({ eu: { apiKey: canary("eu-key"), baseUrl: eu.url } });
+    await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
+    await workspace.write(yamlOf({ hand: yamlMonitor({ account: "eu" }, { import: "eu/1" }) }));
+    const announced = (await workspace.preview()).output;
+    expect(announced).toMatch(/Monitor hand imports monitor 1 .*Nothing is created or changed\./);
+    expect(announced).not.toContain("warning");
+    // State has the id alone, so the option makes Pulumi import once more in place of the same record.
+    await workspace.up();
+    await workspace.up();
+    await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+    expect((await workspace.resources()).hand?.id).toBe("1");
+    expect([...emulator.writes(), ...eu.writes()]).toEqual([]);
+    await workspace.destroy();
+    expect(eu.monitors.all()).toEqual([]);
+  },
+);
 
 fullTest("Pulumi's options work", async () => {
   const program = (step: 1 | 2) =>

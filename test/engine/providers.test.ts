@@ -1,3 +1,4 @@
+import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
 import { startStack, yamlDomain, yamlMonitor, yamlOf } from "../support/stack";
 import type { StackOptions, YamlResource } from "../support/stack";
@@ -107,5 +108,25 @@ fullTest(
     expect(await preview(next)).toEqual(["update"]);
     await workspace.up();
     expect(ids()).toEqual([2]);
+  },
+);
+
+fullTest(
+  "another version of the plugin replaces nothing, nor does an explicit provider of the same settings",
+  async () => {
+    const next = (
+      version: string,
+      explicit?: string,
+    ): string => `const { Monitor, Provider } = require("pulumi-uptime/native");
+    const version = ${JSON.stringify(version)};
+    const explicit = ${JSON.stringify(explicit ?? "")};
+    const provider = explicit ? new Provider("first", {}, { version: explicit }) : undefined;
+    new Monitor("home", ${JSON.stringify(home)}, { version, provider });`;
+    const { ids, workspace } = await start(next("1.0.0"), { language: "js" });
+    for (const program of [next("2.0.0"), next("2.0.0", "1.0.0"), next("2.0.0", "2.0.0")]) {
+      await workspace.write(program);
+      await workspace.up();
+      expect(ids()).toEqual([1]);
+    }
   },
 );

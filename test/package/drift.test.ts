@@ -312,6 +312,12 @@ test("no secret of state is shown, whatever its field", async () => {
   }
 });
 
+test("--unmanaged shows no API key that a record's name repeats", async () => {
+  await state({ home });
+  emulator.monitors.add({ ...home, name: `Token ${emulator.apiKey}` });
+  expect((await driftJson("--unmanaged")).unmanaged).toMatchObject([{ name: "Token [key]" }]);
+});
+
 test("--unmanaged lists the records that no resource has, with exit code 2", async () => {
   emulator.dialect = { escapeHtml: true };
   await state({ home, shop: { name: "shop.example" } });

@@ -61,8 +61,11 @@ describe("the exported program", () => {
     // One kind of which every record is refused.
     expect((await exported()).stdout).toContain("domains.ts");
     write("index.ts", `${text("index.ts")}import "./domains";\n`);
-    for (const compiler of ["typescript", "typescript6"])
+    for (const [compiler, major] of Object.entries({ typescript: "5", typescript6: "6" })) {
+      const manifest = fs.readFileSync(join(root, "node_modules", compiler, "package.json"), "utf8");
+      expect(manifest).toContain(`"version": "${major}.`);
       expect(problems(`${compiler}/lib/tsc.js`, "--noUnusedLocals --exactOptionalPropertyTypes")).toBe("");
+    }
     expect(problems("eslint/bin/eslint.js", `--config ${join(root, "eslint.config.mjs")} .`)).toBe("");
     // One property per line, however long it is.
     const anyWidth = "--no-config --trailing-comma all --print-width 100000";

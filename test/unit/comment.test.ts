@@ -116,7 +116,7 @@ test("a comment for 1000 monitors, 30 changed and 20 drifted, shows every change
 
 test("a change that does not fit is left out as a whole, and the comment says how many and where they are", async () => {
   writeLargeStack();
-  const { stdout } = await comment("--limit", "4000", "--full-at", "https://ci.example/run/7?a=b");
+  const { stdout } = await comment("--limit", "4000", "--full-at", "https://ci.example/my%20run/7?a=b");
   expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(4000);
   const more = (noun: string): number =>
     Number(new RegExp(`^… and (\\d+) more ${noun}$`, "m").exec(stdout)?.[1] ?? 0);
@@ -127,7 +127,7 @@ test("a change that does not fit is left out as a whole, and the comment says ho
   expect(rows.length + more("drifted properties")).toBe(20);
   expect(more("long values")).toBe(5);
   expect(stdout).toMatch(
-    /\n\n\[The log of the job\]\(<https:\/\/ci\.example\/run\/7\?a=b>\) has everything\.\n$/,
+    /\n\n\[The log of the job\]\(<https:\/\/ci\.example\/my%20run\/7\?a=b>\) has everything\.\n$/,
   );
   expect((stdout.match(/```/g)?.length ?? 1) % 2).toBe(0);
   // Without a limit everything is there.

@@ -56,6 +56,12 @@ describe("a resource that moves to another provider is replaced if an account di
       { ...key("one"), ...eu("one") },
       { ...key("one"), ...eu("two") },
     ],
+    [
+      "another version of the plugin",
+      false,
+      { ...key("one"), version: "1.0.0" },
+      { ...key("one"), version: "2.0.0" },
+    ],
     ["an account more", false, key("one"), { ...key("one"), ...eu("one") }],
   ])("%s: %j", (_, expected, from, to) => {
     expect(isReplaced(from, to)).toBe(expected);

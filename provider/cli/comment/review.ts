@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { DriftReport } from "../drift/report";
 import type { PlannedChange, PlannedChanges } from "../shared/preview";
 
-/** What a comment must fulfil, for an `up` to follow. */
+/** What must hold before `pulumi up` may run. */
 export interface ReviewOptions {
   /** The digest of what was reviewed, or the line of a comment that holds it. */
   readonly reviewed?: string;

@@ -9,6 +9,7 @@ import { ok, type Finding } from "../shared/finding";
 /** Reads one kind of record, and says which fields the server does not show. Throws what the server refuses. */
 export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const { collection, definition } = scope;
+  const { client } = collection;
   const { plural, fields } = definition;
   const operation = new Operation(scope);
   const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
@@ -20,7 +21,10 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const findings = [fine("count", counted(listed.length, "record"))];
   if (leftOut.length > 0)
     findings.push(
-      fine("list-fields", `lists leave out ${leftOut.join(", ")}, so records are read one by one`),
+      fine(
+        "list-fields",
+        `lists leave out ${client.withoutKey(leftOut.join(", "))}, so records are read one by one`,
+      ),
     );
   const hidden = Object.keys(fields).filter((key) => {
     const field = fields[key];
@@ -30,7 +34,7 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
     findings.push(
       fine(
         "hidden-fields",
-        `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
+        `record ${client.withoutKey(record.id)} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
       ),
     );
   return findings;

@@ -150,7 +150,8 @@ async function unmanagedRecords(
     }
   }
   const unmanaged = [...lists.values()].map(async ({ scope, name, ids }) => {
-    const { definition } = scope;
+    const { definition, collection } = scope;
+    const { client } = collection;
     const [nameKey = ""] = identityKeys(definition);
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
@@ -161,8 +162,8 @@ async function unmanagedRecords(
       const shown = shownValues(definition, record, { refuse: () => undefined }).get(nameKey);
       return {
         type: typeToken(definition),
-        id: record.id,
-        name: typeof shown === "string" ? shown : "",
+        id: client.withoutKey(record.id),
+        name: typeof shown === "string" ? client.withoutKey(shown) : "",
         ...(name !== undefined && { account: name }),
       };
     });

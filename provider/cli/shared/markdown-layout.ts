@@ -1,3 +1,4 @@
+import { parseUrl } from "../../definitions/url";
 import { markdownHead, markdownRow } from "./quoting";
 
 /** A part of a Markdown text: a list, a table or a code block. */
@@ -50,7 +51,8 @@ export function layOut(
   limit = Infinity,
   fullAt?: string,
 ): string {
-  const page = fullAt === undefined ? "The log of the job" : `[The log of the job](<${encodeURI(fullAt)}>)`;
+  const link = parseUrl(fullAt ?? "")?.href;
+  const page = link === undefined ? "The log of the job" : `[The log of the job](<${link}>)`;
   const note = `${page} has everything.`;
   const all = [...program, ...drift, ...details];
   const reserve = size([note, ...all.map(({ noun, entries }) => moreLine(entries.length, noun))]);
