@@ -31,7 +31,8 @@ const table = {
   limited: () => undone(said(429, undefined, { "retry-after": "7" })),
   complaint: (request) =>
     refused(said(200, { success: false, deleted: false, ...message("This is refused.", request) })),
-  empty: () => ({ answer: () => said(200) }),
+  // An error is not hidden: a request with a key that was rotated has no effect.
+  empty: () => ({ answer: (usual) => (usual && usual.status >= 400 ? usual : said(200)) }),
 } satisfies Record<string, (request: Seen) => FaultBehaviour>;
 
 type FaultName = keyof typeof table;

@@ -78,9 +78,12 @@ export class Invariants {
 
   /** A person has done this to a record of the main account. */
   edited({ edit, kind }: Edit, id: string): void {
-    const history = this.history(`main ${kind} ${id}`);
+    const key = `main ${kind} ${id}`;
+    const history = this.history(key);
     if (edit === "add") {
       history.isReused ||= history.wasThere;
+      // A resource whose record was deleted has its id in state still.
+      history.isChangedByHand ||= this.heldKeys().has(key);
       history.isCreated = history.isDeletedByHand = false;
       history.isOlder = true;
     } else if (edit === "delete") history.isDeletedByHand = true;
