@@ -287,7 +287,7 @@ describe("a list is not read", () => {
 });
 
 describe("a list of many pages", () => {
-  const many = sample(1500, 2500, 10_000);
+  const many = sample(1500, 1500, 10_000);
 
   test("is read once if the stack manages the whole account", async () => {
     const known = await monitors(many);

@@ -96,7 +96,7 @@ describe("searches for lost creates, a tenth of all", () => {
     await createAll(count, [newProcess()]);
     return { pages: api.requests.filter(isList).length - pagesBefore, first, second };
   }
-  const count = sample(150, 300, 1000);
+  const count = sample(150, 150, 1000);
 
   test("read one page each", async () => {
     const { pages, first, second } = await created(1000);
@@ -157,7 +157,7 @@ describe("creates on a limit of 60 a minute take at most a tenth longer than the
   ])("%s (%s)", async (_name, kind, options) => {
     const { processes = 1, latency = 10, faults = [], settings, mostSent = 2.5 } = options;
     const telling = limitTellings[options.telling ?? "Retry-After in seconds"];
-    const count = sample(150, 300, 1000);
+    const count = sample(150, 150, 1000);
     const limit = limitKinds[kind](60, 60_000);
     const isHit = tenth();
     // A list for each process, and a request for each create.
