@@ -307,7 +307,7 @@ test("a shell reads any quoted string as one word", () => {
       const read = stdout.split("\0").slice(0, -1);
       expect(read).toEqual(words.map((word) => (word.startsWith("-") ? `./${word}` : word).toWellFormed()));
     }),
-    { numRuns: sample(10, 100, 2000) },
+    { numRuns: sample(10, 40, 2000) },
   );
 });
 
@@ -369,7 +369,7 @@ describe("an export of records with any content", () => {
           expect(page.filter((line) => line.startsWith("```")).length % 2).toBe(0);
         },
       ),
-      { numRuns: sample(3, 25, 500) },
+      { numRuns: sample(3, 10, 500) },
     );
     expect(seen.active).toBeGreaterThan(0);
     expect(seen.comments).toBeGreaterThan(0);

@@ -158,7 +158,7 @@ describe("an import", () => {
           }
           expect(emulator.writes()).toEqual([]);
         }),
-        { numRuns: sample(4, 25, 1000) },
+        { numRuns: sample(4, 10, 1000) },
       );
     },
   );
