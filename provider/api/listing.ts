@@ -7,7 +7,7 @@ import { pageSize } from "./paging";
 const maxAge = 60_000;
 
 /** A list begins with the newest record, or with the oldest. */
-export type Order = "desc" | "asc";
+type Order = "desc" | "asc";
 
 /** A collection's list, read page by page as far as it is needed. */
 export class Listing {

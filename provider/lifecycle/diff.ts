@@ -9,7 +9,7 @@ import { valueOf } from "./difference";
 import { rememberState } from "./evidence";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";
-import type { Inputs, EngineOptions, Outputs } from "./resource";
+import type { Claim, Inputs, EngineOptions, Outputs } from "./resource";
 import { assertSameServer } from "./same-record";
 
 export interface Changes {
@@ -37,8 +37,8 @@ export function diff(
   options: EngineOptions,
 ): Changes {
   assertSameServer(scope, outputs, options);
-  const { definition, ledger } = scope;
-  const { ignoreChanges, replaceOnChanges } = options;
+  const { definition, ledger, note } = scope;
+  const { ignoreChanges, isDeclared = true, owner, replaceOnChanges } = options;
   // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
   const differing = changedKeys(definition, outputs, inputs);
   const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
@@ -54,9 +54,14 @@ export function diff(
   const isReplaced = replaces.length > 0;
   rememberState(scope, id, outputs);
   if (inputs.importId !== undefined && isImportDone(id, outputs, inputs))
-    ledger.add(inputs.importId, { is: "imported before", owner: options.owner });
-  noteOwner(scope, id, outputs, options, isReplaced);
-  if (!isReplaced && options.isDeclared !== false) assertOnlyOwner(scope, id, outputs, options);
+    ledger.add(inputs.importId, { is: "imported before", owner });
+  const claim = claimOf(outputs, options);
+  if (isReplaced) ledger.add(id, { is: "replaced", claim, owner });
+  else ledger.add(id, { is: "owned", claim, owner, isDeclared });
+  if (!isReplaced && isDeclared) {
+    note.addOwned(id, sharedClaim(outputs));
+    assertOnlyOwner(scope, id, claim, owner);
+  }
   const isInTheWay =
     inputs.account === outputs.account &&
     (inputs.importId === id || keepsIdentity(scope, (key) => !differing.includes(key)));
@@ -86,31 +91,15 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
   return importId === id || importId === outputs.importId;
 }
 
-/** Notes that the resource owns the record, unless it is about to be replaced. */
-function noteOwner(
-  { ledger, note }: RecordScope,
-  id: string,
-  outputs: Outputs,
-  options: EngineOptions,
-  isReplaced: boolean,
-): void {
-  const { owner, isDeclared = true } = options;
-  const claim = claimOf(outputs, options);
-  if (isReplaced) ledger.add(id, { is: "replaced", claim, owner });
-  else ledger.add(id, { is: "owned", claim, owner, isDeclared });
-  if (!isReplaced && isDeclared) note.addOwned(id, sharedClaim(outputs));
-}
-
 /** Throws if another resource of the program owns the record too. */
 function assertOnlyOwner(
   { definition, ledger, note }: RecordScope,
   id: string,
-  outputs: Outputs,
-  options: EngineOptions,
+  claim: Claim,
+  owner: string | undefined,
 ): void {
-  const { owner } = options;
   const other =
-    ledger.otherOwner(id, { claim: claimOf(outputs, options), owner }, { importers: true }) ??
+    ledger.otherOwner(id, { claim, owner }, { importers: true }) ??
     (note.isOwnedElsewhere(id) ? unknownOwner : undefined);
   if (other === undefined) return;
   throw new UptimeError(

@@ -116,8 +116,9 @@ export class RecordReader {
   /** Compares the first record in a list with what its own address has shown. */
   private listShowsAsMuch(): boolean {
     const { firstRecord } = this;
-    const listed = firstRecord && this.latestList?.get(firstRecord.id);
-    return firstRecord !== undefined && listed !== undefined && leftOut(listed, firstRecord).length === 0;
+    if (!firstRecord) return false;
+    const listed = this.latestList?.get(firstRecord.id);
+    return listed !== undefined && leftOut(listed, firstRecord).length === 0;
   }
 
   private hasWantedValues(listed: ApiRecord, wanted: WantedValues): boolean {
