@@ -2,7 +2,7 @@ import eslint from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "plugin/", "**/node_modules/", "coverage/"] },
+  { ignores: ["dist/", "plugin/", "test/corpus/", "**/node_modules/", "coverage/"] },
   eslint.configs.recommended,
   {
     files: ["**/*.ts"],
@@ -29,6 +29,7 @@ export default tseslint.config(
           "process",
           "console",
           "URL",
+          "URLSearchParams",
           "fetch",
           "Buffer",
           "setTimeout",

@@ -1,36 +1,160 @@
 // The same classes, types and lookups as in `index.ts`, on the provider plugin: `import { Monitor } from "pulumi-uptime/native"`.
+import * as pulumi from "@pulumi/pulumi";
+
+import { pluginType } from "./common/pulumi";
 import { domain } from "./definitions/domain";
 import { monitor } from "./definitions/monitor";
 import type * as dynamic from "./index";
 import { lookups } from "./sdk/lookups";
 import { pluginBinding } from "./sdk/plugin-binding";
-import { resourceClass } from "./sdk/resource";
+import { argsToRead, isOf, Registration } from "./sdk/resource";
 
 export * from "./index";
 export { Provider } from "./sdk/provider";
 export type { AccountSettings, ProviderArgs } from "./sdk/provider-args";
 
-/** A domain, as the `Domain` of `pulumi-uptime`, on the provider plugin. See docs/domain.md and docs/languages.md. */
-export const Domain: typeof dynamic.Domain = resourceClass(domain, pluginBinding);
-export type Domain = dynamic.Domain;
+export interface Domain extends dynamic.Domain {}
 
-export const {
-  getOne: getDomain,
-  getOneOutput: getDomainOutput,
-  getAll: getDomains,
-  getAllOutput: getDomainsOutput,
-} = lookups<dynamic.GetDomainArgs, dynamic.GetDomainsArgs, dynamic.GetDomainResult>(domain, pluginBinding);
+/** A domain, as the `Domain` of `pulumi-uptime`, on the provider plugin. See docs/domain.md and docs/languages.md. */
+export class Domain extends pulumi.CustomResource {
+  /** The resource's type in Pulumi. */
+  static readonly __pulumiType: string = pluginType(domain);
+
+  /** Declares a domain, or with the option `import` adopts one. (docs/domain.md) */
+  constructor(name: string, args: dynamic.DomainArgs, opts?: pulumi.CustomResourceOptions) {
+    const registration = new Registration(domain, pluginBinding);
+    try {
+      super(...registration.begin(name, args, opts));
+      registration.complete(this);
+    } catch (error) {
+      throw registration.withTrace(error, new.target);
+    } finally {
+      registration.end();
+    }
+  }
+
+  /** Reads an existing domain by its id, without managing it. Of `state`, only `account` is used. (docs/domain.md) */
+  static get(
+    name: string,
+    id: pulumi.Input<pulumi.ID>,
+    state?: dynamic.DomainState,
+    opts?: pulumi.CustomResourceOptions,
+  ): Domain {
+    return new Domain(name, argsToRead(domain, name, state) as dynamic.DomainArgs, { ...opts, id });
+  }
+
+  /** Returns true for a domain of this type, also for one that another copy of this package has made. */
+  static override isInstance(obj: unknown): obj is Domain {
+    return isOf(Domain.__pulumiType, obj);
+  }
+}
+
+const domains = lookups<dynamic.GetDomainArgs, dynamic.GetDomainsArgs, dynamic.GetDomainResult>(
+  domain,
+  pluginBinding,
+);
+
+/** Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md) */
+export function getDomain(
+  args: dynamic.GetDomainArgs,
+  opts?: pulumi.InvokeOptions,
+): Promise<dynamic.GetDomainResult> {
+  return domains.one(args, opts);
+}
+
+/** Finds one domain as {@link getDomain} does, and takes inputs. (docs/domain.md) */
+export function getDomainOutput(
+  args: dynamic.GetDomainOutputArgs,
+  opts?: pulumi.InvokeOutputOptions,
+): pulumi.Output<dynamic.GetDomainResult> {
+  return domains.oneOutput(args, opts);
+}
+
+/** Finds all domains that the arguments select, without managing them; all of them if nothing is given. (docs/domain.md) */
+export function getDomains(
+  args?: dynamic.GetDomainsArgs,
+  opts?: pulumi.InvokeOptions,
+): Promise<dynamic.GetDomainResult[]> {
+  return domains.all(args, opts);
+}
+
+/** Finds all domains as {@link getDomains} does, and takes inputs. (docs/domain.md) */
+export function getDomainsOutput(
+  args?: dynamic.GetDomainsOutputArgs,
+  opts?: pulumi.InvokeOutputOptions,
+): pulumi.Output<dynamic.GetDomainResult[]> {
+  return domains.allOutput(args, opts);
+}
+
+export interface Monitor extends dynamic.Monitor {}
 
 /** An uptime monitor, as the `Monitor` of `pulumi-uptime`, on the provider plugin. See docs/monitor.md and docs/languages.md. */
-export const Monitor: typeof dynamic.Monitor = resourceClass(monitor, pluginBinding);
-export type Monitor = dynamic.Monitor;
+export class Monitor extends pulumi.CustomResource {
+  /** The resource's type in Pulumi. */
+  static readonly __pulumiType: string = pluginType(monitor);
 
-export const {
-  getOne: getMonitor,
-  getOneOutput: getMonitorOutput,
-  getAll: getMonitors,
-  getAllOutput: getMonitorsOutput,
-} = lookups<dynamic.GetMonitorArgs, dynamic.GetMonitorsArgs, dynamic.GetMonitorResult>(
+  /** Declares a monitor, or with the option `import` adopts one. (docs/monitor.md) */
+  constructor(name: string, args: dynamic.MonitorArgs, opts?: pulumi.CustomResourceOptions) {
+    const registration = new Registration(monitor, pluginBinding);
+    try {
+      super(...registration.begin(name, args, opts));
+      registration.complete(this);
+    } catch (error) {
+      throw registration.withTrace(error, new.target);
+    } finally {
+      registration.end();
+    }
+  }
+
+  /** Reads an existing monitor by its id, without managing it. Of `state`, only `account` is used. (docs/monitor.md) */
+  static get(
+    name: string,
+    id: pulumi.Input<pulumi.ID>,
+    state?: dynamic.MonitorState,
+    opts?: pulumi.CustomResourceOptions,
+  ): Monitor {
+    return new Monitor(name, argsToRead(monitor, name, state) as dynamic.MonitorArgs, { ...opts, id });
+  }
+
+  /** Returns true for a monitor of this type, also for one that another copy of this package has made. */
+  static override isInstance(obj: unknown): obj is Monitor {
+    return isOf(Monitor.__pulumiType, obj);
+  }
+}
+
+const monitors = lookups<dynamic.GetMonitorArgs, dynamic.GetMonitorsArgs, dynamic.GetMonitorResult>(
   monitor,
   pluginBinding,
 );
+
+/** Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md) */
+export function getMonitor(
+  args: dynamic.GetMonitorArgs,
+  opts?: pulumi.InvokeOptions,
+): Promise<dynamic.GetMonitorResult> {
+  return monitors.one(args, opts);
+}
+
+/** Finds one monitor as {@link getMonitor} does, and takes inputs. (docs/monitor.md) */
+export function getMonitorOutput(
+  args: dynamic.GetMonitorOutputArgs,
+  opts?: pulumi.InvokeOutputOptions,
+): pulumi.Output<dynamic.GetMonitorResult> {
+  return monitors.oneOutput(args, opts);
+}
+
+/** Finds all monitors that the arguments select, without managing them; all of them if nothing is given. (docs/monitor.md) */
+export function getMonitors(
+  args?: dynamic.GetMonitorsArgs,
+  opts?: pulumi.InvokeOptions,
+): Promise<dynamic.GetMonitorResult[]> {
+  return monitors.all(args, opts);
+}
+
+/** Finds all monitors as {@link getMonitors} does, and takes inputs. (docs/monitor.md) */
+export function getMonitorsOutput(
+  args?: dynamic.GetMonitorsOutputArgs,
+  opts?: pulumi.InvokeOutputOptions,
+): pulumi.Output<dynamic.GetMonitorResult[]> {
+  return monitors.allOutput(args, opts);
+}

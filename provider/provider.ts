@@ -4,20 +4,20 @@ import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
 import { endAtSignal, endWithEngine } from "./engine/end";
-import type * as engines from "./engine/engine";
+import type * as engines from "./engine/engine-log";
 import { FrontSession } from "./engine/front";
-import { openRunNote } from "./lifecycle/run-note";
+import { openRunNote } from "./lifecycle/note-file";
 
 // Only Pulumi's dynamic host is started with the engine's address; a program or a test that imports this is not.
 const [, script = "", argument] = process.argv;
 const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? argument : undefined;
-let engine: engines.Engine | undefined;
+let engine: engines.EngineLog | undefined;
 const session = new FrontSession({
   runNote: openRunNote(address),
   showWait: (line) => {
     // Few runs wait, and it loads gRPC.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
-    engine ??= new (require("./engine/engine") as typeof engines).Engine(address);
+    engine ??= new (require("./engine/engine-log") as typeof engines).EngineLog(address);
     engine.log("info", line, undefined, true);
   },
 });

@@ -3,10 +3,14 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { readManifest, root } from "./main.mjs";
+import { pluginSchemaOf } from "./schema.mjs";
+import { readManifest, root } from "./shared.mjs";
 
 const folder = join(root, "plugin");
 const bundle = "provider.cjs";
+const manifest = readManifest();
+const schemaFile = join(root, "provider", "engine", "plugin", "schema.json");
+const schema = `${JSON.stringify(pluginSchemaOf(JSON.parse(readFileSync(schemaFile, "utf8")), manifest), undefined, 2)}\n`;
 
 /** Bundles a module of the provider with all that it imports. What it requires in a function is run when that is called. */
 const bundled = (entry, outfile) =>
@@ -20,6 +24,13 @@ const bundled = (entry, outfile) =>
     minify: true,
     legalComments: "none",
     logLevel: "warning",
+    plugins: [
+      {
+        name: "schema",
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /[\\/]schema\.json$/ }, () => ({ contents: schema, loader: "json" })),
+      },
+    ],
   });
 
 const provider = join(root, "dist", "provider", "provider.js");
@@ -29,8 +40,7 @@ rmSync(`${provider}.map`);
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);
 await bundled(join("engine", "plugin", "main.ts"), join(folder, bundle));
-const { version, engines } = readManifest();
-const needsNode = `pulumi-resource-uptime needs Node.js ${engines.node.replace(">=", "")} or later, and there is no node on PATH.`;
+const needsNode = `pulumi-resource-uptime needs Node.js ${manifest.engines.node.replace(">=", "")} or later, and there is no node on PATH.`;
 // A shell replaces itself by Node.js, so the engine holds the standard input of the plugin itself.
 writeFileSync(
   join(folder, "pulumi-resource-uptime"),
@@ -49,6 +59,4 @@ writeFileSync(
 );
 chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);
 // For `pulumi package add`. Given the executable, it would note a package in Pulumi.yaml that Pulumi then looks for in its registry.
-const schemaFile = join(root, "provider", "engine", "plugin", "schema.json");
-const schema = { ...JSON.parse(readFileSync(schemaFile, "utf8")), version };
-writeFileSync(join(folder, "schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);
+writeFileSync(join(folder, "schema.json"), schema);

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import ts from "typescript";
-import { readManifest, root, runAsCommand } from "./main.mjs";
+import { readManifest, root, runAsCommand } from "./shared.mjs";
 import { addressOf, hasPublicAddress } from "./package.mjs";
 
 const built = join(root, "dist", "provider");
@@ -15,13 +15,14 @@ export function withLinks(text, manifest) {
   return text.replace(/\bdocs\/[\w-]+\.md\b/g, (page) => `[${page}](${address}/${page})`);
 }
 
-/** The paths of the declarations that a program can import, and of all that these import. */
-function publishedPaths() {
-  const published = new Set(["index", "native", "provider"].map((name) => join(built, `${name}.d.ts`)));
+/** The paths of declarations that a program can import, and of all that these import. */
+export function publishedPaths(entries = ["index", "native", "provider"]) {
+  const published = new Set(entries.map((name) => join(built, `${name}.d.ts`)));
   // A set's iteration includes what is added meanwhile.
   for (const path of published)
     for (const { fileName } of ts.preProcessFile(readFileSync(path, "utf8")).importedFiles)
-      if (fileName.startsWith(".")) published.add(join(dirname(path), `${fileName}.d.ts`));
+      if (fileName.startsWith("."))
+        published.add(join(dirname(path), `${fileName.replace(/(^|\/)\.\.$/, "$&/index")}.d.ts`));
   return published;
 }
 

@@ -1,17 +1,16 @@
 // `npm run demo`: the README's program from create to destroy, on the real engine, against an emulator of the API on this
 // machine. State and settings are in a temporary folder that is removed at the end. With `--yaml`, the program is that of
-// examples/yaml, on the provider plugin. With `--picture`, the demo ends with the comment on a pull request, and
-// draws it and the preview with drift; with `--picture --check`, it compares them with the pictures in docs/.
+// examples/yaml, on the provider plugin. With `--docs`, the demo ends with the comment on a pull request, and writes it into
+// README.md and the preview with drift into docs/drift.md; with `--docs --check`, it compares them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { isDeepStrictEqual, parseArgs } from "node:util";
 import { newProject } from "./engine/env.mjs";
 import { ensureLanguage } from "./engine/languages.mjs";
-import { commentPicture, shows, stable, terminalPicture } from "./picture.mjs";
-import { root } from "./main.mjs";
+import { between, root } from "./shared.mjs";
 import { setup } from "./setup.mjs";
 
 const API_KEY = "demo-key";
@@ -35,14 +34,14 @@ const programs = {
 };
 
 const boolean = { type: "boolean" };
-const { values: wanted } = parseArgs({ options: { yaml: boolean, picture: boolean, check: boolean } });
+const { values: wanted } = parseArgs({ options: { yaml: boolean, docs: boolean, check: boolean } });
 
 const children = new Set();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, endChildren);
 let folder;
 let api;
 try {
-  await demo(wanted.yaml && !wanted.picture ? programs.yaml : programs.typescript);
+  await demo(wanted.yaml && !wanted.docs ? programs.yaml : programs.typescript);
 } catch (error) {
   console.error(`\nThe demo failed: ${error.message}`);
   process.exitCode = 1;
@@ -65,7 +64,7 @@ async function demo(program) {
   say(`Create a project with ${program.title}, and a stack`);
   const { pulumi, uptime, edit } = await layProject(engine, program);
 
-  if (!wanted.picture) {
+  if (!wanted.docs) {
     say("The preview shows what will be created; nothing is sent yet");
     await pulumi("preview");
     check(api.monitors.size === 0, "The preview created monitors.");
@@ -74,7 +73,7 @@ async function demo(program) {
   await pulumi("up", "--yes", "--skip-preview");
   const [declared] = api.monitors.all();
   check(declared, "The API has no monitor after `up`.");
-  if (!wanted.picture) {
+  if (!wanted.docs) {
     say("A second pulumi up has nothing to do");
     await pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
   }
@@ -87,15 +86,19 @@ async function demo(program) {
   const look = ["preview", "--refresh", "--run-program", "--diff"];
   const preview = await pulumi(...look);
   check(/interval/.test(preview) && preview.includes(String(edited)), "The preview does not show the edit.");
-  if (wanted.picture) {
-    const text = `$ pulumi ${look.join(" ")}\n${stable(preview)}`;
-    await drawOrCompare("docs/preview.svg", terminalPicture(text, engine.version), (present) =>
-      shows(present, text, engine.version),
-    );
+  if (wanted.docs) {
+    await showIn("docs/drift.md", "preview", ["```text", preview.trimEnd(), "```"]);
     say("A pull request changes the monitor and adds another");
     await edit("  sslAlertDays: 14,\n});", `  sslAlertDays: 30,\n});\n\n${addedMonitor}`);
-    const comment = commentPicture(await writeComment({ pulumi, uptime }));
-    return drawOrCompare("docs/comment.svg", comment, (present) => present === comment);
+    const [, ...comment] = (await writeComment({ pulumi, uptime })).trim().split("\n\n");
+    return showIn(
+      "README.md",
+      "comment",
+      comment
+        .join("\n\n")
+        .split("\n")
+        .map((line) => `> ${line}`.trimEnd()),
+    );
   }
 
   say("pulumi up changes it back");
@@ -137,14 +140,24 @@ async function writeComment({ pulumi, uptime }) {
   return uptime(0, "comment", "--preview", at("preview.json"), "--drift", at("drift.json"));
 }
 
-async function drawOrCompare(file, picture, isRight) {
-  const path = join(root, file);
-  if (!wanted.check) await writeFile(path, picture);
-  check(
-    isRight(await readFile(path, "utf8")),
-    `${file} shows something else. Run \`npm run demo -- --picture\`.`,
-  );
-  console.log(`${file} shows what is printed.`);
+/** Writes what was printed into its place on a page, or sees that it is there. */
+async function showIn(page, marker, lines) {
+  const path = join(root, page);
+  const present = await readFile(path, "utf8");
+  const ignored = (mark) => `<!-- prettier-ignore-${mark} -->`;
+  const shown = between(page, present, marker, [ignored("start"), ...lines, ignored("end")].join("\n"));
+  if (!wanted.check) await writeFile(path, shown);
+  else
+    check(
+      isDeepStrictEqual(changesIn(present), changesIn(shown)),
+      `${page} shows something else. Run \`npm run demo -- --docs\`.`,
+    );
+  console.log(`${page} shows what is printed.`);
+}
+
+/** The lines of a page that show a change: what is around them, another version of the engine may say in other words. */
+function changesIn(text) {
+  return text.match(/^[> ]*[~+!|-] .*$/gm)?.map((line) => line.replace(/\s+/g, " "));
 }
 
 /** A project with the program that the README begins with. */

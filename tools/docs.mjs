@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import ts from "typescript";
-import { between, root, runAsCommand, writeGenerated } from "./main.mjs";
+import { between, root, runAsCommand, writeGenerated } from "./shared.mjs";
 
 /** The path of a resource's page. */
 const pathOf = ({ singular }) => `docs/${singular}.md`;
@@ -205,10 +205,13 @@ export function sourceOf({ singular }) {
 /** What the build has of provider/definitions, the only list of resources and settings. */
 export function built() {
   const load = createRequire(import.meta.url);
-  const folder = join(root, "dist", "provider", "definitions");
-  const [all, { lookupName }, { identityKeys }, settings] = ["index", "pulumi", "keys", "settings"].map(
-    (name) => load(join(folder, `${name}.js`)),
-  );
+  const folder = join(root, "dist", "provider");
+  const [all, { lookupName }, { identityKeys }, settings] = [
+    "definitions/index",
+    "common/pulumi",
+    "definitions/keys",
+    "definitions/settings",
+  ].map((name) => load(join(folder, `${name}.js`)));
   return { definitions: all.definitions, identityKeys, lookupName, settings };
 }
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { ESLint } from "eslint";
 import ts from "typescript";
-import { root, runAsCommand } from "./main.mjs";
+import { root, runAsCommand } from "./shared.mjs";
 
 runAsCommand(import.meta.url, async () => {
   const { fileNames, options } = ts.getParsedCommandLineOfConfigFile(join(root, "tsconfig.json"), {}, ts.sys);

@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { root } from "./main.mjs";
+import { root } from "./shared.mjs";
 
 const models = {
   answers: { file: "test/unit/mutated-answers.test.ts", title: "no answer", chunk: 1000 },

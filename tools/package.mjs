@@ -6,11 +6,16 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { basename, dirname, join, posix } from "node:path";
 import { parseArgs } from "node:util";
-import { readManifest, root, runAsCommand } from "./main.mjs";
+import { readManifest, root, runAsCommand } from "./shared.mjs";
 
 /** The repository's page on the web, from `repository` in package.json. */
 export function addressOf({ repository }) {
   return repository.url.replace(/^git\+/, "").replace(/\.git$/, "");
+}
+
+/** Who has the repository. */
+export function ownerOf(manifest) {
+  return new URL(addressOf(manifest)).pathname.split("/")[1];
 }
 
 /** Whether that page is there: in package.json of a clone, its owner is still to be filled in. */

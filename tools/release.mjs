@@ -1,8 +1,11 @@
-// `npm run release:check -- v0.1.0`: whether this commit can be released with that tag; by default, the tag of its version.
+// `npm run release:check -- v0.1.0`: whether this commit, which is built, can be released with that tag; by default, the tag of its
+// version.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readManifest, root, runAsCommand } from "./main.mjs";
+import { readManifest, root, runAsCommand } from "./shared.mjs";
+import { breaksSinceLastRelease, isRecorded, mayBreak } from "./compatibility.mjs";
 import { hasPublicAddress } from "./package.mjs";
+import { problemsOfRegistry, registryPages } from "./registry.mjs";
 
 /**
  * @typedef {object} Release
@@ -11,13 +14,15 @@ import { hasPublicAddress } from "./package.mjs";
  * @property {{ version: string, packages: Record<string, { version?: string }> }} lock
  * @property {string} changelog
  * @property {boolean} hasCorpus
+ * @property {{ last: string, breaks: string[] }} [sinceLast] what breaks programs of the last release
+ * @property {() => string[]} registry what Pulumi's registry would refuse
  */
 
 /**
  * What stands in the way of the release, as sentences; empty if nothing does.
  * @param {Release} release
  */
-export function problemsOf({ tag, manifest, lock, changelog, hasCorpus }) {
+export function problemsOf({ tag, manifest, lock, changelog, hasCorpus, sinceLast, registry }) {
   const { version } = manifest;
   const problems = [];
   if (tag !== `v${version}`)
@@ -27,8 +32,11 @@ export function problemsOf({ tag, manifest, lock, changelog, hasCorpus }) {
   problems.push(...problemsOfChangelog(changelog, version));
   if (!hasCorpus)
     problems.push(
-      `test/corpus holds no state of ${version}. Run \`UPDATE_CORPUS=1 npm test -- test/engine/upgrade.test.ts\`.`,
+      `test/corpus holds no state of ${version}, or not its present schema and types. Run \`npm run release:record\`.`,
     );
+  if (sinceLast && !mayBreak(sinceLast.last, version))
+    for (const change of sinceLast.breaks)
+      problems.push(`${version} may not break programs of ${sinceLast.last}: ${change}`);
   // npm refuses a provenance statement of a repository that the package does not name.
   if (!manifest.repository?.url)
     problems.push("package.json names no repository, which npm compares with the one that publishes.");
@@ -37,6 +45,7 @@ export function problemsOf({ tag, manifest, lock, changelog, hasCorpus }) {
       `package.json has no public address yet: replace OWNER in the line "repository" (${manifest.repository.url}). ` +
         "Homepage, bugs, the links of the registry's page, and from where Pulumi downloads the plugin follow from it.",
     );
+  else problems.push(...registry());
   if (manifest.private) problems.push("package.json is marked as private.");
   return problems;
 }
@@ -61,16 +70,27 @@ function problemsOfChangelog(changelog, version) {
 function main([tag]) {
   const read = (name) => readFileSync(join(root, name), "utf8");
   const manifest = readManifest();
+  const { version } = manifest;
+  const sinceLast = breaksSinceLastRelease(version);
   const problems = problemsOf({
-    tag: tag ?? `v${manifest.version}`,
+    tag: tag ?? `v${version}`,
     manifest,
     lock: JSON.parse(read("package-lock.json")),
     changelog: read("CHANGELOG.md"),
-    hasCorpus: existsSync(join(root, "test", "corpus", manifest.version, "state.json")),
+    hasCorpus: existsSync(join(root, "test", "corpus", version, "dynamic.json")) && isRecorded(version),
+    sinceLast,
+    registry: () =>
+      problemsOfRegistry({
+        manifest,
+        schema: JSON.parse(read("provider/engine/plugin/schema.json")),
+        overview: read(registryPages.overview),
+        installation: read(registryPages.installation),
+      }),
   });
+  for (const change of sinceLast?.breaks ?? []) console.log(`Since ${sinceLast.last}: ${change}`);
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;
-  else console.log(`${manifest.version} can be released.`);
+  else console.log(`${version} can be released.`);
 }
 
 runAsCommand(import.meta.url, main);

@@ -1,10 +1,11 @@
-// `npm run docs` writes the schema of the plugin for other languages, and the types of its settings for TypeScript; with `--check`
-// it only says whether they are up to date.
+// `npm run docs` writes the schema of the plugin for other languages, the pages of Pulumi's registry, and the types of its settings
+// for TypeScript; with `--check` it only says whether they are up to date.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { built, filled, sentencesOf, sourceOf } from "./docs.mjs";
-import { readManifest, root, runAsCommand, writeGenerated } from "./main.mjs";
-import { addressOf, hasPublicAddress } from "./package.mjs";
+import { readManifest, root, runAsCommand, writeGenerated } from "./shared.mjs";
+import { addressOf, hasPublicAddress, ownerOf } from "./package.mjs";
+import { downloadUrlOf, registryPageOf, registryPages } from "./registry.mjs";
 
 const schemaFile = "provider/engine/plugin/schema.json";
 const argsFile = "provider/sdk/provider-args.ts";
@@ -24,16 +25,15 @@ const fieldTypes = {
 /** What Pulumi calls each type of setting. */
 const settingTypes = {
   url: { type: "string" },
-  urls: { type: "array", items: { type: "string" } },
+  pairs: { oneOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
   key: { type: "string" },
   accounts: { type: "object", additionalProperties: { $ref: "#/types/uptime:index:Account" } },
   boolean: { type: "boolean" },
   integer: { type: "integer" },
-  statuses: { type: "array", items: { type: "integer" } },
   choice: { type: "string" },
 };
 
-/** The schema without its version, which is that of the package. */
+/** The schema as Pulumi's registry reads it, which tries to install each package that it names. */
 function schemaOf({ definitions, settings }, manifest) {
   const variables = settingProperties(settings);
   const names = packageNamesOf(manifest);
@@ -43,15 +43,14 @@ function schemaOf({ definitions, settings }, manifest) {
     description: manifest.description,
     keywords: ["pulumi", "uptime", "monitoring", "domain", "category/monitoring", "kind/native"],
     license: manifest.license,
-    publisher: "Pulumi Uptime",
+    publisher: ownerOf(manifest),
     ...linksOf(manifest),
     meta: { moduleFormat: "(.*)" },
     language: {
-      csharp: { rootNamespace: names.csharp, respectSchemaVersion: true },
-      go: { importBasePath: names.go, generateResourceContainerTypes: true, respectSchemaVersion: true },
+      // Namespaces: packages in these languages are not published, but generated.
+      csharp: { rootNamespace: names.csharp },
       java: { basePackage: names.java },
-      nodejs: { packageName: names.nodejs, respectSchemaVersion: true },
-      python: { packageName: names.python, pyproject: { enabled: true }, respectSchemaVersion: true },
+      nodejs: { packageName: manifest.name },
     },
     config: { variables },
     types: sharedTypes(settings),
@@ -70,15 +69,33 @@ function schemaOf({ definitions, settings }, manifest) {
   return schema;
 }
 
-/** What SDKs that are generated from the schema are called. All but Python's name follow from the public address. */
+/** The schema in the plugin, from which Pulumi generates SDKs and imported code: of this version, and with the names in these. */
+export function pluginSchemaOf(schema, manifest) {
+  const names = packageNamesOf(manifest);
+  const respectSchemaVersion = true;
+  return {
+    ...schema,
+    version: manifest.version,
+    language: {
+      csharp: { ...schema.language.csharp, respectSchemaVersion },
+      go: { importBasePath: names.go, generateResourceContainerTypes: true, respectSchemaVersion },
+      java: schema.language.java,
+      nodejs: { packageName: names.nodejs, respectSchemaVersion },
+      python: { packageName: names.python, pyproject: { enabled: true }, respectSchemaVersion },
+    },
+  };
+}
+
+/** What a program imports. The names in Go, C# and Java, whose SDKs are generated, follow from the public address. */
 export function packageNamesOf(manifest) {
   const { hostname, pathname } = new URL(addressOf(manifest));
-  const [owner, repository] = pathname.slice(1).split("/");
+  const owner = ownerOf(manifest);
+  const repository = pathname.split("/")[2];
   const words = owner.toLowerCase().split("-");
   // No name in C# or Java begins with a digit.
   const first = /^\d/.test(owner) ? "_" : "";
   return {
-    nodejs: `@${owner.toLowerCase()}/uptime`,
+    nodejs: `${manifest.name}/native`,
     python: "pulumi_uptime",
     go: `${hostname}/${owner}/${repository}/sdk/go/uptime`,
     csharp: first + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(""),
@@ -90,12 +107,11 @@ export function packageNamesOf(manifest) {
 export function linksOf(manifest) {
   if (!hasPublicAddress(manifest)) return {};
   const address = addressOf(manifest);
-  const { hostname, pathname } = new URL(address);
   return {
     homepage: address,
     repository: address,
     logoUrl: `${address}/raw/main/docs/logo.svg`,
-    pluginDownloadURL: `github://api.${hostname}${pathname}`,
+    pluginDownloadURL: downloadUrlOf(manifest),
   };
 }
 
@@ -294,7 +310,7 @@ function mapValues(object, map) {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 }
 
-/** The types of the provider's settings for TypeScript. One of a choice offers its values and takes any string. */
+/** The types of the provider's settings for TypeScript. */
 function providerArgsOf({ provider, types }, settings) {
   const interfaceOf = (name, comment, properties) => {
     const lines = Object.entries(properties).map(
@@ -312,8 +328,9 @@ function providerArgsOf({ provider, types }, settings) {
   ].join("\n");
 }
 
-function typeScriptOf({ type, items }, allowed) {
-  if (allowed) return [...allowed.map((value) => JSON.stringify(value)), "(string & {})"].join(" | ");
+function typeScriptOf({ type, items, oneOf }, allowed) {
+  if (oneOf) return oneOf.map((one) => typeScriptOf(one)).join(" | ");
+  if (allowed) return allowed.map((value) => JSON.stringify(value)).join(" | ");
   if (type === "array") return `Input<${typeScriptOf(items)}>[]`;
   if (type === "object") return "Readonly<Record<string, Input<AccountSettings>>>";
   return type === "integer" ? "number" : type;
@@ -321,8 +338,11 @@ function typeScriptOf({ type, items }, allowed) {
 
 function main(args) {
   const all = built();
-  const schema = schemaOf(all, readManifest());
+  const manifest = readManifest();
+  const schema = schemaOf(all, manifest);
   writeGenerated(schemaFile, () => `${JSON.stringify(schema, null, 2)}\n`, args);
+  for (const page of Object.values(registryPages))
+    writeGenerated(page, (present) => registryPageOf(page, present, { manifest, schema }), args);
   writeGenerated(argsFile, () => providerArgsOf(schema, all.settings.settings), args);
 }
 

@@ -4,9 +4,10 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import canaries from "../test/support/canary.cjs";
+import { withProgress } from "./engine/command.mjs";
 import { enginePath } from "./engine/env.mjs";
 import { ensureEngine } from "./engine/install.mjs";
-import { readManifest, root, runAsCommand } from "./main.mjs";
+import { readManifest, root, runAsCommand } from "./shared.mjs";
 
 const { LeakWatch } = canaries;
 const built = join(root, "dist", "provider", "index.js");
@@ -24,9 +25,10 @@ function assertNode() {
 /** Installs what the lockfile says, unless that is there. */
 export async function installPackages({ log }) {
   if (packagesAreInstalled()) return;
-  log("Installing packages (npm ci).");
+  log("Installing packages (npm ci), which may take some minutes.");
   // Also where NODE_ENV is "production": the tests and the build are made of development packages.
-  await runStep("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
+  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  await withProgress(log, () => runStep("npm", args));
 }
 
 /** Makes the clone ready and returns the engine, and the environment in which it is on PATH. */
@@ -37,7 +39,7 @@ export async function setup({ log }) {
   if (!isBuiltFrom(sources)) {
     log("Building (npm run build).");
     rmSync(stamp, { force: true });
-    await runStep("npm", ["run", "--silent", "build"]);
+    await withProgress(log, () => runStep("npm", ["run", "--silent", "build"]));
     writeFileSync(stamp, sources);
   }
   const engine = await ensureEngine({ log });

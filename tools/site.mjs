@@ -1,7 +1,7 @@
 // `npm run docs:site` builds the site of the pages and the API's types into dist/site.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { root, runAsCommand } from "./main.mjs";
+import { root, runAsCommand } from "./shared.mjs";
 
 /** Builds the site into a folder, or, without one, only looks for what would be wrong in it. */
 export function buildSite(out) {

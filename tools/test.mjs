@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureLanguage } from "./engine/languages.mjs";
-import { root } from "./main.mjs";
+import { root } from "./shared.mjs";
 import { installPackages, runStep, setup } from "./setup.mjs";
 
 const full = process.argv.includes("--full");

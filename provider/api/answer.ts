@@ -1,5 +1,5 @@
 import { shownNames, type Definition } from "../definitions/field";
-import { mapLeaves, isObject, isZeroDate } from "../definitions/values";
+import { mapLeaves, isObject, isZeroDate } from "../common/values";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
 export interface ApiRecord {

@@ -1,5 +1,5 @@
-import type { Pair } from "../definitions/field-types";
-import { parseUrl } from "../definitions/url";
+import type { Pair } from "../definitions/codecs";
+import { parseUrl } from "../common/url";
 import { parseJson } from "./answer";
 import type { Clock } from "./clock";
 import { LostAnswerError, quoteId, type Message, type UptimeError } from "./errors";
@@ -11,13 +11,12 @@ import {
   unreadableAttempt,
 } from "./failed-attempt";
 import type { FailedAttempt, FinalResponse } from "./failed-attempt";
-import type { Log } from "./log";
 import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
-import { backoff, nextStep } from "./retry";
+import { nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
 import type { Transport } from "./transport";
-import type { WaitNotices } from "./wait-notices";
+import type { ShowWait } from "./wait-notice";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -48,26 +47,27 @@ const redirectLimit = 3;
 
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
 export class Client {
-  readonly log: Log;
   private readonly clock: Clock;
   private readonly transport: Transport;
   private readonly limiter: RateLimiter;
+  private readonly log: ((line: string) => unknown) | undefined;
 
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
     surroundings: {
       readonly clock: Clock;
-      readonly log: Log;
       readonly transport: Transport;
-      readonly notices?: WaitNotices;
+      readonly showWait?: ShowWait;
+      /** Prints a line about each request, if `uptime:logLevel` is `debug`. */
+      readonly print?: (line: string) => unknown;
     },
   ) {
-    const { clock, log, transport, notices } = surroundings;
+    const { clock, transport, showWait, print } = surroundings;
     this.clock = clock;
-    this.log = log;
     this.transport = transport;
-    this.limiter = new RateLimiter(settings, clock, notices);
+    this.limiter = new RateLimiter(settings, clock, showWait);
+    this.log = settings.logLevel === "debug" ? print : undefined;
   }
 
   /** How many requests may be sent at the same time. */
@@ -80,26 +80,21 @@ export class Client {
    * {@link UptimeError} if there is no usable answer.
    */
   async send(request: ApiRequest): Promise<Answer> {
-    const { method, path, operation } = request;
+    const { method, operation } = request;
     const name = describeRequest(request, this.address);
+    const retries = new Retries(this.settings.maxRetries);
     let lastError: UptimeError | undefined;
-    let ready = this.clock.now();
-    for (let retry = 0, attempt = 1; ; attempt++) {
+    const since = this.clock.now();
+    let ready = since;
+    for (let attempt = 1; ; attempt++) {
       const denied = (reason: Denial): UptimeError => notSentError(name, reason, operation, lastError);
       const result = await this.limiter.run(
-        { operation, isWrite: method !== "GET", denialError: denied },
+        { operation, isWrite: method !== "GET", since, denialError: denied },
         async () => {
           const begun = this.clock.now();
           const ended = await this.attempt(request, name);
-          if (this.log.isOn)
-            this.log.addRequest({
-              method,
-              path: this.withoutKey(path),
-              outcome: "failure" in ended.result ? outcomeOf(ended.result.failure) : ended.result.status,
-              milliseconds: this.clock.now() - begun,
-              attempt,
-              waited: begun - ready,
-            });
+          const times = { begun, waited: begun - ready, attempt };
+          this.log?.(this.describeAttempt(request, ended.result, times));
           return ended;
         },
       );
@@ -111,8 +106,9 @@ export class Client {
         throw new LostAnswerError(lastError.parts, step, { cause: lastError });
       ready = this.clock.now();
       if (step === "wait") continue;
-      const pause = backoff(++retry);
-      if (retry > this.settings.maxRetries || pause > operation.timeLeft) throw lastError;
+      if (this.limiter.hasGivenUp) throw denied("refused");
+      const pause = retries.pauseAfter(result.failure, ready);
+      if (pause === undefined || pause > operation.timeLeft) throw lastError;
       await operation.sleep(pause).catch(() => {
         throw denied("ended");
       });
@@ -123,6 +119,19 @@ export class Client {
   withoutKey(source: string): string {
     const { apiKey } = this.settings;
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");
+  }
+
+  /** A line without query, header or field, which could be secret. */
+  private describeAttempt(
+    { method, path }: ApiRequest,
+    result: Answer | FailedAttempt,
+    { begun, waited, attempt }: { begun: number; waited: number; attempt: number },
+  ): string {
+    const outcome = "failure" in result ? outcomeOf(result.failure) : result.status;
+    const line = `${method} ${this.withoutKey(path)} ${outcome}, ${Math.round(this.clock.now() - begun)} ms`;
+    const repeated = attempt > 1 ? `, attempt ${attempt}` : "";
+    const delayed = Math.round(waited) > 0 ? `, after ${Math.round(waited)} ms` : "";
+    return `uptime: ${line}${repeated}${delayed}`;
   }
 
   private async attempt(request: ApiRequest, name: Message): Promise<EndedRequest<Answer | FailedAttempt>> {

@@ -2,13 +2,14 @@ import { holdsNothing, isDeleted, isFailure, isRecordId, isRecordOf, parseRecord
 import type { ApiRecord } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
-import type { Pair } from "../definitions/field-types";
-import { parseUrl } from "../definitions/url";
+import type { Pair } from "../definitions/codecs";
+import { counted } from "../common/text";
+import { parseUrl } from "../common/url";
 import { parseError } from "./error-body";
 import { AnotherRecordError, ApiError, message, MissingError, quoteId, UptimeError } from "./errors";
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
-import { quoteBody, readPages } from "./paging";
+import { quoteBody, readPages, unreadable } from "./paging";
 
 /** An answer to a write. */
 export interface WriteAnswer {
@@ -33,7 +34,6 @@ export class Collection {
   constructor(
     readonly definition: Definition,
     readonly client: Client,
-    private readonly goneStatuses: readonly number[],
   ) {
     this.path = `/api/v1/${definition.plural}`;
   }
@@ -47,10 +47,7 @@ export class Collection {
       throw new AnotherRecordError(
         message`${answer.request} was answered with the record ${quoteId(record.id)} instead.`,
       );
-    if (record && isDeleted(record))
-      throw new MissingError(
-        message`${answer.request} was answered with a ${singular} that is marked as deleted.`,
-      );
+    this.assertPresent(record, answer);
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.request} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
@@ -78,9 +75,11 @@ export class Collection {
     method: "PATCH" | "PUT",
   ): Promise<WriteAnswer> {
     const answer = await this.requestRecord(id, { method, form, operation });
-    const record = parseRecord(answer.body, this.definition);
+    const found = parseRecord(answer.body, this.definition);
+    const record = found?.id === id ? found : undefined;
+    this.assertPresent(record, answer);
     const { status, request } = answer;
-    return { status, request, id, record: record?.id === id ? record : undefined };
+    return { status, request, id, record };
   }
 
   /** Deletes a record. Throws {@link MissingError}. */
@@ -91,32 +90,42 @@ export class Collection {
   /** All records, or those that a filter of the API selects, page by page and, by default, newest first. */
   async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
     const list = { method: "GET", path: this.path, operation } as const;
+    const name = `GET ${this.client.address.url}${this.path}`;
+    const { plural } = this.definition;
     const seen = new Set<string>();
     for (let pass = 1; ; pass++) {
+      const seenBefore = seen.size;
       const totals: number[] = [];
+      let hasEnd = false;
       const pages = readPages(this.definition, this.client, filter, (query) =>
         this.request({ ...list, query }),
       );
       let pagesWanted: number | undefined;
-      for (let step = await pages.next(); !step.done; step = await pages.next(pass > 1 ? 1 : pagesWanted)) {
-        const { records, total } = step.value;
+      for (let step = await pages.next(); !step.done; step = await pages.next(pagesWanted)) {
+        const { records, total, next } = step.value;
         totals.push(total);
+        hasEnd = next === undefined;
         const fresh = records.filter(({ id }) => !seen.has(id));
         for (const { id } of fresh) seen.add(id);
         const present = fresh.filter((record) => !isDeleted(record));
         if (present.length > 0) pagesWanted = yield present;
       }
+      // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
+      // created meanwhile, the total does not change, so the records are counted too.
       const hasShrunk = totals.some((total, index) => total < Number(totals[index - 1]));
       const isShort = seen.size < Number(totals[0]);
       if (!hasShrunk && !isShort) return;
-      // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
-      // created meanwhile, the total does not change, so the records are counted too.
+      if (!hasShrunk && pass > 1 && seen.size === seenBefore) {
+        // Some servers count records that they do not show. If they say which page is the last, these are all.
+        if (hasEnd) return;
+        throw unreadable(
+          name,
+          `its pages hold ${counted(seen.size, "record")}, and it says that there are ${totals[0]}`,
+        );
+      }
       if (pass === maxPasses)
         throw new UptimeError(
-          `GET ${this.client.address.url}${this.path} cannot be read completely: ` +
-            (hasShrunk
-              ? `${this.definition.plural} are deleted while it is read. Try again.`
-              : `its pages hold ${seen.size} ${this.definition.plural}, and it says that there are ${totals[0]}.`),
+          `${name} cannot be read completely: ${plural} are deleted while it is read. Try again.`,
         );
     }
   }
@@ -142,9 +151,17 @@ export class Collection {
       return await this.request({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
     } catch (error) {
       if (!(error instanceof ApiError) || error.hasOtherPath) throw error;
-      if (![404, 410, ...this.goneStatuses].includes(error.status)) throw error;
+      if (error.status !== 404 && error.status !== 410) throw error;
       throw new MissingError(error.parts, { cause: error });
     }
+  }
+
+  /** Throws {@link MissingError} if the record is marked as deleted. */
+  private assertPresent(record: ApiRecord | undefined, { request }: Answer): void {
+    if (!record || !isDeleted(record)) return;
+    throw new MissingError(
+      message`${request} was answered with a ${this.definition.singular} that is marked as deleted.`,
+    );
   }
 
   /** The id in a `Location`, which counts only if it is the path of a record of this collection. */

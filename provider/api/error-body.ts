@@ -1,5 +1,5 @@
-import { excerpt } from "../definitions/text";
-import { isObject } from "../definitions/values";
+import { excerpt } from "../common/text";
+import { isObject } from "../common/values";
 import { saysNothing } from "./answer";
 import { quote, type Message, type Quote } from "./errors";
 

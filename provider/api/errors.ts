@@ -1,4 +1,4 @@
-import { excerpt } from "../definitions/text";
+import { excerpt } from "../common/text";
 
 /** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
 export class Quote {
@@ -47,7 +47,7 @@ function partsOf(value: string | number | Quote | Message | Error): Message {
 /** A failure that a person must act on. */
 export class UptimeError extends Error {
   /**
-   * The message, with the server's words kept apart: `Cleaner` in engine/clean.ts makes it safe to show. `message` is not
+   * The message, with the server's words kept apart: `Redactor` in engine/redactor.ts makes it safe to show. `message` is not
    * safe, because a server may repeat secrets.
    */
   readonly parts: Message;
@@ -100,11 +100,10 @@ export class LostAnswerError extends UptimeError {
   constructor(
     given: string | Message,
     /**
-     * - `search first`: search a few times, and send the create again if there is no record.
-     * - `keep looking`: search for a minute and never send it again, because the server may still be at work.
-     * - `give up`: search and then fail, because another create would get the same answer.
+     * - `send again`: search twice, and send the create again if there is no record.
+     * - `never again`: search for a minute, because the server may still be at work, or another create would get the same answer.
      */
-    readonly next: "search first" | "keep looking" | "give up",
+    readonly next: "send again" | "never again",
     options?: ErrorOptions,
     /** The id in the answer, if there is no such record yet. */
     readonly answeredId?: string,

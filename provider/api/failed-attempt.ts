@@ -1,4 +1,4 @@
-import { counted } from "../definitions/text";
+import { counted } from "../common/text";
 import { parseError } from "./error-body";
 import {
   ApiError,
@@ -63,11 +63,6 @@ export function notSentError(
 ): UptimeError {
   if (reason === "ended") return operation.endError(message`${name} was not sent`, lastError);
   const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
-  if (reason === "too late")
-    return new TimeIsOverError(
-      message`${before}${name} was not sent: no more requests are allowed before the operation's time is over (see the option
-        customTimeouts, and the setting uptime:requestsPerMinute).`,
-    );
   return new UptimeError(
     message`${before}${name} was not sent: for ten minutes the server has refused all requests of this account with 429 or
       503. Set uptime:requestsPerMinute to what it allows, or try again later.`,

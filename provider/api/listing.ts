@@ -63,6 +63,11 @@ export class Listing {
     return this.records.get(id);
   }
 
+  /** Reads the first page. */
+  async begin(): Promise<void> {
+    if (this.pages === 0 && !this.isComplete) await this.advance(1);
+  }
+
   async complete(): Promise<void> {
     while (!this.isComplete) await this.advance(Infinity);
   }

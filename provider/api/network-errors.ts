@@ -1,4 +1,4 @@
-import { isObject } from "../definitions/values";
+import { isObject } from "../common/values";
 import { message, quote, type Message } from "./errors";
 import type { Failure } from "./retry";
 import { bodyLimit } from "./transport";
@@ -31,11 +31,11 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
       default:
         return failure("unreachable", `connecting was not possible (${String(code)})`);
     }
-  // A proxy refuses a CONNECT with any status but 200, and a plain http request with 407.
+  // A proxy refuses a CONNECT with any status but 200, and a plain http request with 407. Nothing was sent to the server.
   const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];
   if (refusedBy !== undefined)
     return failure(
-      refusedBy === "407" ? "final" : "unreachable",
+      Number(refusedBy) < 500 ? "final" : "unreachable",
       `the proxy refused the connection with status ${refusedBy}`,
     );
   if (code === "ERR_INVALID_URL" || reason?.startsWith("Invalid URL protocol"))

@@ -5,7 +5,7 @@ import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./err
 import type { Message, UptimeError } from "./errors";
 
 /** What all operations of a run share. */
-interface Surroundings {
+interface RunContext {
   readonly clock?: Clock;
   /** Aborts when Pulumi is interrupted. */
   readonly interruption?: AbortSignal | undefined;
@@ -39,7 +39,7 @@ export class Operation {
   private waits: AbortSignal | undefined;
 
   constructor(
-    { clock = systemClock, interruption }: Surroundings = {},
+    { clock = systemClock, interruption }: RunContext = {},
     { timeout = Infinity, mayHaveOldSettings = false, urn }: OperationOptions = {},
   ) {
     this.clock = clock;

@@ -1,6 +1,6 @@
 import type { Definition } from "../definitions/field";
-import { parseUrl } from "../definitions/url";
-import { isObject } from "../definitions/values";
+import { parseUrl } from "../common/url";
+import { isObject } from "../common/values";
 import { isTrue, parseRecords, saysNothing, type ApiRecord } from "./answer";
 
 /** One page of a list. */

@@ -6,6 +6,9 @@ import { parsePage, type Page } from "./page";
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
 
+/** A list of so many pages has no end: no account has a tenth of it, even if the server shows ten records a page. */
+const mostPages = 10_000;
+
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
 export async function* readPages(
   definition: Definition,
@@ -20,6 +23,7 @@ export async function* readPages(
     ...filter,
   });
   const seen = new Set<string>();
+  const asked = new Set<string>();
   /** Requests on their way, by their queries. */
   const sent = new Map<string, Promise<Answer>>();
   const ask = (of: URLSearchParams): Promise<Answer> => {
@@ -37,6 +41,7 @@ export async function* readPages(
     });
     if (!answer) return;
     sent.delete(String(query));
+    asked.add(String(query));
     const page = parsePage(answer.body, definition);
     if (!page)
       throw new UptimeError(
@@ -44,31 +49,41 @@ export async function* readPages(
           ${address.source}.`,
       );
     const pagesWanted = (yield page) ?? Infinity;
-    if (page.next === undefined || (page.records.length === 0 && page.next !== "more")) return;
-    const isRepeat = page.records.every((record) => seen.has(record.id));
-    // A server without paging returns the same list for every page.
-    if (isRepeat && page.next === "unknown") return;
+    const size = page.records.length;
+    const isRepeat = size > 0 && page.records.every((record) => seen.has(record.id));
+    isGuess = page.next === "unknown";
+    // The server does not say whether there is more. A page of one of the usual sizes may be full, so the next one is tried; any
+    // other page is the last. A server without paging returns the same list for every page.
+    if (page.next === undefined || (isGuess && (isRepeat || ![10, 25, 50, pageSize].includes(size)))) return;
     const pageQuery = (next: number): URLSearchParams =>
       mergeQuery(query, new URLSearchParams({ page: String(next) }));
-    // The server does not say whether there is more. A page of one of the usual sizes may be full, so the next one is tried;
-    // any other page is the last.
-    if (page.next === "unknown" && ![10, 25, 50, pageSize].includes(page.records.length)) return;
-    isGuess = page.next === "unknown";
-    const isNumbered = page.next === "unknown" || page.next === "more";
-    const next = isNumbered ? pageQuery(number + 1) : mergeQuery(query, page.next);
+    const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
+    if (isRepeat || asked.has(String(next)))
+      throw unreadable(
+        answer.request,
+        `page ${number} says that there is more, and leads back to an earlier one`,
+      );
+    if (size === 0 && page.next === "more")
+      throw unreadable(
+        answer.request,
+        `page ${number} says that there is more, and neither holds a record nor says where`,
+      );
+    if (number === mostPages) throw unreadable(answer.request, `it has no end after ${mostPages} pages`);
     // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
       for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)
         ask(pageQuery(number + ahead)).catch(() => undefined);
     query = next;
-    if (isRepeat)
-      throw new UptimeError(
-        page.records.length === 0
-          ? message`${answer.request} cannot be read completely: page ${number} is empty, and it says that there is more.`
-          : message`${answer.request} cannot be read completely: page ${number} repeats what an earlier page held.`,
-      );
     for (const { id } of page.records) seen.add(id);
   }
+}
+
+/** The error of a list that cannot be followed to its end; its reason is a clause. */
+export function unreadable(list: string | Message, reason: string): UptimeError {
+  return new UptimeError(
+    message`${list} cannot be read completely: ${reason}. Ask the people who run the server how the next page of this list is
+      asked for. The provider follows links.next, next_page_url, next_cursor, and current_page with last_page.`,
+  );
 }
 
 export function quoteBody(body: unknown): Message {

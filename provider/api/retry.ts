@@ -2,7 +2,7 @@ import type { LostAnswerError } from "./errors";
 
 /** How an attempt at a request failed. */
 export type Failure =
-  /** Connecting failed, so the request was not sent and had no effect. */
+  /** Nothing has accepted a connection, so the request was not sent and had no effect. */
   | { readonly type: "unreachable" }
   /** The connection broke before the whole answer was there. */
   | { readonly type: "cut" }
@@ -34,24 +34,50 @@ export function nextStep(method: string, failure: Failure): Step {
     case "unreachable":
       return "retry";
     case "cut":
-      return retryable ? "retry" : "search first";
+      return retryable ? "retry" : "send again";
     case "timeout":
-      return retryable ? "retry" : "keep looking";
+      return retryable ? "retry" : "never again";
     case "unreadable":
-      return retryable ? "fail" : "keep looking";
+      return retryable ? "fail" : "never again";
     case "final":
       return "fail";
     case "status":
       if (failure.status === 429) return "wait";
-      if (failure.status === 503 && failure.hasRetryAfter) return "wait";
+      // Caches send a 503 after the server has stored, with Retry-After too, so for a create it proves nothing.
+      if (failure.status === 503 && failure.hasRetryAfter && retryable) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
-      if ([408, 504, 524].includes(failure.status)) return retryable ? "retry" : "keep looking";
+      if ([408, 504, 524].includes(failure.status)) return retryable ? "retry" : "never again";
       // Web frameworks redirect a form after a success, and also back to the form after a refusal.
-      if (!retryable && (failure.status === 302 || failure.status === 303)) return "give up";
+      if (!retryable && [301, 302, 303].includes(failure.status)) return "never again";
       if (failure.status < 500) return "fail";
       // "Not implemented" and "HTTP version not supported": the same request would fail again.
-      if (failure.status === 501 || failure.status === 505) return retryable ? "fail" : "give up";
-      return retryable ? "retry" : "search first";
+      if (failure.status === 501 || failure.status === 505) return retryable ? "fail" : "never again";
+      return retryable ? "retry" : "send again";
+  }
+}
+
+/** A server restarts in less time, in milliseconds. */
+const restartTime = 60_000;
+
+/** The retries of one request. */
+export class Retries {
+  private count = 0;
+  private pauses = 0;
+  private unreachableSince: number | undefined;
+
+  /** @param most how often it may be sent again; one that does not reach the server, which does no harm, is sent for a minute */
+  constructor(private readonly most: number) {}
+
+  /** Milliseconds to wait before it is sent again after a failure at this time; undefined if it is not. */
+  pauseAfter({ type }: Failure, now: number): number | undefined {
+    const pause = backoff(++this.pauses);
+    if (type !== "unreachable") {
+      this.unreachableSince = undefined;
+      return ++this.count > this.most ? undefined : pause;
+    }
+    this.unreachableSince ??= now;
+    const left = this.unreachableSince + restartTime - now;
+    return left > 0 ? Math.min(pause, left) : undefined;
   }
 }
 

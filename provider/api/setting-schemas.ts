@@ -4,8 +4,8 @@ import * as z from "zod/mini";
 
 import { accountSettings, oneOf } from "../definitions/settings";
 import type { Setting, SettingName, settings } from "../definitions/settings";
-import { isLoopback, parseUrl } from "../definitions/url";
-import { tryParseJson } from "../definitions/values";
+import { isLoopback, parseUrl } from "../common/url";
+import { tryParseJson } from "../common/values";
 
 /** The address of a server, without a slash at its end, and the short hash of it that state keeps. */
 export interface Server {
@@ -18,11 +18,10 @@ export type AccountValues = Readonly<Partial<Record<(typeof accountSettings)[num
 
 interface ValueOfType {
   readonly url: Server;
-  readonly urls: readonly Server[];
   readonly key: string;
   readonly accounts: Readonly<Record<string, AccountValues>>;
   readonly boolean: boolean;
-  readonly statuses: readonly number[];
+  readonly pairs: readonly string[];
   readonly integer: number;
   readonly choice: string;
 }
@@ -49,17 +48,15 @@ export function settingParser(
       return { expected: "true or false", schema: boolean };
     case "choice":
       return { expected: oneOf(setting.allowed), schema: z.enum(setting.allowed) };
-    case "statuses":
+    case "pairs":
       return {
-        expected: "a list of status codes from 400 to 499, such as 403,451",
-        schema: z.pipe(list, z.array(goneStatus)),
+        expected: "pairs of four hex digits such as 3f9c=81d0, with commas between them",
+        schema: pairs,
       };
     case "key":
       return { expected: "one word of printable ASCII characters", schema: key };
     case "url":
       return { expected: expectedAddress, schema: server(allowHttp) };
-    case "urls":
-      return { expected: expectedAddress, schema: z.pipe(list, z.array(server(true))) };
     case "accounts":
       return { expected: expectedAccounts, schema: accounts };
   }
@@ -82,19 +79,7 @@ const list = z.pipe(
   }),
 );
 
-/** Statuses that never mean that a record is gone. */
-const neverGone = ["400", "401", "405", "407", "408", "409", "415", "422", "425", "429"];
-
-const goneStatus = z.pipe(
-  z.string().check(
-    z.regex(/^4\d\d$/),
-    refuse(
-      (given) => neverGone.includes(given),
-      `must not contain ${oneOf(neverGone)}, which never mean that a record is gone`,
-    ),
-  ),
-  z.transform(Number),
-);
+const pairs = z.pipe(list, z.array(z.string().check(z.regex(/^[0-9a-f]{4}=[0-9a-f]{4}$/))));
 
 const key = z.string().check(
   refuse(

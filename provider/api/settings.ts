@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 
 import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
 import { UptimeError } from "./errors";
-import type { LogLevel } from "./log";
 import { expectedAccounts, settingParser } from "./setting-schemas";
 import type { AccountValues, Server, SettingValues } from "./setting-schemas";
 
@@ -80,15 +79,6 @@ function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {
   return Object.fromEntries(
     settingNames.map((name) => [name, rawSettingOf(config, env, name)]),
   ) as RawSettings;
-}
-
-/**
- * The level alone, because the log begins before the other settings are needed. A malformed one is "off"; reading all
- * settings reports it later.
- */
-export function readLogLevel(config: Config, env: NodeJS.ProcessEnv = process.env): LogLevel {
-  const { value } = rawSettingOf(config, env, "logLevel");
-  return settings.logLevel.allowed.find((level) => level === value) ?? settings.logLevel.default;
 }
 
 function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName): RawSetting {

@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import type * as Undici from "undici";
 
-import { isLoopback } from "../definitions/url";
+import { isLoopback } from "../common/url";
 
 /** One HTTP request, ready to be sent. */
 export interface HttpRequest {

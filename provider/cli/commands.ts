@@ -1,9 +1,9 @@
 import { Command, CommanderError } from "commander";
 
 import { quote, UptimeError } from "../api/errors";
-import { ownPackage } from "../definitions/package";
+import { ownPackage } from "../common/package";
 import { runEmulator } from "../emulator/cli";
-import { Cleaner } from "../engine/clean";
+import { Redactor } from "../engine/redactor";
 import { Session } from "../lifecycle/session";
 import * as comment from "./comment/comment";
 import * as doctor from "./doctor/doctor";
@@ -48,12 +48,12 @@ export async function runCommand(
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    const cleaner = new Cleaner(session.secrets);
-    const lines = [cleaner.error(error).replace(/\s*\n\s*/g, " ")];
+    const redactor = new Redactor(session.secrets);
+    const lines = [redactor.error(error).replace(/\s*\n\s*/g, " ")];
     if (!(error instanceof UptimeError) && error instanceof Error) {
       // The stack begins with the message, which may repeat a key.
       const frames = (error.stack ?? "").split("\n").filter((line) => /^ +at /.test(line));
-      lines.push(error.name, ...frames.map((frame) => `  ${cleaner.message([quote(frame)])}`));
+      lines.push(error.name, ...frames.map((frame) => `  ${redactor.message([quote(frame)])}`));
       lines.push("This is a bug in pulumi-uptime; please report it.");
     }
     context.stderr.write(lines.map((line) => `${escapeInvisible(line)}\n`).join(""));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { ownPackage } from "../definitions/package";
+import { ownPackage } from "../common/package";
 import { installPlugin } from "./shared/pulumi-cli";
 import type { CommandContext } from "./shared/terminal";
 

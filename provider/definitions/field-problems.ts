@@ -1,9 +1,9 @@
 import type { Field, FieldType } from "./field";
-import { nearest } from "./nearest";
-import { shorten } from "./text";
-import { isUnknown, unknown } from "./unknown";
-import { parseUrl } from "./url";
-import { isObject } from "./values";
+import { nearest } from "../common/nearest";
+import { shorten } from "../common/text";
+import { isUnknown, unknown } from "../common/unknown";
+import { parseUrl } from "../common/url";
+import { isObject } from "../common/values";
 
 /** Something wrong with a declared value: its path below the property, and what is allowed. */
 interface ValueProblem {

@@ -1,6 +1,8 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
-/** @internal The types that a field can have; `field-types.ts` and `field-problems.ts` say what each one means and allows. */
+import type { RequestHeader } from "../common/values";
+
+/** @internal The types that a field can have; `codecs.ts` and `field-problems.ts` say what each one means and allows. */
 export type FieldType =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
@@ -56,14 +58,6 @@ type FieldOptions<Required extends boolean, Secret extends boolean, Identifies e
   "wire" | "type" | "allowed" | "types"
 >;
 
-/** A header of the check request. */
-export interface RequestHeader {
-  /** Name of the header: letters, digits and `-`, for example `X-Token`. (docs/monitor.md) */
-  key: string;
-  /** Value of the header, on one line. Secret. (docs/monitor.md) */
-  value: string;
-}
-
 /** A header of the check request, as an input. */
 export interface RequestHeaderArgs {
   /** Name of the header: letters, digits and `-`, for example `X-Token`. (docs/monitor.md) */
@@ -98,21 +92,21 @@ export const idList = field<Input<Input<number | string>[]>, (number | string)[]
 /** @internal A set of header names and values. */
 export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader[]>("headerList");
 
-/** @internal One of a fixed list of strings. The type offers them and takes any string: `check` refuses others. */
+/** @internal One of a fixed list of strings. A record may show another one, so the resulting value is any string. */
 export function choice<T extends string, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
   options: FieldOptions<Required, false, false> = {},
-): Field<Input<T | (string & {})>, string, Required, false, false> {
+): Field<Input<T>, string, Required, false, false> {
   return { wire, type: "choice", allowed, ...options };
 }
 
-/** @internal One of a fixed list of whole numbers. The type offers them and takes any number: `check` refuses others. */
+/** @internal One of a fixed list of whole numbers. A record may show another one, so the resulting value is any number. */
 export function integer<T extends number, Required extends boolean = false>(
   wire: string,
   allowed: readonly T[],
   options: FieldOptions<Required, false, false> = {},
-): Field<Input<T | (number & {})>, number, Required, false, false> {
+): Field<Input<T>, number, Required, false, false> {
   return { wire, type: "integer", allowed, ...options };
 }
 
@@ -131,10 +125,7 @@ export type ArgsOf<F> = { [K in keyof Pick<F, RequiredKeys<F>>]: In<F[K]> } & {
   [K in keyof Omit<F, RequiredKeys<F>>]?: In<F[K]> | undefined;
 };
 
-/**
- * The outputs that a set of fields makes. One that is not declared and has no default is an Output of undefined; one that `get`
- * reads and that has no value is an Output of null.
- */
+/** The outputs that a set of fields makes. One that has no value is an Output of undefined: not declared, or read by `get`. */
 export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Output<Out<F[K]>> } & {
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };

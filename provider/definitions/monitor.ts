@@ -1,7 +1,21 @@
 import { boolean, choice, dateTime, headerList, idList, integer, text, url } from "./field";
 import type { Definition } from "./field";
 
+const intervals = [60, 180, 300, 600, 900, 1800, 3600] as const;
+/** The check intervals that the API accepts. (docs/monitor.md) */
+export type MonitorInterval = (typeof intervals)[number];
+
+const alertConditions = ["url_unavailable", "url_text", "url_no_text"] as const;
+/** The conditions for an alert that the API accepts. (docs/monitor.md) */
+export type AlertCondition = (typeof alertConditions)[number];
+
+const requestMethods = ["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"] as const;
+/** The HTTP methods of a check request that the API accepts. (docs/monitor.md) */
+export type RequestMethod = (typeof requestMethods)[number];
+
 const alertDays = [0, 1, 2, 3, 7, 14, 30, 60] as const;
+/** The days before an expiry at which to alert that the API accepts. (docs/monitor.md) */
+export type AlertDays = (typeof alertDays)[number];
 
 export const monitorFields = {
   /** Name of the monitor, for example `Checkout`. (docs/monitor.md) */
@@ -12,13 +26,13 @@ export const monitorFields = {
    * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not say in which unit; the values suggest
    * seconds. (docs/monitor.md)
    */
-  interval: integer("interval", [60, 180, 300, 600, 900, 1800, 3600], { required: true }),
+  interval: integer("interval", intervals, { required: true }),
   /**
    * When an alert triggers: `url_unavailable` (the URL becomes unavailable), `url_text` (the response contains
    * `alertTextLookup`) or `url_no_text` (it contains no `alertTextLookup`). Default `url_unavailable`.
    * (docs/monitor.md)
    */
-  alertCondition: choice("alert_condition", ["url_unavailable", "url_text", "url_no_text"], {
+  alertCondition: choice("alert_condition", alertConditions, {
     default: "url_unavailable",
     resetByUpdate: true,
   }),
@@ -33,7 +47,7 @@ export const monitorFields = {
    * HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS. Default GET.
    * (docs/monitor.md)
    */
-  requestMethod: choice("request_method", ["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"], {
+  requestMethod: choice("request_method", requestMethods, {
     default: "GET",
     resetByUpdate: true,
   }),

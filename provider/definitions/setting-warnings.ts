@@ -1,4 +1,4 @@
-import { nearest } from "./nearest";
+import { nearest } from "../common/nearest";
 import { settingNames } from "./settings";
 
 /**

@@ -1,6 +1,6 @@
 /** The type of a setting; `api/setting-schemas.ts` has a parser for each. */
 type SettingType =
-  | { readonly type: "url" | "urls" | "key" | "accounts" | "boolean" | "statuses" }
+  | { readonly type: "url" | "key" | "accounts" | "pairs" | "boolean" }
   | { readonly type: "integer"; readonly range: readonly [least: number, most: number] }
   | { readonly type: "choice"; readonly allowed: readonly [string, ...string[]] };
 
@@ -63,10 +63,10 @@ export const settings = {
     details: "See [Adopting](adopting.md#a-program-that-already-declares-them).",
   },
   sameAccount: {
-    type: "boolean",
-    default: false,
-    text: "Treats the present key as that of the stack's account. Set it for one run if an error asks for it and the key does belong to that account.",
-    details: "See [Drift](drift.md#what-was-deleted-by-hand).",
+    type: "pairs",
+    default: [],
+    text: "Which address and key are those of the stack's account after the server has moved, or the key was replaced: pairs such as `3f9c=81d0`, which the error that asks for it names.",
+    details: "Separate several by commas. See [Drift](drift.md#another-address-or-key).",
   },
   refreshAttributes: {
     type: "boolean",
@@ -92,7 +92,7 @@ export const settings = {
     range: [0, 100],
     default: 5,
     isOption: true,
-    text: "How often a failed request is sent again. A create is sent again only if it cannot have had an effect.",
+    text: "How often a failed request is sent again. A create is sent again only if it cannot have had an effect. A refused connection is tried for a minute, whatever this says.",
   },
   maxConcurrency: {
     type: "integer",
@@ -107,25 +107,12 @@ export const settings = {
     isOption: true,
     text: "Whether `http://` is allowed for hosts other than this machine. It exposes the API key to anyone on the network path.",
   },
-  goneStatuses: {
-    type: "statuses",
-    default: [],
-    isOption: true,
-    text: "Status codes, besides 404 and 410, that may mean that a record does not exist. They are checked like a 404.",
-    details: "For example `403` or `403,451`. See [Drift](drift.md#what-was-deleted-by-hand).",
-  },
-  movedFrom: {
-    type: "urls",
-    default: [],
-    text: "Former addresses of the server. State remembers its address, and another one is an error unless the old one is named here. After `pulumi up --refresh --run-program`, it is no longer needed.",
-    details: "Separate several by commas.",
-  },
   logLevel: {
     type: "choice",
-    allowed: ["off", "summary", "requests", "json"],
+    allowed: ["off", "debug"],
     default: "off",
     environment: "UPTIME_LOG_LEVEL",
-    text: "What is printed about requests.",
+    text: "Whether a line is printed about each request.",
     details: "See [Request log](#request-log).",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

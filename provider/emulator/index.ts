@@ -31,6 +31,8 @@ export interface EmulatorOptions {
   readonly file?: string;
   /** A path before `/api/v1`, such as `/status`; default none. */
   readonly pathPrefix?: string;
+  /** Names by which it is reached besides 127.0.0.1 and localhost, such as through a proxy; default none. */
+  readonly hosts?: readonly string[];
   /** How the API's gaps are filled (docs/api.md); see {@link Dialect} for the defaults. */
   readonly dialect?: Partial<Dialect>;
   /** The id of the first record of each resource; default 1. */
@@ -67,6 +69,7 @@ export class Emulator {
 
   readonly #server: Server;
   readonly #pathPrefix: string;
+  readonly #hosts: readonly string[];
   readonly #settled: boolean;
   readonly #now: () => Date;
   readonly #sleep: Sleep;
@@ -88,6 +91,7 @@ export class Emulator {
     this.#pathPrefix = pathPrefix.replace(/^\/*(.*?)\/*$/, (_, path: string) =>
       path === "" ? "" : `/${path}`,
     );
+    this.#hosts = ["127.0.0.1", "localhost", ...(options.hosts ?? [])];
     this.#now = now;
     this.#settled = options.settled ?? false;
     this.#sleep = options.sleep ?? ((milliseconds, signal) => sleep(milliseconds, undefined, { signal }));
@@ -171,7 +175,13 @@ export class Emulator {
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#received++;
-    const request: LoggedRequest = { ...(await readRequest(incoming, this.#now())), status: 0 };
+    const received = await readRequest(incoming, this.#now());
+    if (!received) {
+      const answer = json(413, { message: "The body is too large." }, { connection: "close" });
+      send(response, { answer, truncated: false });
+      return;
+    }
+    const request: LoggedRequest = { ...received, status: 0 };
     if (this.#requests.push(request) > logLimit) this.#requests.splice(0, logLimit / 10);
     const outcome = await this.#outcomeOf(request);
     request.status = outcome === "cut" ? 0 : outcome.answer.status;
@@ -179,7 +189,7 @@ export class Emulator {
   }
 
   async #outcomeOf(request: ReceivedRequest): Promise<Outcome> {
-    const answer = () => carryOut(request, this.#api());
+    const answer = () => this.#refuseHost(request) ?? carryOut(request, this.#api());
     const wait = (milliseconds: number) => this.#sleep(milliseconds, this.#stopping.signal, request);
     // Work that still waits when the emulator stops is dropped.
     const inBackground = (work: Promise<void>) => void work.catch(() => undefined);
@@ -192,6 +202,13 @@ export class Emulator {
       if (this.#stopping.signal.aborted) return "cut";
       return { answer: json(500, { message: `The emulator failed: ${String(error)}` }), truncated: false };
     }
+  }
+
+  /** A page in a browser whose own name leads to this machine (DNS rebinding) must not get at the records. */
+  #refuseHost({ headers }: ReceivedRequest) {
+    const host = headers.host?.replace(/:\d+$/, "") ?? "";
+    if (this.#hosts.includes(host)) return undefined;
+    return json(421, { message: `This is the emulator at ${this.#hosts.join(", ")}, and not ${host}.` });
   }
 
   #api() {

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Pairs } from "./reading";
 
+/** A request with more bytes than this is refused before it fills the memory. */
+const bodyLimit = 2 ** 20;
+
 /** A request as it came in. */
 export interface ReceivedRequest {
   readonly method: string;
@@ -22,11 +25,16 @@ export interface LoggedRequest extends ReceivedRequest {
   status: number;
 }
 
-/** Reads a request to its end. */
-export async function readRequest(incoming: IncomingMessage, at: Date): Promise<ReceivedRequest> {
-  incoming.setEncoding("utf8");
-  let body = "";
-  for await (const chunk of incoming) body += String(chunk);
+/** Reads a request to its end; undefined if its body is longer than any form. */
+export async function readRequest(incoming: IncomingMessage, at: Date): Promise<ReceivedRequest | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size > bodyLimit) return undefined;
+  }
+  const body = Buffer.concat(chunks).toString("utf8");
   const [path = "/", ...query] = (incoming.url ?? "/").split("?");
   const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const);
   return {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { rename, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import type { SavedTable, StoredRecord, Table } from "./table";
 
 const quietMilliseconds = 100;
@@ -77,7 +77,11 @@ export class StateFile {
   async #write(): Promise<void> {
     const { domains, monitors } = this.#tables;
     const part = `${this.#path}.part`;
-    await writeFile(part, `${JSON.stringify({ domains: domains.save(), monitors: monitors.save() })}\n`);
+    const text = `${JSON.stringify({ domains: domains.save(), monitors: monitors.save() })}\n`;
+    // Records have passwords, so only this user may read them. The file is always a new one: a link that somebody has put in
+    // its place is not followed.
+    await rm(part, { force: true });
+    await writeFile(part, text, { mode: 0o600, flag: "wx" });
     await rename(part, this.#path);
   }
 }

@@ -2,18 +2,26 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { dynamic } from "@pulumi/pulumi";
 
-import { readLogLevel, readSettings, type Config } from "../api/settings";
+import { readSettings, type Config } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { unwrapSecrets, type Properties } from "../definitions/marks";
-import { hiddenNames } from "../definitions/pulumi";
+import { unwrapSecrets, type Properties } from "../common/marks";
+import { hiddenNames } from "../common/pulumi";
 import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
-import type { EngineOptions, Outputs } from "../lifecycle/resource";
+import type { EngineOptions } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
+import { newFront } from "./collecting-front";
 import { FrontSession, type Front } from "./front";
-import { newFront } from "./new-front";
 import { OperationError } from "./operation-error";
-import { decodeDeclaration, decodeOptions, decodeOutputs, isManaged, pick, withoutHidden } from "./request";
+import {
+  decodeDeclaration,
+  decodeOptions,
+  decodeOutputs,
+  isManaged,
+  nameInOptions,
+  pick,
+  withoutHidden,
+} from "./request";
 
 /**
  * The front for the dynamic provider host of Pulumi's Node.js SDK. It translates what is special about this host: the answer
@@ -26,11 +34,6 @@ export function dynamicProvider(
   session = new FrontSession(),
 ): dynamic.ResourceProvider {
   let config: Config = { get: () => undefined };
-  /**
-   * How many more calls of `diff` than of `read` each resource has had. A refresh calls `diff` once after each `read`, also for
-   * resources that the program no longer has, so only a further call shows that the program declares it.
-   */
-  const surplus = new Map<string, number>();
   const front = newFront(
     {
       definition,
@@ -52,13 +55,6 @@ export function dynamicProvider(
     }
   };
 
-  const count = (id: string, { account, claim }: Outputs, step: number): number => {
-    const key = JSON.stringify([account, id, claim]);
-    const sum = (surplus.get(key) ?? 0) + step;
-    surplus.set(key, sum);
-    return sum;
-  };
-
   const operationOptions = (
     properties: Properties,
     operation?: "create" | "update" | "delete",
@@ -69,7 +65,6 @@ export function dynamicProvider(
 
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
-    count(id, outputs, -1);
     const state = await read(front.connect(outputs.account), id, outputs, operationOptions(properties));
     if (!state) return {};
     const props = front.encodeState(state.outputs, properties);
@@ -85,18 +80,11 @@ export function dynamicProvider(
     // eslint-disable-next-line @typescript-eslint/require-await
     configure: async (request) => {
       config = request.config;
-      // The log must exist to summarize a run that sends nothing.
-      session.logOf(readLogLevel(config));
     },
     check: (olds: Properties, news: Properties) =>
       run(async () => {
         const declaration = decodeDeclaration(definition, olds, news);
-        const { inputs, problems } = await front.check({
-          declaration,
-          news,
-          isInState: Object.keys(olds).length > 0,
-          importId: typeof declaration.importId === "string" ? declaration.importId : undefined,
-        });
+        const { inputs, problems } = await front.check({ declaration, name: nameInOptions(news), news });
         // If a failure named its property, the engine would print the property's value, which may be a secret.
         return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
       }, news),
@@ -104,10 +92,8 @@ export function dynamicProvider(
       run(
         () => {
           const outputs = decodeOutputs(definition, olds);
-          const { changed, replaces, isInTheWay } = front.diff(id, outputs, news, {
-            ...operationOptions(news),
-            isDeclared: count(id, outputs, 1) > 0,
-          });
+          const options = operationOptions(news);
+          const { changed, replaces, isInTheWay } = front.diff(id, outputs, news, options);
           return {
             changes: changed.length > 0 || isOfPlugin(olds, news),
             replaces: [...replaces],
@@ -162,9 +148,10 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
   return Object.assign(error, { id: kept.id, properties, reasons: [message] });
 }
 
-/** Whether two states are equal, apart from the key's fingerprint, which a refresh renews. */
+/** Whether two states are equal, apart from what a refresh renews after a rotation of the key or a move of the server. */
 function isSameState(present: Properties, old: Properties): boolean {
   const keys = new Set([...Object.keys(present), ...Object.keys(old)]);
+  keys.delete(hiddenNames.serverHash);
   keys.delete(hiddenNames.keyFingerprint);
   keys.delete(hiddenNames.providerCode);
   return [...keys].every((key) => isDeepStrictEqual(unwrapSecrets(present[key]), unwrapSecrets(old[key])));

@@ -16,7 +16,7 @@ const answerMilliseconds = 200;
  * several.
  *
  * The engine also sends a signal at the end of each run. Without a listener the process would end at once, before it prints
- * the log's summary.
+ * its last lines.
  *
  * @param sessionOf the session, if there is one yet
  */

@@ -1,18 +1,19 @@
 import type { Message } from "../api/errors";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { Properties } from "../definitions/marks";
-import { counted } from "../definitions/text";
+import type { Properties } from "../common/marks";
+import { counted } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
+import { hearOf, keepRecord } from "../lifecycle/claims";
 import { deleteRecord } from "../lifecycle/delete";
-import { diff, type Changes } from "../lifecycle/diff";
+import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import { readOnly } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import type { InputProblem } from "../lifecycle/validate";
-import { Cleaner } from "./clean";
+import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
 import { decodeInputs, decodeOutputs, encodeInputs, encodeOutputs, isInState, markSecrets } from "./request";
 
@@ -54,8 +55,8 @@ export class FrontSession extends Session {
     this.hasRefused = true;
   }
 
-  /** Prints a hint after a refusal, how many announcements were left out, and the log's summary. */
-  override endLogs(): void {
+  /** Prints a hint after a refusal, and how many announcements were left out. */
+  endLogs(): void {
     const more = this.announced - announcementLimit;
     if (this.hasRefused)
       this.print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
@@ -65,7 +66,6 @@ export class FrontSession extends Session {
       );
     this.announced = 0;
     this.hasRefused = false;
-    super.endLogs();
   }
 }
 
@@ -75,18 +75,15 @@ export interface FrontContext {
   readonly session: FrontSession;
   readonly settingsOf: (account: string | undefined) => Settings;
   readonly print: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
-  /** The name of an explicit provider. */
-  readonly provider?: () => string | undefined;
 }
 
 /** A declaration that the engine asks a front to check. */
 export interface CheckRequest {
   readonly declaration: Declaration;
+  /** The end of the resource's URN, after stack and project. */
+  readonly name: string | undefined;
   /** The inputs that it was decoded from. */
   readonly news: Properties;
-  readonly isInState: boolean;
-  /** The id of an import, even if the front refuses it. */
-  readonly importId?: string | undefined;
   /** Problems that the front itself has found. */
   readonly refusals?: readonly InputProblem[];
 }
@@ -126,26 +123,28 @@ export class Front {
     return { mayHaveOldSettings: isInState(properties) && !this.context.session.hasProgram };
   }
 
-  async check({ declaration, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
+  async check({ declaration, name, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
     const { session } = this.context;
     session.hasProgram = true;
+    if (name !== undefined) session.owners.declare(name);
     const checked = await check(this.definition, this.connect, declaration);
     const { urn } = declaration.options;
     this.announce(checked.announcement, news, urn);
-    const cleaner = this.cleanerFor(news);
-    for (const warning of checked.warnings) this.context.print("warning", cleaner.message(warning), urn);
-    const problems = [...checked.problems, ...refusals].map((problem) => cleaner.problem(problem));
+    const redactor = this.redactorFor(news);
+    for (const warning of checked.warnings) this.context.print("warning", redactor.message(warning), urn);
+    const problems = [...checked.problems, ...refusals].map((problem) => redactor.problem(problem));
     if (problems.length > 0) session.rememberRefusal();
-    // If the engine itself imports, the id is an option of the resource and not an input.
-    const importId = declaration.isImportedByEngine ? undefined : checked.inputs.importId;
-    return {
-      inputs: markSecrets(this.definition, encodeInputs({ ...checked.inputs, importId }, news)),
-      problems,
-    };
+    return { inputs: markSecrets(this.definition, encodeInputs(checked.inputs, news)), problems };
   }
 
   diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
-    return diff(this.connect(outputs.account), id, outputs, decodeInputs(this.definition, news), options);
+    const scope = this.connect(outputs.account);
+    const inputs = decodeInputs(this.definition, news);
+    const changes = diff(scope, id, outputs, inputs, options);
+    hearOf(scope, id, outputs, options);
+    assertImportStays(scope, inputs, changes, options);
+    if (changes.replaces.length === 0) keepRecord(scope, id, outputs, options);
+    return changes;
   }
 
   /** Creates or updates, and encodes the new state; `olds` are the inputs and outputs in the old one. */
@@ -200,7 +199,7 @@ export class Front {
     try {
       return await this.context.session.run(operation);
     } catch (error) {
-      const text = this.cleanerFor(news, ...olds).error(this.context.session.explainKeyOnce(error));
+      const text = this.redactorFor(news, ...olds).error(this.context.session.explainKeyOnce(error));
       const options = { cause: error };
       if (!(error instanceof PartialFailureError)) throw new OperationError(text, options);
       // State keeps the declared inputs, so that the next read finds the difference.
@@ -216,19 +215,19 @@ export class Front {
    * @param others the resource's other properties; attributes must not show their secrets either
    */
   encodeState(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
-    const cleaner = this.cleanerFor(outputs.values, from, ...others);
-    return markSecrets(this.definition, encodeOutputs(this.definition, outputs, cleaner, from));
+    const redactor = this.redactorFor(outputs.values, from, ...others);
+    return markSecrets(this.definition, encodeOutputs(this.definition, outputs, redactor, from));
   }
 
   /** Cleans texts about a resource with these properties. */
-  protected cleanerFor(...properties: readonly Properties[]): Cleaner {
-    return Cleaner.forResource(this.context.session.secrets, this.definition, ...properties);
+  protected redactorFor(...properties: readonly Properties[]): Redactor {
+    return Redactor.forResource(this.context.session.secrets, this.definition, ...properties);
   }
 
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {
     if (announcement === undefined) return;
     this.context.session.announce(() => {
-      this.context.print("info", this.cleanerFor(news).message(announcement), urn);
+      this.context.print("info", this.redactorFor(news).message(announcement), urn);
     });
   }
 }

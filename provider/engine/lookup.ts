@@ -1,10 +1,10 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import type { LookupCount } from "../definitions/pulumi";
+import type { LookupCount } from "../common/pulumi";
 import { lookUpAll, lookUpOne, type FoundRecord } from "../lifecycle/lookup";
 import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
-import { Cleaner } from "./clean";
+import { Redactor } from "./redactor";
 
 interface PublicRecord extends Record<string, unknown> {
   readonly id: string;
@@ -18,16 +18,16 @@ export async function runLookup(
   count: LookupCount,
   args: unknown,
 ): Promise<PublicRecord | PublicRecord[]> {
-  const cleaner = new Cleaner(session.secrets);
+  const redactor = new Redactor(session.secrets);
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
     ...values,
     id,
-    attributes: cleaner.attributes(definition, attributes),
+    attributes: redactor.attributes(definition, attributes),
   });
   try {
     if (count === "one") return resultOf(await lookUpOne(definition, connect, args));
     return (await lookUpAll(definition, connect, args)).map(resultOf);
   } catch (error) {
-    throw new UptimeError(cleaner.error(session.explainKeyOnce(error)), { cause: error });
+    throw new UptimeError(redactor.error(session.explainKeyOnce(error)), { cause: error });
   }
 }

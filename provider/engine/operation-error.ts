@@ -1,4 +1,4 @@
-import type { Properties } from "../definitions/marks";
+import type { Properties } from "../common/marks";
 
 /** A failed operation, with a message from which secrets are removed. They may be in the message of its cause. */
 export class OperationError extends Error {

@@ -1,10 +1,10 @@
 import { accountNames, defaultProvider, keyFingerprintOf, readSettings } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
-import { secretOf, unknownValue, type Properties } from "../definitions/marks";
-import { hiddenNames, providerType } from "../definitions/pulumi";
+import { secretOf, unknownValue, type Properties } from "../common/marks";
+import { hiddenNames, providerType } from "../common/pulumi";
 import { unknownSettings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
-import { isDefaultProvider, parseUrn } from "../definitions/urn";
+import { isDefaultProvider, parseUrn } from "../common/urn";
 
 /** Whether the engine itself uses a setting of a provider. */
 const isOfEngine = (key: string): boolean =>
@@ -42,7 +42,7 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
   // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
     const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));
-    return was !== undefined && is !== undefined && !is.sameAccount && hasOtherKeyOrAddress(was, is);
+    return was !== undefined && is !== undefined && isAnotherOne(was, is);
   });
 }
 
@@ -50,11 +50,12 @@ function providerNameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);
 }
 
-function hasOtherKeyOrAddress(one: Settings, other: Settings): boolean {
-  return (["baseUrl", "monitorsBaseUrl"] as const).some(
-    (address) =>
-      keyFingerprintOf(one[address], one.apiKey) !== keyFingerprintOf(other[address], other.apiKey),
-  );
+/** Whether an address or the key differs, and `sameAccount` does not say that it is the same account. */
+function isAnotherOne(one: Settings, other: Settings): boolean {
+  return (["baseUrl", "monitorsBaseUrl"] as const).some((address) => {
+    const [was, is] = [one, other].map((settings) => keyFingerprintOf(settings[address], settings.apiKey));
+    return was !== is && !other.sameAccount.includes(`${was}=${is}`);
+  });
 }
 
 /** Reads settings; undefined if they are missing or malformed, which is reported where they are needed. */
@@ -66,10 +67,17 @@ function tryRead<T>(read: () => T): T | undefined {
   }
 }
 
+const wholeNumbers: readonly string[] = settingNames.filter((name) => settingOf(name).type === "integer");
+
 /** The settings under the names of a stack's configuration, such as `uptime:apiKey`. */
 export function configOf(settings: Properties): Config {
   return {
-    get: (key) => stringOf(settings[key.replace(/^uptime:/, "")]),
+    get: (key) => {
+      const name = key.replace(/^uptime:/, "");
+      const text = stringOf(settings[name]);
+      // Pulumi's SDK for Java sends 20 as "20.0".
+      return wholeNumbers.includes(name) ? text?.replace(/\.0$/, "") : text;
+    },
     provider: providerNameIn(settings)?.replace(new RegExp(`^.*?${providerType}::`, "s"), ""),
   };
 }

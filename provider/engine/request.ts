@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 
 import type { Definition, Field, FieldType } from "../definitions/field";
-import { secretOf, specialSigKey, unknownValue, unwrapSecrets, type Properties } from "../definitions/marks";
-import { hiddenNames, type PassedOptions } from "../definitions/pulumi";
-import { isUnknown, unknown } from "../definitions/unknown";
-import { mapLeaves, isEmpty, isObject, type Value } from "../definitions/values";
+import { secretOf, specialSigKey, unknownValue, unwrapSecrets, type Properties } from "../common/marks";
+import { hiddenNames, type PassedOptions } from "../common/pulumi";
+import { isUnknown, unknown } from "../common/unknown";
+import { mapLeaves, isEmpty, isObject, type Value } from "../common/values";
 import type { Declaration } from "../lifecycle/check";
-import { claimInState } from "../lifecycle/claims";
-import type { Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
-import type { Cleaner } from "./clean";
+import { ownerOf } from "../lifecycle/owners";
+import type { Claim, Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
+import type { Redactor } from "./redactor";
 import { parseDuration } from "./duration";
 
 /** State may be of another version, or edited, so a value of the wrong type counts as missing. */
@@ -35,7 +35,8 @@ const outputs = z.looseObject({
   importId: text,
   [hiddenNames.serverHash]: text,
   [hiddenNames.keyFingerprint]: text,
-  [hiddenNames.claim]: text,
+  // Any text is one.
+  [hiddenNames.claim]: orNothing(z.custom<Claim>((value) => typeof value === "string")),
   [hiddenNames.isPartial]: flag,
   [hiddenNames.isReadOnly]: flag,
 });
@@ -45,8 +46,7 @@ const passedOptions = orNothing<PassedOptions>(
     ignoreChanges: texts,
     replaceOnChanges: texts,
     customTimeouts: orNothing(z.object({ create: text, update: text, delete: text })),
-    resource: text,
-    importer: text,
+    owner: text,
   }),
 );
 
@@ -78,8 +78,22 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
     ...encodeUnknowns(values),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
-    ...pick(from, hiddenNames.options, hiddenNames.providerCode),
+    ...encodeOptions(from),
+    ...pick(from, hiddenNames.providerCode),
   };
+}
+
+/** State has only digits of the resource's name, because it has them for each resource. */
+function encodeOptions(from: Properties): Properties {
+  const options = from[hiddenNames.options];
+  const name = nameInOptions(from);
+  if (!isObject(options) || name === undefined) return pick(from, hiddenNames.options);
+  return { [hiddenNames.options]: { ...options, owner: ownerOf(name) } };
+}
+
+/** What the class calls a resource: the end of its URN. `check` makes digits of it. */
+export function nameInOptions(properties: Properties): string | undefined {
+  return passedOptions.parse(properties[hiddenNames.options])?.owner;
 }
 
 /** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
@@ -97,9 +111,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     importId,
     serverHash: parsed[hiddenNames.serverHash],
     keyFingerprint: parsed[hiddenNames.keyFingerprint],
-    claim: claimInState(
-      parsed[hiddenNames.claim] ?? passedOptions.parse(properties[hiddenNames.options])?.importer,
-    ),
+    claim: parsed[hiddenNames.claim],
     isPartial: parsed[hiddenNames.isPartial],
     isReadOnly: parsed[hiddenNames.isReadOnly],
   };
@@ -111,32 +123,32 @@ export function decodeOptions(
   operation?: "create" | "update" | "delete",
 ): EngineOptions {
   const passed = passedOptions.parse(properties[hiddenNames.options]) ?? {};
-  const { ignoreChanges, replaceOnChanges, customTimeouts, resource: owner, importer: oldOwner } = passed;
+  const { ignoreChanges, replaceOnChanges, customTimeouts, owner } = passed;
   const timeout = operation && customTimeouts?.[operation];
   return {
     ignoreChanges,
     replaceOnChanges,
     timeout: timeout === undefined ? undefined : parseDuration(timeout),
-    owner: owner ?? oldOwner,
+    owner: owner === undefined ? undefined : ownerOf(owner),
   };
 }
 
 /**
  * Encodes outputs, without marking secrets.
  *
- * @param cleaner knows the secrets that attributes must not show
+ * @param redactor knows the secrets that attributes must not show
  * @param from the resource's inputs or former outputs, whose hidden options are kept
  */
 export function encodeOutputs(
   definition: Definition,
   outputs: Outputs,
-  cleaner: Cleaner,
+  redactor: Redactor,
   from: Properties = {},
 ): Properties {
   const { values, account, importId, serverHash, keyFingerprint, claim } = outputs;
   return {
     ...withoutMarks(values),
-    attributes: withoutMarks(cleaner.attributes(definition, outputs.attributes)),
+    attributes: withoutMarks(redactor.attributes(definition, outputs.attributes)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...pick(from, hiddenNames.options),

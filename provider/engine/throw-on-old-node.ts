@@ -1,5 +1,5 @@
 // Imported before everything else, which an old Node.js may be unable to load. Pulumi's dynamic host shows the error at the resource.
-import { problemOfNode } from "../definitions/node-version";
+import { problemOfNode } from "../common/node-version";
 
 const problem = problemOfNode();
 if (problem) {

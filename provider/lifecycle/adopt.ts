@@ -6,9 +6,9 @@ import { comparableName, type Baseline } from "./baseline";
 import { newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
 import { compare, differences, type Difference, type WantedValues } from "./difference";
+import type { Owner } from "./owners";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
-import type { Claim } from "./resource";
 
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {
@@ -19,36 +19,37 @@ interface Namesake {
 /** A record that a resource has adopted. */
 interface AdoptedRecord extends CreatedRecord {
   readonly record: ApiRecord;
-  readonly claim: Claim;
 }
 
 /**
- * Adopts the one record that has the same name (a monitor: and URL), has no owner, and is equal in every field that
- * a create sends and the record shows. Undefined if there is no record of that name. Throws if there are some and none is
- * equal, or several are.
+ * Adopts the one record that has the same name (a monitor: and URL), that no other resource has, and that is equal in every
+ * field that a create sends and the record shows. Undefined if there is no record of that name. Throws if there are some and
+ * none is equal, or several are.
  */
 export async function adopt(
   scope: RecordScope,
   wanted: WantedValues,
   baseline: Baseline,
-  owner: string | undefined,
+  owner: Owner | undefined,
   operation: Operation,
 ): Promise<AdoptedRecord | undefined> {
   const { definition, ledger, note } = scope;
   const isFree = (record: ApiRecord): boolean =>
-    ledger.standing(record.id) === "free" &&
-    !note.isOwnedElsewhere(record.id) &&
-    !note.isReservedElsewhere(record.id, record);
+    !ledger.hasOther(record.id) &&
+    !ledger.isDeleted(record.id) &&
+    !note.hasOther(record.id, undefined, record) &&
+    !note.isDeleted(record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
-  const { chosen, equal } = chooseNamesake(free, (one) => one.differing.length === 0);
-  if (chosen) {
+  const equal = free.filter(({ differing }) => differing.length === 0);
+  const [chosen] = equal;
+  if (chosen && equal.length === 1) {
     const { record } = chosen;
-    const claim = newClaim(owner);
-    note.reserve(record);
-    ledger.add(record.id, { is: "taken", claim });
-    return { id: record.id, record, claim };
+    const claim = newClaim();
+    note.take(record, claim);
+    ledger.take(record.id, claim, owner);
+    return { id: record.id, record, claim, isAdopted: true };
   }
   if (free.length === 0) return undefined;
   const { plural, singular } = definition;
@@ -69,18 +70,12 @@ export async function adopt(
   );
 }
 
-/** Of the records that have no owner and that have the same name, the one to adopt: the only one that is equal. */
-export function chooseNamesake<T>(
-  free: readonly T[],
-  isEqual: (namesake: T) => boolean,
-): { readonly chosen: T | undefined; readonly equal: readonly T[] } {
-  const equal = free.filter(isEqual);
-  return { chosen: equal.length === 1 ? equal[0] : undefined, equal };
-}
-
-/** The records that were there before the first create of this process and have the same name (a monitor: and URL). */
+/**
+ * The records that were there before the first create of this process and have the same name (a monitor: and URL), as their
+ * own addresses show them.
+ */
 export async function namesakesOf(
-  { definition, reader, traits }: RecordScope,
+  { definition, reader }: RecordScope,
   wanted: WantedValues,
   { byName }: Baseline,
   operation: Operation,
@@ -95,8 +90,8 @@ export async function namesakesOf(
   const found: Namesake[] = [];
   for (const listed of byName.get(comparableName(identity.get(keys[0] ?? ""))) ?? []) {
     if (!isFree(listed) || differences(definition, identity, listed).length > 0) continue;
-    const record = traits.showsAll(listed) ? listed : await reader.readSingle(listed.id, operation);
-    if (isRecordOf(definition, record) && sharesAll(record))
+    const record = await reader.readUnlessMissing(listed.id, operation);
+    if (record && isRecordOf(definition, record) && sharesAll(record))
       found.push({ record, differing: differences(definition, wanted, record) });
   }
   return found;

@@ -1,10 +1,11 @@
 import { idNumber, type ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
-import { comparableHost } from "../definitions/field-types";
+import { comparableHost } from "../definitions/codecs";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { decodeEntities, type Value } from "../definitions/values";
+import { decodeEntities, type Value } from "../common/values";
 import { compare } from "./difference";
+import type { Ledger } from "./ledger";
 
 /** The records that were there before the first create of this process. */
 export interface Baseline {
@@ -12,12 +13,21 @@ export interface Baseline {
   readonly ids: ReadonlySet<string | bigint>;
   /** The highest id, if all ids are numbers and the list is sorted by them: then only higher ids are new. Otherwise undefined. */
   readonly highestId: bigint | undefined;
+  /**
+   * The list was empty although this run had heard of such records, so it may leave records out, and does not show which
+   * ones are new.
+   */
+  readonly isDoubtful: boolean;
   /** The records by {@link comparableName}, for adoption. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
 
 /** Reads the whole list, because a later create may get a lower id than a record that was there before. */
-export async function readBaseline(collection: Collection, operation: Operation): Promise<Baseline> {
+export async function readBaseline(
+  collection: Collection,
+  ledger: Ledger,
+  operation: Operation,
+): Promise<Baseline> {
   const { definition } = collection;
   const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
   const ids = new Set<string | bigint>();
@@ -39,7 +49,8 @@ export async function readBaseline(collection: Collection, operation: Operation)
       else byName.set(key, [record]);
     }
   // An empty list does not show how it is sorted, but then every record is new.
-  return { ids, highestId: isFalling ? (highestId ?? -1n) : undefined, byName };
+  const isDoubtful = ids.size === 0 && ledger.hasHeard;
+  return { ids, highestId: isFalling ? (highestId ?? -1n) : undefined, isDoubtful, byName };
 }
 
 /**

@@ -1,19 +1,20 @@
 import { isRecordId } from "../api/answer";
 import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { isUnknown, unknown } from "../definitions/unknown";
-import { checkImport, type CheckedImport, type ImportOptions } from "./import";
+import { isUnknown, unknown } from "../common/unknown";
+import { checkImport, type CheckedImport } from "./import";
 import { topLevel } from "./paths";
 import type { Connect, RecordScope } from "./record-scope";
-import type { Inputs } from "./resource";
+import type { EngineOptions, Inputs } from "./resource";
 import { problemsOf, type InputProblem } from "./validate";
 
 /** A resource as a program declares it, and as state has it. */
-export interface Declaration extends ImportOptions {
+export interface Declaration {
   /** Fields by property, and properties that the resource does not have. */
   readonly declared: Readonly<Record<string, unknown>>;
   readonly account?: unknown;
   readonly importId?: unknown;
+  readonly options: EngineOptions;
   /** The checked inputs in state; undefined if the resource is not in state or is about to be replaced. */
   readonly old?: Inputs | undefined;
 }
@@ -51,7 +52,7 @@ export async function check(
   const inputs = { values, account, importId };
   const isRefused = problems.some(({ property }) => property === "import");
   if (importId === undefined || old || isRefused || !scope) return { inputs, problems, warnings: [] };
-  const imported = await checkImport(scope, inputs, importId, declaration);
+  const imported = await checkImport(scope, inputs, importId, declaration.options);
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   const others = imported.problems.filter(({ property }) => !malformed.has(property));
   return { ...imported, inputs, problems: [...problems, ...others] };
@@ -103,12 +104,6 @@ function checkImportId(
     return undefined;
   }
   // It was imported in an earlier run.
-  if (id === old?.importId) return id;
-  scope?.ledger.add(id, { is: "to be imported", owner });
-  const first = scope?.ledger.importerOf(id) ?? owner;
-  if (first !== owner)
-    refuse(
-      `names ${singular} ${id}, and so does the option import of ${first}: only one resource can have it`,
-    );
+  if (id !== old?.importId) scope?.ledger.planImport(id, owner);
   return id;
 }

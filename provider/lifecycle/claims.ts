@@ -1,42 +1,57 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
+import { message, quoteId, UptimeError } from "../api/errors";
+import { describeOwner } from "./describe";
+import type { RecordScope } from "./record-scope";
 import type { Claim, EngineOptions, Outputs } from "./resource";
 
-/** The owner of a record, if the engine does not tell its name. */
-export const unknownOwner = "";
+/** What all resources without a claim in state have: one claim, of state that is older than claims. */
+const oldClaim = "" as Claim;
 
-/** The claim of a resource that has created its record and that the engine does not name. */
-export const unnamedClaim = "" as Claim;
+/** The claim of a resource that gets its record now. */
+export function newClaim(): Claim {
+  return randomBytes(4).toString("hex") as Claim;
+}
+
+export function claimOf({ claim }: Pick<Outputs, "claim">): Claim {
+  return claim ?? oldClaim;
+}
+
+/** Notes that a resource in state has the record. */
+export function hearOf(
+  { ledger }: RecordScope,
+  id: string,
+  outputs: Outputs,
+  { owner }: EngineOptions,
+): void {
+  ledger.hear(id, claimOf(outputs), owner);
+}
 
 /**
- * The claim of a resource that adopts or imports a record: its name and a random id. The id is needed because an older resource
- * of the same name may still have the record in state, and is about to be deleted.
+ * Notes that a resource of the program keeps the record that it has in state. Throws if another resource of the program has
+ * the record too: after `b` has adopted the record of `a`, for example.
  */
-export function newClaim(owner: string | undefined): Claim {
-  return (owner === undefined ? randomUUID() : `${owner}#${randomUUID()}`) as Claim;
+export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, options: EngineOptions): void {
+  const { definition, ledger, note, owners } = scope;
+  const { owner } = options;
+  if (!owners.isDeclared(owner)) return;
+  const claim = claimOf(outputs);
+  assertNotReplaced(scope, id, claim);
+  note.keep(id, claim);
+  const rival = ledger.declaredRival(id, claim, owner);
+  if (rival === undefined && !note.hasOther(id, claim)) return;
+  throw new UptimeError(
+    message`${definition.label} ${quoteId(id)} belongs to ${describeOwner(owners, owner)}, and ${rival === undefined ? "a resource of another provider" : describeOwner(owners, rival)} has it too. Remove one of the two from the program: the record stays. If the record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\` for the other.`,
+  );
 }
 
-/** The claim of a resource whose name is enough, because no resource had the record before. */
-export function namedClaim(owner: string): Claim {
-  return owner as Claim;
-}
-
-/** A claim that state holds. In state of an earlier build it may be the name of an imported resource, without its types. */
-export function claimInState(text: string | undefined): Claim | undefined {
-  return text as Claim | undefined;
-}
-
-/** The claim of a resource in state. */
-export function claimOf({ claim }: Outputs, { owner, isOwnerCertain }: EngineOptions): Claim {
-  return claim ?? (isOwnerCertain && owner !== undefined ? namedClaim(owner) : unnamedClaim);
-}
-
-/** The claim that all processes of a run know. It comes from state alone, because the dynamic host is not told the owner. */
-export function sharedClaim({ claim }: Outputs): Claim {
-  return claim ?? unnamedClaim;
-}
-
-/** The owner in a claim: {@link unknownOwner} for {@link unnamedClaim}. */
-export function ownerIn(claim: Claim): string {
-  return claim.replace(/#[0-9a-f-]{36}$/, "");
+/**
+ * Throws if the record of a resource is gone for certain, because the server has given its id to a record that this run has
+ * created.
+ */
+export function assertNotReplaced({ definition, ledger, note }: RecordScope, id: string, claim: Claim): void {
+  if (ledger.isVoid(id, claim) || note.isCreatedElsewhere(id, claim))
+    throw new UptimeError(
+      message`The record of this ${definition.label} is gone: the server has given its id ${quoteId(id)} to a ${definition.singular} that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
+    );
 }

@@ -1,14 +1,13 @@
 import { MissingError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { hasFixedKey } from "../definitions/keys";
-import { sharedClaim, claimOf } from "./claims";
-import { rememberState } from "./evidence";
+import { claimOf } from "./claims";
 import { assertGone } from "./gone";
 import type { RecordScope } from "./record-scope";
-import type { Claim, EngineOptions, Outputs } from "./resource";
+import type { EngineOptions, Outputs } from "./resource";
 import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
 
-/** Deletes the record of a resource, unless another resource owns it or it is gone. */
+/** Deletes the record of a resource, unless another resource has it too, or it is gone. */
 export async function deleteRecord(
   scope: RecordScope,
   id: string,
@@ -18,47 +17,27 @@ export async function deleteRecord(
   const { collection, definition, ledger, note, reader } = scope;
   assertSameServer(scope, outputs, options);
   const operation = new Operation(scope, options);
-  const claim = claimOf(outputs, options);
-  const mustStay = ledger.mustStay(id, claim);
-  ledger.add(id, { is: "disowned", claim });
-  // No other process of the run adopts the record while its delete is on its way.
-  note.addOwned(id, sharedClaim(outputs));
-  if (mustStay || (await isOwnedInOtherProcess(scope, id, sharedClaim(outputs), operation))) return;
-  rememberState(scope, id, outputs);
-  ledger.add(id, { is: "ending", owner: options.owner });
+  const claim = claimOf(outputs);
+  ledger.end(id, claim);
+  const readRecord = () => reader.readSingle(id, operation);
+  if (ledger.hasOther(id, claim) || !(await note.mayDelete(id, claim, readRecord))) return;
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
-    if (!isSameAccount || hasFixedKey(definition))
-      assertSameRecord(scope, outputs, await reader.readSingle(id, operation));
-    ledger.add(id, { is: "changing" });
+    if (!isSameAccount || hasFixedKey(definition)) await assertRecordOfState();
+    ledger.change(id);
     await collection.remove(id, operation);
   } catch (error) {
-    try {
-      if (!(error instanceof MissingError)) throw error;
-      // With the key that state was made with, a 404 is proof enough.
-      if (!isSameAccount) await assertGone(scope, id, outputs, error, operation);
-    } catch (failure) {
-      ledger.add(id, { is: "not ended" });
-      throw failure;
-    }
+    if (!(error instanceof MissingError)) throw error;
+    await assertGone(scope, id, outputs, error, operation);
   }
-  ledger.add(id, { is: "ended", owner: options.owner, importId: outputs.importId });
-}
+  ledger.delete(id);
 
-/** Whether a resource of another process owns the record. */
-async function isOwnedInOtherProcess(
-  { note, reader }: RecordScope,
-  id: string,
-  claim: Claim,
-  operation: Operation,
-): Promise<boolean> {
-  if (note.isOwnedElsewhere(id, claim)) return true;
-  // With another key, the same id may be another record.
-  if (!note.isReservedElsewhere(id)) return false;
-  try {
-    return note.isReservedElsewhere(id, await reader.readSingle(id, operation));
-  } catch (error) {
-    if (error instanceof MissingError) return false;
-    throw error;
+  /** In the account of state, a record that is not found is deleted all the same: the API's word on the delete counts. */
+  async function assertRecordOfState(): Promise<void> {
+    try {
+      assertSameRecord(scope, outputs, await readRecord());
+    } catch (error) {
+      if (!isSameAccount || !(error instanceof MissingError)) throw error;
+    }
   }
 }

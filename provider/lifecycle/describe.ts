@@ -2,9 +2,9 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quote, quoteId, type Message, type Quote } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import type { Value } from "../definitions/values";
-import { unknownOwner } from "./claims";
+import type { Value } from "../common/values";
 import { compare } from "./difference";
+import type { Owner, Owners } from "./owners";
 
 /** A record in a message: its id, and some of its values, by default those by which a person recognizes it. */
 export function describeRecord(
@@ -27,12 +27,12 @@ export function quoteValue(value: Value | undefined): Quote {
   return quote(JSON.stringify(value ?? null));
 }
 
-/** A resource in a message: its name, from its owner. */
-export function resourceName(owner: string | undefined): string {
-  return owner?.replace(/^.*?::/s, "") ?? "";
+/** A resource in a message: the end of its URN, or its kind if the program does not declare it. */
+export function describeOwner(owners: Owners, owner: Owner | undefined, noun = "another resource"): string {
+  return (owner === undefined ? undefined : owners.nameOf(owner)) ?? noun;
 }
 
-/** Another owner in a message. */
-export function describeOwner(owner: string, noun = "resource"): string {
-  return owner === unknownOwner ? `another ${noun}` : owner;
+/** A resource in a message: its name alone. */
+export function resourceName(owners: Owners, owner: Owner | undefined): string {
+  return describeOwner(owners, owner, "").replace(/^.*?::/s, "");
 }

@@ -1,15 +1,13 @@
-import { message, quoteId, UptimeError } from "../api/errors";
+import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { equal } from "../definitions/field-types";
+import { equal } from "../definitions/codecs";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
-import { isUnknown } from "../definitions/unknown";
-import { sharedClaim, claimOf, unknownOwner } from "./claims";
-import { describeOwner } from "./describe";
+import { isUnknown } from "../common/unknown";
+import { resourceName } from "./describe";
 import { valueOf } from "./difference";
-import { rememberState } from "./evidence";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";
-import type { Claim, Inputs, EngineOptions, Outputs } from "./resource";
+import type { EngineOptions, Inputs, Outputs } from "./resource";
 import { assertSameServer } from "./same-record";
 
 export interface Changes {
@@ -25,10 +23,7 @@ export interface Changes {
   readonly isInTheWay: boolean;
 }
 
-/**
- * Compares the declared inputs with state, and notes in the ledger that the resource owns the record. Throws if another
- * resource owns it too, or if state was made at another address.
- */
+/** Compares the declared inputs with state. Throws if state was made at another address. */
 export function diff(
   scope: RecordScope,
   id: string,
@@ -37,8 +32,8 @@ export function diff(
   options: EngineOptions,
 ): Changes {
   assertSameServer(scope, outputs, options);
-  const { definition, ledger, note } = scope;
-  const { ignoreChanges, isDeclared = true, owner, replaceOnChanges } = options;
+  const { definition } = scope;
+  const { ignoreChanges, replaceOnChanges } = options;
   // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
   const differing = changedKeys(definition, outputs, inputs);
   const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
@@ -47,25 +42,29 @@ export function diff(
     ...(isImportDone(id, outputs, inputs) ? [] : ["importId"]),
   ];
   const fixed = fixedKeys(definition);
-  const replaces = [
-    ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
-    ...moved,
-  ];
-  const isReplaced = replaces.length > 0;
-  rememberState(scope, id, outputs);
-  if (inputs.importId !== undefined && isImportDone(id, outputs, inputs))
-    ledger.add(inputs.importId, { is: "imported before", owner });
-  const claim = claimOf(outputs, options);
-  if (isReplaced) ledger.add(id, { is: "replaced", claim, owner });
-  else ledger.add(id, { is: "owned", claim, owner, isDeclared });
-  if (!isReplaced && isDeclared) {
-    note.addOwned(id, sharedClaim(outputs));
-    assertOnlyOwner(scope, id, claim, owner);
-  }
-  const isInTheWay =
-    inputs.account === outputs.account &&
-    (inputs.importId === id || keepsIdentity(scope, (key) => !differing.includes(key)));
-  return { changed: [...changed, ...moved], replaces, isInTheWay };
+  return {
+    changed: [...changed, ...moved],
+    replaces: [
+      ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
+      ...moved,
+    ],
+    isInTheWay: inputs.account === outputs.account && keepsIdentity(scope, (key) => !differing.includes(key)),
+  };
+}
+
+/** Throws if a resource that the program imports would be replaced: the replacement would import the record again. */
+export function assertImportStays(
+  { definition, owners }: RecordScope,
+  inputs: Inputs,
+  { replaces }: Changes,
+  { owner }: EngineOptions,
+): void {
+  const { importId, values } = inputs;
+  const [key] = replaces.filter((one) => !isUnknown(values[one]));
+  if (importId === undefined || key === undefined || !owners.isDeclared(owner)) return;
+  throw new UptimeError(
+    `${definition.label} ${resourceName(owners, owner)} has the option import, and ${key === "importId" ? "another record" : `its change of ${key}`} would replace it. Remove the option import first.`,
+  );
 }
 
 /** Whether the replacement would adopt the old record, which has the same name, or be refused as its duplicate. */
@@ -89,21 +88,4 @@ function isImportDone(id: string, outputs: Outputs, { account, importId }: Input
   // In another account the same id is another record.
   if (account !== outputs.account) return true;
   return importId === id || importId === outputs.importId;
-}
-
-/** Throws if another resource of the program owns the record too. */
-function assertOnlyOwner(
-  { definition, ledger, note }: RecordScope,
-  id: string,
-  claim: Claim,
-  owner: string | undefined,
-): void {
-  const other =
-    ledger.otherOwner(id, { claim, owner }, { importers: true }) ??
-    (note.isOwnedElsewhere(id) ? unknownOwner : undefined);
-  if (other === undefined) return;
-  throw new UptimeError(
-    message`${definition.label} ${quoteId(id)} belongs to ${owner ?? "this resource"}, and ${describeOwner(other)} has it too:
-      one of them has adopted or imported what the other one manages. Remove one of the two from the program.`,
-  );
 }

@@ -1,10 +1,10 @@
 import type { ApiRecord } from "../api/answer";
 import { message, quote, quoteId, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
-import { equal, parse, UnreadableError } from "../definitions/field-types";
+import { equal, parse, UnreadableError } from "../definitions/codecs";
 import { fieldOf, identityKeys, managedKeys } from "../definitions/keys";
-import { isUnknown } from "../definitions/unknown";
-import { decodeEntities, type Value } from "../definitions/values";
+import { isUnknown } from "../common/unknown";
+import { decodeEntities, type Value } from "../common/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;

@@ -3,9 +3,12 @@ import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
-import { isAccountOfState } from "./same-record";
+import { adviseSameAccount, digitsInState, isAccountOfState } from "./same-record";
 
-/** Returns if it is proven that a missing record is gone; otherwise throws an error that says why not. */
+/**
+ * Returns if a record that a delete or an update did not find is gone. Throws if the account may be another one, where nothing
+ * is ever gone, or if the API cannot be read: a proxy answers everything with 404 while the server is restarted, for example.
+ */
 export async function assertGone(
   scope: RecordScope,
   id: string,
@@ -13,27 +16,43 @@ export async function assertGone(
   missing: MissingError,
   operation: Operation,
 ): Promise<void> {
-  const { definition, evidence, settings } = scope;
+  const { definition, reader } = scope;
   const { label, plural } = definition;
   const answer = withoutPeriod(missing);
-  const list = await assertNotListed(scope, id, missing, operation);
-  const sameAccount =
-    "If the present key belongs to the stack's account, run `pulumi config set uptime:sameAccount true`";
-  if (!isAccountOfState(scope, outputs)) {
-    for (const other of evidence.idsOf(definition)) {
-      const listed = list.get(other);
-      if (listed) evidence.addShown(definition, listed);
-    }
-    if (!evidence.isAccountProven)
-      throw new UptimeError(
-        message`${label} ${quoteId(id)} does not exist for the present API key, state was made with another key or address, and no record that state knows has been found, so it may be in another account (${answer}). ${sameAccount}; otherwise set the key of its account.`,
-        { cause: missing },
-      );
-  } else if (list.size === 0 && evidence.idsOf(definition).length > 1 && !settings.sameAccount)
+  if (!isAccountOfState(scope, outputs))
     throw new UptimeError(
-      message`${label} ${quoteId(id)} does not exist (${answer}), and the list of ${plural} is empty, which looks like another account, so nothing is removed from state: check ${scope.address.source} (${scope.address.url}) and the API key. ${sameAccount}.`,
+      message`${label} ${quoteId(id)} does not exist for the present API key, and state was made with another one, so it may be in another account (${answer}). If the present key belongs to the stack's account, ${adviseSameAccount(scope, digitsInState(scope, outputs))}; otherwise set the key of its account.`,
       { cause: missing },
     );
+  try {
+    await reader.assertListIsReadable(operation);
+  } catch (error) {
+    if (!(error instanceof UptimeError)) throw error;
+    throw new UptimeError(
+      message`${label} ${quoteId(id)} does not exist (${answer}), and the list of ${plural} cannot be read, so it is not known whether that is the API's answer: ${withoutPeriod(error)}. Try again; if this one record is gone, run \`pulumi state delete URN\`, and if the server is gone for ever, \`pulumi stack rm --force\`.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Returns if a record that a refresh did not find is gone: see {@link assertGone}. The list must not contradict it either. */
+export async function assertGoneInRefresh(
+  scope: RecordScope,
+  id: string,
+  outputs: Outputs,
+  missing: MissingError,
+  operation: Operation,
+): Promise<void> {
+  const { address, definition, keyFingerprint, ledger, settings } = scope;
+  const { label, plural } = definition;
+  await assertGone(scope, id, outputs, missing, operation);
+  const list = await assertNotListed(scope, id, missing, operation);
+  const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
+  if (list.size > 0 || ledger.heardCount <= 1 || isReallyEmpty) return;
+  throw new UptimeError(
+    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is empty, which looks like another account, so nothing is removed from state: check ${address.source} (${address.url}) and the API key. If the account is really empty, ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.`,
+    { cause: missing },
+  );
 }
 
 /** Reads the list and returns it. Throws if it holds a record that is missing at its own address. */
@@ -49,7 +68,7 @@ export async function assertNotListed(
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(
-    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${quoteId(id)}, so it is not known whether the ${singular} exists. Its resource can be deleted with the API key that state was made with, or with uptime:sameAccount set to true.`,
+    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${quoteId(id)}, so it is not known whether the ${singular} exists. Try again later; if it is gone, run \`pulumi state delete URN\`.`,
     { cause: missing },
   );
 }

@@ -2,13 +2,14 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, MissingError, withoutPeriod, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
-import { isEmpty } from "../definitions/values";
+import { isEmpty } from "../common/values";
 import { newClaim } from "./claims";
 import { describeOwner, describeRecord, resourceName, quoteValue } from "./describe";
 import { compare, differences, wantedValues } from "./difference";
+import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
-import type { Claim, Inputs, EngineOptions } from "./resource";
+import type { EngineOptions, Inputs, State } from "./resource";
 import type { InputProblem } from "./validate";
 
 /** The result of checking an import. */
@@ -19,34 +20,27 @@ export interface CheckedImport {
   readonly warnings: readonly Message[];
 }
 
-export interface ImportOptions {
-  readonly options: EngineOptions;
-  /** The engine itself imports (plugin), so a record that this run deletes is an error instead of a reason to create one. */
-  readonly isImportedByEngine?: boolean;
-}
-
 /** Checks an import. It must change nothing, so every difference is a problem. */
 export async function checkImport(
   scope: RecordScope,
   inputs: Inputs,
   id: string,
-  { options, isImportedByEngine }: ImportOptions,
+  options: EngineOptions,
 ): Promise<CheckedImport> {
   const { owner, ignoreChanges } = options;
-  const { definition, ledger } = scope;
+  const { definition, ledger, owners } = scope;
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
     warnings: [],
   });
-  if (ledger.isImportUsed(id, owner) && !isImportedByEngine) return { problems: [], warnings: [] };
-  if (["ending", "ended"].includes(ledger.standing(id)))
-    return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
-  const other = ledger.otherOwner(id, { owner });
-  if (other !== undefined)
+  if (ledger.isDeleted(id))
+    return refuse(`names ${singular} ${id}, which this run has deleted: remove the option import`);
+  const rival = ledger.declaredRival(id, undefined, owner);
+  if (rival !== undefined)
     return refuse(
-      `names ${singular} ${id}, which ${describeOwner(other, label)} of this stack has already; ` +
-        "if that is this one under its former name in Pulumi, give it the option aliases instead",
+      `names ${singular} ${id}, which ${describeOwner(owners, rival)} of this stack has or imports too: only one resource can ` +
+        "have it. If that is this one under its former name in Pulumi, give it the option aliases instead",
     );
   const operation = new Operation(scope, options);
   let record: ApiRecord;
@@ -62,7 +56,7 @@ export async function checkImport(
     const isNotShown = compare(fieldOf(definition, key), value, record).outcome === "notShown";
     return isNotShown && !isEmpty(value) ? [key] : [];
   });
-  const name = resourceName(owner);
+  const name = resourceName(owners, owner);
   return {
     problems,
     announcement:
@@ -85,8 +79,8 @@ export async function importRecord(
   inputs: Inputs,
   options: EngineOptions,
   operation: Operation,
-): Promise<{ record: ApiRecord; claim: Claim }> {
-  const { ledger, checkedImports } = scope;
+): Promise<State> {
+  const { ledger, checkedImports, owners } = scope;
   const { label } = scope.definition;
   const { owner } = options;
   const record = checkedImports.get(id) ?? (await readToImport(scope, id, inputs, options, operation));
@@ -99,16 +93,15 @@ export async function importRecord(
     );
   }
   // A create of this run may have made the record since it was checked.
-  const other = ledger.otherOwner(id, { owner });
-  if (other !== undefined)
+  const rival = ledger.declaredRival(id, undefined, owner);
+  if (rival !== undefined)
     throw new UptimeError(
-      `${label} ${id} was not imported, because ${describeOwner(other)} of ` +
-        "this stack has it: remove the option import.",
+      `${label} ${id} was not imported, because ${describeOwner(owners, rival)} of this stack has it: remove the option import.`,
     );
-  const claim = newClaim(owner);
-  scope.note.reserve(record);
-  ledger.add(id, { is: "taken", claim });
-  return { record, claim };
+  const claim = newClaim();
+  scope.note.take(record, claim);
+  ledger.take(id, claim, owner);
+  return { id, outputs: outputsOf(scope, inputs, record, { claim }) };
 }
 
 /** Reads the record to import. Throws if it does not exist. */
@@ -120,10 +113,12 @@ async function readToImport(
   operation: Operation,
 ): Promise<ApiRecord> {
   try {
-    return await reader.read(id, wantedValues(definition, values), operation, true);
+    const record = await reader.read(id, wantedValues(definition, values), operation, true);
+    ledger.show(id);
+    return record;
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    ledger.add(id, { is: "not imported", owner });
+    ledger.dropImport(id, owner);
     throw new UptimeError(
       message`${definition.label} ${id} does not exist (${withoutPeriod(error)}). If it was imported before, and has been replaced or deleted since, remove the option import.`,
       { cause: error },

@@ -1,248 +1,172 @@
-import { ownerIn, unnamedClaim } from "./claims";
+import type { Owner, Owners } from "./owners";
 import type { Claim } from "./resource";
 
-/**
- * Something that happens to a record in this run, or that the provider learns about it. A resource owns a record if it has it
- * in state, or has taken it in this run: created, adopted or imported it. Its claim identifies it among the record's owners.
- *
- * A check notes "to be imported"; a read or diff "in state", and then "owned" or "replaced"; a create "taken"; an update
- * "changing"; and a delete "disowned" and, if no other resource owns the record, "ending", "changing" and "ended".
- */
-type LedgerEvent =
-  /** A resource has the option `import` with its id; the first one counts. */
-  | { readonly is: "to be imported"; readonly owner: string }
-  /** The record that a resource was to import does not exist. */
-  | { readonly is: "not imported"; readonly owner: string | undefined }
-  /** The resource was imported with this id in an earlier run. */
-  | { readonly is: "imported before"; readonly owner: string | undefined }
-  /** Some resource in state owns it. */
-  | { readonly is: "in state" }
-  /** The resource with this claim owns it in state; `isDeclared` if the program has that resource and keeps the record. */
-  | {
-      readonly is: "owned";
-      readonly claim: Claim;
-      readonly owner: string | undefined;
-      readonly isDeclared: boolean;
-    }
-  /** The resource with this claim owns it in state, and is about to be replaced. */
-  | { readonly is: "replaced"; readonly claim: Claim; readonly owner: string | undefined }
-  /** The resource with this claim is deleted, even if the record stays. */
-  | { readonly is: "disowned"; readonly claim: Claim }
-  /** A resource has created, adopted or imported it. */
-  | { readonly is: "taken"; readonly claim: Claim }
-  /** It was not taken after all. */
-  | { readonly is: "not taken" }
-  /** The provider is about to change it, or has just created it, so lists that were read before may be outdated. */
-  | { readonly is: "changing" }
-  /** It is about to be deleted, so it is too late to import it. */
-  | { readonly is: "ending"; readonly owner: string | undefined }
-  /** It was not deleted after all. */
-  | { readonly is: "not ended" }
-  /** It was deleted, or is gone. If it was imported, `importId` is used up too. */
-  | { readonly is: "ended"; readonly owner: string | undefined; readonly importId: string | undefined };
-
-/** Whether a record has an owner, as far as this process knows. */
-type Standing = "free" | "to be imported" | "owned" | "ending" | "ended";
-
-/** The claim of a resource in state. */
-interface StateClaim {
-  owner: string | undefined;
-  /** The program has the resource, and it keeps the record. */
-  isDeclared: boolean;
-}
-
+/** What this run knows of one record. */
 interface Entry {
-  isInState: boolean;
+  /** The claims of resources that have it in state, as far as the engine has asked about them, and their owners. */
+  readonly inState: Map<Claim, Owner | undefined>;
+  /** The claims whose delete has begun. */
+  readonly ended: Set<Claim>;
+  /** The claim of the resource that has got it in this run. */
+  taken?:
+    { readonly claim: Claim; readonly owner: Owner | undefined; readonly isCreated: boolean } | undefined;
+  /** The resources that are to import it. */
+  readonly importers: Set<Owner>;
+  /** The server has shown it. */
+  isShown: boolean;
   mayHaveChanged: boolean;
-  isEnded: boolean;
-  /** The claim of the resource that has taken it. */
-  takenBy: Claim | undefined;
-  /** The owner that is to import it. */
-  importer: string | undefined;
-  readonly stateClaims: Map<Claim, StateClaim>;
-  /** The owners in state that are replaced in this run, by their claims. */
-  readonly replaced: Map<Claim, string | undefined>;
 }
 
 /**
- * The claims that a resource may have had before it was renamed. A refresh reads each resource under its old claim. A claim that
- * was never read belongs to a renamed resource, and undeclared ones may be those of its old names.
- */
-function formerClaims({ stateClaims }: Entry, claim: Claim): Claim[] {
-  if (stateClaims.has(claim)) return [];
-  return [...stateClaims].flatMap(([other, { isDeclared }]) => (isDeclared ? [] : [other]));
-}
-
-/**
- * What this process knows of the records of one kind in one account: which resource owns which record, and what happened
- * to it in this run. One resource per record, one record per resource.
+ * Which resources have which records, of one kind and in one account, as far as this run knows: for each record its claims.
+ * A claim is random digits that a resource gets with its record and keeps for life, so it stays the same if the resource
+ * gets another name. It lives until the delete of its resource begins. One resource a record: the record is deleted with the
+ * last living claim on it.
+ *
+ * An example: `a` has record 7 in state with the claim 1f0c9a2e. The program replaces `a` by `b` with the option `import` of
+ * 7. The check of `b` notes an importer, its create takes 7 with a new claim; then the delete of `a` ends 1f0c9a2e, finds the
+ * claim of `b`, and leaves the record alone.
  */
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
-  /**
-   * Import ids whose record this run deletes or has deleted, with its owners. A create with such an id makes a new record.
-   */
-  private readonly usedImportIds = new Map<string, Set<string | undefined>>();
-  /**
-   * Pairs of import id and owner that were imported in an earlier run. A create with such a pair is a replacement, and makes
-   * a new record.
-   */
-  private readonly earlierImports = new Set<string>();
+  private readonly heard = new Set<string>();
+  /** The records that this run has deleted. */
+  private readonly deleted = new Set<string>();
 
-  add(id: string, event: LedgerEvent): void {
+  constructor(private readonly owners: Pick<Owners, "isDeclared">) {}
+
+  /** A resource in state has the record. */
+  hear(id: string, claim: Claim, owner: Owner | undefined): void {
+    const { inState, ended, taken } = this.entry(id);
+    this.heard.add(id);
+    // The owner in a resource's outputs may be older than the one in its inputs, which come later.
+    if (taken?.claim !== claim && !ended.has(claim)) inState.set(claim, owner ?? inState.get(claim));
+  }
+
+  /** The program has a resource that is to import the record. */
+  planImport(id: string, owner: Owner): void {
+    this.entry(id).importers.add(owner);
+  }
+
+  /** The record that a resource was to import does not exist. */
+  dropImport(id: string, owner: Owner | undefined): void {
+    if (owner !== undefined) this.entries.get(id)?.importers.delete(owner);
+  }
+
+  /** A resource gets the record: it creates, adopts or imports it. */
+  take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false } = {}): void {
     const entry = this.entry(id);
-    switch (event.is) {
-      case "to be imported":
-        entry.importer ??= event.owner;
-        return;
-      case "not imported":
-        if (entry.importer === event.owner) entry.importer = undefined;
-        return;
-      case "imported before":
-        this.earlierImports.add(JSON.stringify([id, event.owner]));
-        return;
-      case "in state":
-        entry.isInState = true;
-        return;
-      case "owned": {
-        if (entry.takenBy === event.claim) entry.takenBy = undefined;
-        const known = entry.stateClaims.get(event.claim) ?? { owner: undefined, isDeclared: false };
-        entry.stateClaims.set(event.claim, known);
-        if (!event.isDeclared) return;
-        known.isDeclared = true;
-        known.owner = event.owner;
-        return;
-      }
-      case "replaced": {
-        if (entry.takenBy === event.claim) entry.takenBy = undefined;
-        const known = entry.stateClaims.get(event.claim);
-        if (known) known.isDeclared = false;
-        entry.replaced.set(event.claim, event.owner);
-        return;
-      }
-      case "disowned":
-        for (const former of formerClaims(entry, event.claim)) entry.stateClaims.delete(former);
-        entry.stateClaims.delete(event.claim);
-        return;
-      case "taken":
-        entry.takenBy = event.claim;
-        entry.isEnded = false;
-        return;
-      case "not taken":
-        entry.takenBy = undefined;
-        return;
-      case "changing":
-        entry.mayHaveChanged = true;
-        return;
-      case "ending":
-        this.useImport(id, event.owner);
-        return;
-      case "not ended":
-        if (!entry.isEnded) this.usedImportIds.delete(id);
-        return;
-      case "ended":
-        entry.isEnded = true;
-        this.useImport(id, event.owner);
-        if (event.importId !== undefined) this.useImport(event.importId, event.owner);
-    }
+    this.heard.add(id);
+    entry.taken = { claim, owner, isCreated };
+    entry.isShown = true;
+    if (owner !== undefined) entry.importers.delete(owner);
+    // Servers use ids again. What state says of this one is about a record that is gone.
+    if (isCreated) entry.inState.clear();
+    this.deleted.delete(id);
   }
 
-  standing(id: string): Standing {
-    const entry = this.entries.get(id);
-    if (!entry) return "free";
-    if (entry.isEnded) return "ended";
-    if (this.usedImportIds.has(id)) return "ending";
-    if (entry.isInState || entry.takenBy !== undefined) return "owned";
-    return entry.importer === undefined ? "free" : "to be imported";
+  /** It has not got it after all. */
+  giveBack(id: string): void {
+    const entry = this.entry(id);
+    entry.taken = undefined;
+    entry.isShown = false;
   }
 
-  /**
-   * Another owner of the record: a resource of the program, or one that has taken the record. It is `unknownOwner` if its name
-   * is not known.
-   *
-   * @param own the resource that asks; without a claim if it does not have the record yet
-   * @param options.importers whether one that is only to import the record counts too
-   */
-  otherOwner(
-    id: string,
-    own: { readonly claim?: Claim; readonly owner: string | undefined },
-    { importers = false }: { readonly importers?: boolean } = {},
-  ): string | undefined {
-    const entry = this.entries.get(id);
-    if (!entry) return undefined;
-    const { takenBy, importer, stateClaims } = entry;
-    if (importers && importer !== undefined && importer !== own.owner) return importer;
-    const declared = [...stateClaims].flatMap(([claim, { isDeclared }]) => (isDeclared ? [claim] : []));
-    const claims = takenBy === undefined ? declared : [takenBy, ...declared];
-    // A resource that created the record has its name as its claim.
-    const other = claims.find((claim) => claim !== own.claim && claim !== own.owner);
-    return other === undefined ? undefined : ownerIn(other);
+  /** The server has shown the record. */
+  show(id: string): void {
+    this.heard.add(id);
+    this.entry(id).isShown = true;
   }
 
-  /**
-   * Whether a record must survive the delete of a resource that has it in state, because another one owns it too.
-   *
-   * | The other resource                      | The record stays                                           |
-   * | --------------------------------------- | ---------------------------------------------------------- |
-   * | has taken it in this run                | Always: the state that is deleted is older.                |
-   * | is to import it                         | Unless it is this one, or is itself being replaced.        |
-   * | has it in state                         | Unless it is this one under its former name.               |
-   * | is in the program, and the names of     | Always: the two may be different resources.                |
-   * | both are unknown                        |                                                            |
-   */
-  mustStay(id: string, claim: Claim): boolean {
+  /** The provider is about to change the record, or has just created it, so lists that were read before may be outdated. */
+  change(id: string): void {
+    this.entry(id).mayHaveChanged = true;
+  }
+
+  /** The delete of a resource begins, even if its record stays. */
+  end(id: string, claim: Claim): void {
+    const entry = this.entry(id);
+    this.heard.add(id);
+    entry.inState.delete(claim);
+    entry.ended.add(claim);
+    if (entry.taken?.claim === claim) entry.taken = undefined;
+  }
+
+  /** This run has deleted the record. */
+  delete(id: string): void {
+    this.forget(id);
+    this.deleted.add(id);
+  }
+
+  /** The record is gone. */
+  forget(id: string): void {
+    this.entries.delete(id);
+  }
+
+  /** Whether a resource other than the one with this claim has a living claim on the record, or is to import it. */
+  hasOther(id: string, claim?: Claim): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
-    const { takenBy, importer, stateClaims, replaced } = entry;
-    const own = stateClaims.get(claim);
-    const isTaken = takenBy !== undefined;
-    const isOthersImport =
-      importer !== undefined &&
-      importer !== ownerIn(claim) &&
-      importer !== (own?.owner ?? replaced.get(claim)) &&
-      // If it was imported in an earlier run, it is being replaced.
-      !this.wasImported(id, importer) &&
-      // In state of an earlier build the claim may be the resource's name alone.
-      !importer.endsWith(`::${claim}`);
-    const former = formerClaims(entry, claim);
-    const hasOtherOwner = [...stateClaims.keys()].some((other) => other !== claim && !former.includes(other));
-    const mayBeOthers = claim === unnamedClaim && own?.isDeclared === true;
-    return isTaken || isOthersImport || hasOtherOwner || mayBeOthers;
+    if (entry.importers.size > 0) return true;
+    return this.claimsOn(entry).some((other) => other.claim !== claim);
   }
 
-  /** Whether a create with the option `import` is a replacement, which makes a new record. */
-  isImportUsed(importId: string, owner: string | undefined): boolean {
-    return this.usedImportIds.get(importId)?.has(owner) === true || this.wasImported(importId, owner);
+  /** The owner of another resource that the program declares and that has the record, or is to import it. */
+  declaredRival(id: string, claim: Claim | undefined, owner: Owner | undefined): Owner | undefined {
+    const entry = this.entries.get(id);
+    if (!entry) return undefined;
+    const others = this.claimsOn(entry).flatMap((other) => (other.claim === claim ? [] : [other.owner]));
+    return [...entry.importers, ...others].find(
+      (other): other is Owner => other !== owner && this.owners.isDeclared(other),
+    );
   }
 
-  /** Which resource is to import a record. */
-  importerOf(id: string): string | undefined {
-    return this.entries.get(id)?.importer;
+  /** Whether a claim in state is on a record that is gone, because the server has given its id to a create of this run. */
+  isVoid(id: string, claim: Claim): boolean {
+    const taken = this.entries.get(id)?.taken;
+    return taken?.isCreated === true && taken.claim !== claim;
+  }
+
+  /** Whether the server has shown the record in this run, which has not deleted it since. */
+  isShown(id: string): boolean {
+    return this.entries.get(id)?.isShown === true;
+  }
+
+  isDeleted(id: string): boolean {
+    return this.deleted.has(id);
   }
 
   mayHaveChanged(id: string): boolean {
     return this.entries.get(id)?.mayHaveChanged === true;
   }
 
-  private wasImported(importId: string, owner: string | undefined): boolean {
-    return this.earlierImports.has(JSON.stringify([importId, owner]));
+  /** How many records this run has heard of, from state or from the server. */
+  get heardCount(): number {
+    return this.heard.size;
   }
 
-  private useImport(id: string, owner: string | undefined): void {
-    this.usedImportIds.set(id, (this.usedImportIds.get(id) ?? new Set()).add(owner));
+  /** Whether this run has heard of a record that it has not deleted. */
+  get hasHeard(): boolean {
+    return [...this.heard].some((id) => !this.deleted.has(id));
+  }
+
+  private claimsOn({
+    inState,
+    taken,
+  }: Entry): { readonly claim: Claim; readonly owner: Owner | undefined }[] {
+    if (taken?.isCreated) return [taken];
+    return [...(taken ? [taken] : []), ...[...inState].map(([claim, owner]) => ({ claim, owner }))];
   }
 
   private entry(id: string): Entry {
     let entry = this.entries.get(id);
     if (!entry) {
       entry = {
-        isInState: false,
+        inState: new Map(),
+        ended: new Set(),
+        importers: new Set(),
+        isShown: false,
         mayHaveChanged: false,
-        isEnded: false,
-        takenBy: undefined,
-        importer: undefined,
-        stateClaims: new Map(),
-        replaced: new Map(),
       };
       this.entries.set(id, entry);
     }

@@ -1,13 +1,12 @@
-import { compareIds, type ApiRecord } from "../api/answer";
+import { compareIds, isRecordId, type ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { lookupName } from "../definitions/pulumi";
+import { lookupName } from "../common/pulumi";
 import { completeRecords, readUnlessMissing } from "./complete-records";
 import { describeRecord } from "./describe";
 import { compare, shows, shownValues } from "./difference";
-import { checkQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
 
@@ -17,6 +16,9 @@ export interface FoundRecord {
   /** See {@link attributesOf}: with the record's secrets. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
+
+/** The arguments of a lookup, checked. */
+type Query = Readonly<Partial<Record<string, string>>>;
 
 /** An error names up to this many matches, so that it stays readable. */
 const shownMatches = 5;
@@ -84,6 +86,54 @@ export async function lookUpAll(
       direction *
       ((sortBy === "id" ? 0 : compareTexts(a.values[sortBy], b.values[sortBy])) || compareIds(a.id, b.id)),
   );
+}
+
+/** The arguments that are set. Throws if one is unknown or has a value that is not allowed. */
+function checkQuery(
+  definition: Definition,
+  lookup: string,
+  args: unknown,
+  ...more: readonly string[]
+): Query {
+  if (typeof args !== "object" || args === null || Array.isArray(args))
+    throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
+  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
+  const allowed: readonly string[] = [...more, ...selectorsOf(definition), "account"];
+  const problems = given.flatMap(([key, value]) => {
+    if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
+    const problem = problemOf(definition, key, value);
+    return problem === undefined ? [] : [`${key} ${problem}`];
+  });
+  const keys = given.map(([key]) => key);
+  if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy needs a search");
+  if (problems.length > 0)
+    throw new UptimeError(`${lookup} cannot be called with these arguments: ${problems.join("; ")}.`);
+  return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
+}
+
+function problemOf(definition: Definition, key: string, value: unknown): string | undefined {
+  const columns = identityKeys(definition);
+  const choices = new Map<string, readonly unknown[]>([
+    ["searchBy", columns],
+    ["sortBy", ["id", ...columns]],
+    ["sort", ["desc", "asc"]],
+  ]).get(key);
+  if (choices)
+    return choices.includes(value)
+      ? undefined
+      : `must be ${choices.map((one) => JSON.stringify(one)).join(" or ")}`;
+  const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
+  if (key === "id")
+    return isRecordId(text) ? undefined : `must be the id of a ${definition.singular}, a string or a number`;
+  const filter = definition.filters?.[key];
+  if (filter) return /^\d+$/.test(text) ? undefined : `must be the id of a ${filter.noun}, a whole number`;
+  if (typeof value !== "string") return "must be a string";
+  return value.trim() === "" ? "must not be empty" : undefined;
+}
+
+/** The arguments that select records, beside an id. */
+function selectorsOf(definition: Definition): string[] {
+  return [...identityKeys(definition), "search", "searchBy", ...Object.keys(definition.filters ?? {})];
 }
 
 /** Records as the list shows them, which may be only id, name and URL. */

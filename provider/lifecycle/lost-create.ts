@@ -13,6 +13,7 @@ import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
+import { newClaim } from "./claims";
 import { describeRecord } from "./describe";
 import { compare, differences, shows, type WantedValues } from "./difference";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
@@ -24,7 +25,7 @@ const mostSends = 5;
 const lookPause = 5000;
 /** How many looks must find nothing before a create counts as having had no effect. */
 const enoughLooks = 2;
-/** Milliseconds to look for a create that the server may still be working on, or while looks fail. */
+/** Milliseconds to look for a create that is not sent again, or while looks fail. */
 const longSearch = 60_000;
 
 interface SentCreate extends PlannedCreate {
@@ -39,16 +40,18 @@ interface SentCreate extends PlannedCreate {
 /** A create whose answer was lost. */
 interface LostCreate extends SentCreate {
   readonly lost: LostAnswerError;
-  /** It was sent again and refused as a duplicate. */
-  readonly isDuplicate?: boolean;
+  /** It was sent again, and refused as if its record were there. */
+  readonly isDuplicate: boolean;
 }
 
-/** New records that a create may have made. */
-interface Candidates {
+/** The result of a look: new records that the create may have made. */
+interface Look {
   /** Equal in everything that is declared and shown. */
   readonly equal: readonly ApiRecord[];
   /** With the same name or URL, or with the beginning of the name, and something else that differs. */
   readonly alike: readonly ApiRecord[];
+  /** Why the look has failed. */
+  readonly failure?: unknown;
 }
 
 /**
@@ -61,90 +64,91 @@ export async function recoverCreate(
   operation: Operation,
 ): Promise<CreatedRecord | LostAnswerError> {
   const { definition } = scope;
-  const { lost, sends } = sent;
+  const { sends } = sent;
   if (error instanceof LostAnswerError) {
-    const found = await findLost(scope, { ...sent, lost: error }, operation);
+    const found = await findLost(scope, { ...sent, lost: error, isDuplicate: false }, operation);
     if (found) return found;
-    if (error.next === "search first" && sends < mostSends) return error;
+    if (error.next === "send again" && sends < mostSends) return error;
     throw new UptimeError(message`${error} ${mayExistHint(definition)}`, { cause: error });
   }
-  if (!lost) throw adviseReplacement(definition, error);
+  if (!sent.lost) throw adviseReplacement(definition, error);
   // It may be refused as a duplicate of the record that the send before has created.
   const isDuplicate = [409, 422].includes(refusalOf(error)?.status ?? 0);
-  const found = isDuplicate && (await findLost(scope, { ...sent, lost, isDuplicate }, operation));
+  const found = isDuplicate && (await findLost(scope, { ...sent, lost: sent.lost, isDuplicate }, operation));
   if (found) return found;
-  throw new UptimeError(message`${lost} Then ${messageOf(error)} ${mayExistHint(definition)}`, {
+  throw new UptimeError(message`${sent.lost} Then ${messageOf(error)} ${mayExistHint(definition)}`, {
     cause: error,
   });
 }
 
 /**
- * Looks for the record of a lost create. Returns undefined if there is none. Throws if there are several, or one that may be
- * somebody else's.
+ * Looks for the record of a lost create, until there is one or it is clear that there is none: then it returns undefined. Throws
+ * if it is not known which record it is.
  */
 async function findLost(
   scope: RecordScope,
   sent: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { clock, collection, definition, ledger } = scope;
-  const { claim, lost } = sent;
-  const { log } = collection.client;
+  const { clock, creates, definition } = scope;
   const fail = (reason: string | Message): UptimeError =>
-    new UptimeError(message`${lost} ${reason} ${mayExistHint(definition)}`, { cause: lost });
-  const enough = sent.isDuplicate ? 1 : enoughLooks;
-  let candidates: Candidates = { equal: [], alike: [] };
-  for (let looks = 0, tries = 1, waited = 0; ; tries++, waited += lookPause) {
-    let failure: unknown;
-    const begun = clock.now();
-    try {
-      const { equal, alike } = await findCandidates(scope, sent, operation);
-      // Another look, which has ended at the same moment, may have taken one.
-      const isFree = ({ id }: ApiRecord): boolean => !isOwned(scope, id);
-      candidates = { equal: equal.filter(isFree), alike: alike.filter(isFree) };
-      looks++;
-      const [record, ...others] = candidates.equal;
-      // If several are equal, other lost creates may take some of them; so look again.
-      if (record && others.length === 0) {
-        ledger.add(record.id, { is: "taken", claim });
-        log.addSearch(collection.client.withoutKey(record.id));
-        return { id: record.id, record };
-      }
-    } catch (error) {
-      // A failed look does not count, but its time does: a server that hangs would be asked for half an hour.
-      failure = error;
-      waited += clock.now() - begun;
-    }
-    const isLong = (lost.next === "keep looking" && !sent.isDuplicate) || failure !== undefined;
-    if (looks >= enough && failure === undefined && (!isLong || waited >= longSearch)) break;
-    if ((waited >= longSearch && tries >= enoughLooks) || operation.isInterrupted) {
-      if (failure === undefined) break;
-      throw fail(message`Then looking for it failed: ${messageOf(failure)}`);
-    }
-    try {
-      await operation.sleep(lookPause);
-    } catch (error) {
-      throw fail(messageOf(error));
-    }
-  }
-  log.addSearch(undefined);
-  const { equal, alike } = candidates;
-  if (equal.length > 1)
+    new UptimeError(message`${sent.lost} ${reason} ${mayExistHint(definition)}`, { cause: sent.lost });
+  if (sent.baseline.isDoubtful)
     throw fail(
-      message`Several new ${definition.plural} are equal to it (${joinMessages(
-        equal.map((record) => describeRecord(definition, record, [])),
-        ", ",
-      )}), so it is not known which one it has made.`,
+      `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so it is not known which ones are new.`,
     );
-  if (alike.length > 0) {
-    const named = joinMessages(
-      alike.map((record) => describeRecord(definition, record)),
-      ", ",
-    );
-    throw fail(message`A new record may be it or somebody else's, so nothing is sent again: ${named}.`);
+  const isLong = sent.isDuplicate || sent.lost.next === "never again";
+  const begun = clock.now();
+  creates.lost.add(sent);
+  try {
+    for (let looks = 0; ;) {
+      const found = await lookFor(scope, sent, operation);
+      // Another look, which has ended at the same moment, may have taken one.
+      const isFree = ({ id }: ApiRecord): boolean => !hasOwner(scope, id);
+      const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
+      const [record, ...others] = look.equal;
+      // If several are equal, other lost creates may take some of them; so look again.
+      if (record && others.length === 0) return take(scope, sent, record);
+      if (!("failure" in look)) looks++;
+      const isOver = clock.now() - begun >= longSearch;
+      const isClear = looks >= enoughLooks && !isLong && !("failure" in look);
+      if (isOver || isClear || operation.isInterrupted) {
+        const reason =
+          reasonToFail(definition, look) ?? (operation.isInterrupted && "Pulumi was interrupted.");
+        if (reason) throw fail(reason);
+        return undefined;
+      }
+      await operation.sleep(lookPause).catch((error: unknown) => {
+        throw fail(messageOf(error));
+      });
+    }
+  } finally {
+    creates.lost.delete(sent);
   }
-  if (operation.isInterrupted) throw fail("Pulumi was interrupted.");
-  return undefined;
+}
+
+function take({ ledger, note }: RecordScope, { owner }: LostCreate, record: ApiRecord): CreatedRecord {
+  const claim = newClaim();
+  ledger.take(record.id, claim, owner, { isCreated: true });
+  note.takeCreated(record.id, claim);
+  return { id: record.id, claim, record };
+}
+
+/** Why it is not known whether a lost create had an effect; undefined if the last look has found nothing like it. */
+function reasonToFail(definition: Definition, look: Look): Message | undefined {
+  const { equal, alike } = look;
+  if ("failure" in look) return message`Then looking for it failed: ${messageOf(look.failure)}`;
+  if (equal.length > 1)
+    return message`Several new ${definition.plural} are equal to it (${joinMessages(
+      equal.map((record) => describeRecord(definition, record, [])),
+      ", ",
+    )}), so it is not known which one it has made.`;
+  if (alike.length === 0) return undefined;
+  const named = joinMessages(
+    alike.map((record) => describeRecord(definition, record)),
+    ", ",
+  );
+  return message`A new record may be it or somebody else's, so nothing is sent again: ${named}.`;
 }
 
 /** Adds the way out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
@@ -175,39 +179,47 @@ function mayExistHint({ singular }: Definition): string {
   );
 }
 
-async function findCandidates(
-  scope: RecordScope,
-  { wanted, baseline, highestIdThen, lost }: LostCreate,
-  operation: Operation,
-): Promise<Candidates> {
-  const { clock, collection, creates, definition, reader, traits } = scope;
+/** Looks once. Judges what it finds when every create that was sent before is answered, or is being looked for too. */
+async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operation): Promise<Look> {
+  const { clock, collection, creates, definition, reader } = scope;
+  const { wanted, baseline, highestIdThen, lost } = sent;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
-    return isLater && !baseline.ids.has(number ?? id) && !isOwned(scope, id);
+    return isLater && !baseline.ids.has(number ?? id) && !hasOwner(scope, id);
   };
-  const list = new Listing(collection.list(operation), "desc", clock);
-  if (highestIdThen === undefined) await list.complete();
-  else await list.find(String(highestIdThen), () => Infinity);
-  const candidates = list.all().filter(isNew);
-  // A create that is still in flight may have made one of them, and is about to say so.
-  await operation.inTime(Promise.allSettled(creates.inFlight));
-  const answered = candidates.find((record) => record.id === lost.answeredId && isNew(record));
-  if (answered) return { equal: [answered], alike: [] };
-  const equal: ApiRecord[] = [];
-  const alike: ApiRecord[] = [];
-  for (const listed of candidates) {
-    if (!isNew(listed) || !isAlike(definition, wanted, listed)) continue;
-    const record = traits.showsAll(listed) ? listed : await reader.readSingle(listed.id, operation);
-    if (!isNew(record) || !isRecordOf(definition, record)) continue;
-    if (differences(definition, wanted, record).length === 0) equal.push(record);
-    else if (isAlike(definition, wanted, record)) alike.push(record);
+  const isOthers = (record: ApiRecord): boolean =>
+    [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
+  try {
+    const list = new Listing(collection.list(operation), "desc", clock);
+    if (highestIdThen === undefined) await list.complete();
+    else await list.find(String(highestIdThen), () => Infinity);
+    const candidates = list.all().filter(isNew);
+    // A create that is still in flight may have made one of them, and is about to say so.
+    await operation.inTime(Promise.allSettled(creates.inFlight));
+    const answered = candidates.find((record) => record.id === lost.answeredId && isNew(record));
+    if (answered) return { equal: [answered], alike: [] };
+    const equal: ApiRecord[] = [];
+    const alike: ApiRecord[] = [];
+    for (const listed of candidates) {
+      if (!isNew(listed) || !isAlike(definition, wanted, listed)) continue;
+      const record = await reader.readUnlessMissing(listed.id, operation);
+      if (!record || !isRecordOf(definition, record)) continue;
+      if (isEqual(definition, wanted, record)) equal.push(record);
+      else if (isAlike(definition, wanted, record) && !isOthers(record)) alike.push(record);
+    }
+    return { equal, alike };
+  } catch (failure) {
+    return { equal: [], alike: [], failure };
   }
-  return { equal, alike };
 }
 
-function isOwned({ ledger, note }: RecordScope, id: string): boolean {
-  return ["owned", "ending"].includes(ledger.standing(id)) || note.isOwnedElsewhere(id);
+function hasOwner({ ledger, note }: RecordScope, id: string): boolean {
+  return ledger.hasOther(id) || note.hasOther(id);
+}
+
+function isEqual(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+  return differences(definition, wanted, record).length === 0;
 }
 
 /** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */

@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { message, UptimeError } from "../api/errors";
 import { shownNames, type Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";
-import type { Value } from "../definitions/values";
+import type { Value } from "../common/values";
 import { compare, shownValue, valueOf } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, Outputs } from "./resource";

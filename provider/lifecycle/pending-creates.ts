@@ -1,22 +1,25 @@
-import type { ApiRecord } from "../api/answer";
-import type { EmptyListForm } from "../definitions/field-types";
+import { idNumber, type ApiRecord } from "../api/answer";
+import type { EmptyListForm } from "../definitions/codecs";
 import type { Baseline } from "./baseline";
+import type { Owner } from "./owners";
 import type { Claim } from "./resource";
 import type { WantedValues } from "./difference";
 
 /** A create before it is sent. */
 export interface PlannedCreate {
   readonly wanted: WantedValues;
-  readonly claim: Claim;
+  readonly owner: Owner | undefined;
   readonly baseline: Baseline;
 }
 
 /** The record of a create: created, adopted, or found after its answer was lost. */
 export interface CreatedRecord {
   readonly id: string;
+  readonly claim: Claim;
   /** The record, if the answer shows it. */
   readonly record?: ApiRecord | undefined;
   readonly status?: number | undefined;
+  readonly isAdopted?: boolean;
   /** The form in which its empty lists were sent. */
   readonly emptyLists?: EmptyListForm | undefined;
 }
@@ -30,4 +33,15 @@ export class PendingCreates {
   readonly inFlight = new Set<Promise<unknown>>();
   /** The last create for each form body. Equal creates wait for each other. */
   readonly turns = new Map<string, Promise<unknown>>();
+  /** Creates whose answer was lost and that are being looked for. */
+  readonly lost = new Set<PlannedCreate>();
+
+  /** Notes the id of a new record. */
+  rememberId(id: string, baseline: Baseline): void {
+    const number = idNumber(id);
+    if (this.highestKnownId === undefined) return;
+    // If it is lower than known ones, or not a number, ids no longer show which records are new.
+    if (number === undefined || number < (baseline.highestId ?? -1n)) this.highestKnownId = undefined;
+    else if (number > this.highestKnownId) this.highestKnownId = number;
+  }
 }

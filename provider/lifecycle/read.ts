@@ -1,10 +1,9 @@
 import type { ApiRecord } from "../api/answer";
 import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
-import { claimOf } from "./claims";
+import { hearOf } from "./claims";
 import { wantedValues } from "./difference";
-import { rememberState } from "./evidence";
-import { assertGone } from "./gone";
+import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs, State } from "./resource";
@@ -18,10 +17,8 @@ export async function read(
   options: EngineOptions,
 ): Promise<State | undefined> {
   const { definition, ledger, reader, settings } = scope;
-  const { claim, importId } = outputs;
   assertSameServer(scope, outputs, options);
-  rememberState(scope, id, outputs);
-  ledger.add(id, { is: "owned", claim: claimOf(outputs, options), owner: options.owner, isDeclared: false });
+  hearOf(scope, id, outputs, options);
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation(scope, options);
@@ -31,15 +28,16 @@ export async function read(
     record = await reader.read(id, wanted, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    await assertGone(scope, id, outputs, error, operation);
-    ledger.add(id, { is: "ended", owner: options.owner, importId });
+    await assertGoneInRefresh(scope, id, outputs, error, operation);
+    ledger.forget(id);
     return undefined;
   }
   assertSameRecord(scope, outputs, record);
+  ledger.show(id);
   return {
     id,
     outputs: outputsOf(scope, outputs, record, {
-      claim,
+      claim: outputs.claim,
       attributes: takesAttributes ? undefined : outputs.attributes,
       isStrict: true,
     }),

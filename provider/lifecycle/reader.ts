@@ -1,13 +1,12 @@
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
-import { TimeIsOverError } from "../api/errors";
+import { MissingError, TimeIsOverError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
-import { isEmpty } from "../definitions/values";
+import { isEmpty } from "../common/values";
 import { fieldOf } from "../definitions/keys";
 import { compare, leftOut, type WantedValues } from "./difference";
-import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
 import type { ServerTraits } from "./server-traits";
 
@@ -33,7 +32,6 @@ export class RecordReader {
   constructor(
     private readonly collection: Collection,
     private readonly ledger: Ledger,
-    private readonly evidence: Evidence,
     private readonly traits: ServerTraits,
     private readonly clock: Clock,
   ) {}
@@ -62,7 +60,6 @@ export class RecordReader {
     await operation.inTime(this.firstRead);
     const listed = wanted && (await this.recordInList(id, operation));
     if (listed && this.hasWantedValues(listed, wanted) && (!withAttributes || this.listShowsAsMuch())) {
-      this.evidence.addShown(this.collection.definition, listed);
       return listed;
     }
     const shown = await this.readSingle(id, operation);
@@ -71,10 +68,8 @@ export class RecordReader {
   }
 
   /** The record at its own address. Throws {@link MissingError}. */
-  async readSingle(id: string, operation: Operation): Promise<ApiRecord> {
-    const record = await this.collection.get(id, operation);
-    this.evidence.addShown(this.collection.definition, record);
-    return record;
+  readSingle(id: string, operation: Operation): Promise<ApiRecord> {
+    return this.collection.get(id, operation);
   }
 
   /**
@@ -89,6 +84,21 @@ export class RecordReader {
     const list = this.list(operation);
     await operation.inTime(list.complete());
     return list;
+  }
+
+  /** The record at its own address; undefined if it does not exist. */
+  async readUnlessMissing(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+    try {
+      return await this.readSingle(id, operation);
+    } catch (error) {
+      if (!(error instanceof MissingError)) throw error;
+      return undefined;
+    }
+  }
+
+  /** Reads the first page of a list that is at most a minute old. Throws if it cannot be read. */
+  async assertListIsReadable(operation: Operation): Promise<void> {
+    await operation.inTime(this.list(operation).begin());
   }
 
   /** The record in a list; undefined if it is not there, or if it is cheaper so far to read single records. */

@@ -3,8 +3,8 @@ import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import type { Evidence } from "./evidence";
 import type { Ledger } from "./ledger";
+import type { Owners } from "./owners";
 import type { PendingCreates } from "./pending-creates";
 import type { RecordReader } from "./reader";
 import type { RecordNote } from "./run-note";
@@ -19,7 +19,7 @@ export interface RecordScope {
   readonly keyFingerprint: string;
   readonly collection: Collection;
   readonly ledger: Ledger;
-  readonly evidence: Evidence;
+  readonly owners: Owners;
   readonly reader: RecordReader;
   readonly traits: ServerTraits;
   readonly creates: PendingCreates;

@@ -1,5 +1,6 @@
 import { UptimeError, type Message } from "../api/errors";
-import type { Value } from "../definitions/values";
+import type { Value } from "../common/values";
+import type { Owner } from "./owners";
 
 /** A declared resource, after `check`; an engine front keeps and compares it. */
 export interface Inputs {
@@ -11,7 +12,10 @@ export interface Inputs {
   readonly importId?: string | undefined;
 }
 
-/** Identifies a resource among the owners of its record. State keeps the claim of a resource that adopted or imported it. */
+/**
+ * Random digits that a resource gets with its record and keeps for life, whatever its name, provider or front becomes: they
+ * tell two resources that have one record apart.
+ */
 export type Claim = string & { readonly brand: "claim" };
 
 /** A resource in state. */
@@ -27,7 +31,7 @@ export interface Outputs {
   readonly serverHash?: string | undefined;
   /** Four hex digits of a hash of address and API key. */
   readonly keyFingerprint?: string | undefined;
-  /** The resource's claim, if it has imported or adopted the record. */
+  /** Undefined in old state, and for a record that is only read. */
   readonly claim?: Claim | undefined;
   /** The last operation failed half-way, so the record may differ from the inputs. */
   readonly isPartial?: boolean | undefined;
@@ -59,18 +63,8 @@ export interface EngineOptions {
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** The time for this operation in milliseconds, if a person has set one. */
   readonly timeout?: number | undefined;
-  /**
-   * Identifies the resource in the stack, by the types of its parents, its own type and its name. Undefined if the engine
-   * does not pass it; it does for every resource that imports or adopts.
-   */
-  readonly owner?: string | undefined;
-  /**
-   * Set by the plugin, whose engine passes every URN: the owner then also identifies a resource that created its record. The
-   * dynamic host gets no owner for such a resource, so there two of them cannot be told apart.
-   */
-  readonly isOwnerCertain?: boolean | undefined;
-  /** The program declares the resource; false for a `diff` of a refresh. Default true. */
-  readonly isDeclared?: boolean | undefined;
+  /** Undefined in old state. In the outputs of a dynamic resource it may be that of a former name. */
+  readonly owner?: Owner | undefined;
   /** The settings may be those of the last `up`, because no program has run in this process. */
   readonly mayHaveOldSettings?: boolean | undefined;
   /** The resource's URN, if the engine passes it. */

@@ -1,54 +1,70 @@
 import type { ApiRecord } from "../api/answer";
 import { AnotherRecordError, message, quoteId, UptimeError } from "../api/errors";
 import { oldSettings } from "../api/failed-attempt";
-import { keyFingerprintOf, type Address, type Settings } from "../api/settings";
-import { fixedKeys, identityKeys } from "../definitions/keys";
+import { defaultProvider } from "../api/settings";
+import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
 import { quoteValue } from "./describe";
-import { differences, wantedValues } from "./difference";
-import { sharesIdentity } from "./evidence";
+import { compare, differences, valueOf, wantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
 
-/** Whether state was made with the present address and key, or the settings say that it is the same account. */
-export function isAccountOfState(
-  { keyFingerprint, settings }: RecordScope,
-  { keyFingerprint: ofState, serverHash }: Outputs,
-): boolean {
-  if (settings.sameAccount || ofState === undefined || ofState === keyFingerprint) return true;
-  const former = settings.movedFrom.find(({ hash }) => hash === serverHash);
-  return former !== undefined && keyFingerprintOf(former, settings.apiKey) === ofState;
+/** The present account, as far as comparing it with that of state needs it. */
+type Account = Pick<RecordScope, "address" | "keyFingerprint" | "settings">;
+
+/** Whether state was made with the present address and key, or `uptime:sameAccount` says that it is the same account. */
+export function isAccountOfState(account: Account, outputs: Outputs): boolean {
+  const { keyFingerprint, settings } = account;
+  const digits = digitsInState(account, outputs);
+  const isPresent = digits === keyFingerprint && isServerOfState(account, outputs);
+  return isPresent || settings.sameAccount.includes(`${digits}=${keyFingerprint}`);
 }
 
-/** Whether state was made at this address, or at one in `uptime:movedFrom`. */
-export function isServerOfState(
-  address: Address,
-  { movedFrom }: Settings,
-  serverHash: string | undefined,
-): boolean {
-  return serverHash === undefined || [address, ...movedFrom].some(({ hash }) => hash === serverHash);
+/** Whether state was made at this address. */
+export function isServerOfState({ address }: Pick<Account, "address">, { serverHash }: Outputs): boolean {
+  return serverHash === undefined || serverHash === address.hash;
 }
 
 /** Throws if state was made at another server, where the same ids are other records. */
 export function assertSameServer(
-  { address, settings }: RecordScope,
-  { serverHash }: Outputs,
+  account: Account,
+  outputs: Outputs,
   { mayHaveOldSettings }: EngineOptions,
 ): void {
-  if (isServerOfState(address, settings, serverHash)) return;
+  if (isServerOfState(account, outputs) || isAccountOfState(account, outputs)) return;
+  const { url, source } = account.address;
   const hint = mayHaveOldSettings ? ` If you have already corrected it: ${oldSettings}.` : "";
   throw new UptimeError(
-    `State was made with another address, not ${address.url} (${address.source}), so its ids may mean other records. If the ` +
-      `server has moved, run \`pulumi config set uptime:movedFrom OLD-ADDRESS\`; otherwise change ${address.source} back.${hint}`,
+    `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
+      `moved, ${adviseSameAccount(account, digitsInState(account, outputs))}; otherwise change ${source} back.${hint}`,
   );
+}
+
+/** How to say that the account with these digits is the present one. It repeats what is set already. */
+export function adviseSameAccount({ keyFingerprint, settings }: Account, digits: string): string {
+  const { provider = defaultProvider, sameAccount } = settings;
+  const pairs = [...sameAccount, `${digits}=${keyFingerprint}`].join(",");
+  return provider === defaultProvider
+    ? `run \`pulumi config set uptime:sameAccount ${pairs}\``
+    : `set sameAccount of the provider ${provider} to ${JSON.stringify(pairs)}`;
+}
+
+/** Four hex digits of the address and key that state was made with: the present ones if state does not have them. */
+export function digitsInState(account: Account, outputs: Outputs): string {
+  const { keyFingerprint, serverHash } = outputs;
+  const ofServer = isServerOfState(account, outputs) ? undefined : serverHash?.slice(0, 4);
+  return keyFingerprint ?? ofServer ?? account.keyFingerprint;
 }
 
 /** Throws if a record may not be the one in state: a field that no update changes differs, or the account may be another. */
 export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
   const { address, definition } = scope;
   const { label } = definition;
-  if (!isAccountOfState(scope, outputs) && !sharesIdentity(definition, outputs.values, record))
+  const keys = identityKeys(definition);
+  const isAsInState = (key: string): boolean =>
+    compare(fieldOf(definition, key), valueOf(outputs.values, key), record).outcome === "same";
+  if (!isAccountOfState(scope, outputs) && !keys.every(isAsInState))
     throw new UptimeError(
-      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another ${identityKeys(definition).join(" and another ")} than state, so it may be another account's: nothing is done to it. If the present key belongs to the stack's account, run \`pulumi config set uptime:sameAccount true\`; otherwise set the key of its account.`,
+      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another ${keys.join(" or ")} than state, so it may be another account's: nothing is done to it. If the present key belongs to the stack's account, ${adviseSameAccount(scope, digitsInState(scope, outputs))}; otherwise set the key of its account.`,
     );
   const fixed = fixedKeys(definition);
   const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));

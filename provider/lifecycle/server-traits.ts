@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import type { Definition } from "../definitions/field";
-import type { EmptyListForm } from "../definitions/field-types";
-import { isEmpty } from "../definitions/values";
+import type { EmptyListForm } from "../definitions/codecs";
+import { isEmpty } from "../common/values";
 import { shows, type WantedValues } from "./difference";
 
 /** What this process has learned about a server that the API does not specify, for one kind of record. (docs/api.md) */

@@ -2,13 +2,12 @@ import { Client } from "../api/client";
 import { systemClock, type Clock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
-import { Log, printLine, type LogLevel } from "../api/log";
 import { keyFingerprintOf, type Address, type Settings } from "../api/settings";
 import { httpTransport, proxyPasswords, type Transport } from "../api/transport";
-import { WaitNotices, type ShowWait } from "../api/wait-notices";
+import type { ShowWait } from "../api/wait-notice";
 import type { Definition } from "../definitions/field";
-import { Evidence } from "./evidence";
 import { Ledger } from "./ledger";
+import { Owners } from "./owners";
 import { PendingCreates } from "./pending-creates";
 import { RecordReader } from "./reader";
 import type { RecordScope } from "./record-scope";
@@ -20,7 +19,7 @@ export interface Surroundings {
   readonly clock?: Clock;
   readonly transport?: Transport;
   readonly runNote?: RunNote;
-  /** Shows a line of the log. */
+  /** Shows a line, such as one of the request log. */
   readonly print?: (line: string) => unknown;
   /** Shows what requests wait for. */
   readonly showWait?: ShowWait;
@@ -34,24 +33,23 @@ type SharedScope = Pick<
 
 interface SharedAccount {
   readonly client: Client;
-  readonly evidence: Evidence;
   /** By the records' names in the API's paths. */
   readonly scopes: Map<string, SharedScope>;
 }
 
-/** What all resources of a process share: an HTTP client and ledgers for each address and key, the clock, and the log. */
+/** What all resources of a process share: an HTTP client and ledgers for each address and key, and the clock. */
 export class Session {
   /** The API keys in use and the proxy's password, which no text may show. */
   readonly secrets = new Set<string>(proxyPasswords());
   readonly clock: Clock;
+  readonly owners = new Owners();
   private readonly accounts = new Map<string, SharedAccount>();
   /** The settings whose keys the API has refused. */
   private readonly refusedKeys = new Set<string>();
-  private log: Log | undefined;
   private readonly transport: Transport;
   private readonly runNote: RunNote;
   protected readonly print: (line: string) => unknown;
-  private readonly notices: WaitNotices;
+  private readonly showWait: ShowWait;
   private readonly interruptions = new AbortController();
   /** Aborted once the engine was interrupted. */
   readonly interruption: AbortSignal = this.interruptions.signal;
@@ -60,19 +58,14 @@ export class Session {
     clock = systemClock,
     transport = httpTransport(),
     runNote = noNote,
-    print = printLine,
+    print = (line) => process.stderr.write(`${line}\n`),
     showWait = (line) => process.stderr.write(`uptime: ${line}\n`),
   }: Surroundings = {}) {
     this.clock = clock;
     this.runNote = runNote;
     this.transport = transport;
     this.print = print;
-    this.notices = new WaitNotices(clock, showWait);
-  }
-
-  /** The one log of this process. It keeps the level that it is first made with. */
-  logOf(level: LogLevel): Log {
-    return (this.log ??= new Log(level, this.print, this.clock));
+    this.showWait = showWait;
   }
 
   /** Only the first error about a refused key explains what to do; others refer to it. */
@@ -94,17 +87,11 @@ export class Session {
     this.interruptions.abort();
   }
 
-  /** Prints the log's summary. */
-  endLogs(): void {
-    this.log?.end();
-    this.log = undefined;
-  }
-
   /** Connects to the account of these settings, for one kind of record. */
   connect(definition: Definition, settings: Settings): RecordScope {
     const address = settings[definition.addressSetting];
     const account = this.sharedAccount(address, settings);
-    const shared = account.scopes.get(definition.plural) ?? this.newScope(definition, settings, account);
+    const shared = account.scopes.get(definition.plural) ?? this.newScope(definition, account);
     account.scopes.set(definition.plural, shared);
     const keyFingerprint = keyFingerprintOf(address, settings.apiKey);
     return {
@@ -113,21 +100,17 @@ export class Session {
       address,
       keyFingerprint,
       ...shared,
-      evidence: account.evidence,
+      owners: this.owners,
       note: new RecordNote(this.runNote, definition, address, keyFingerprint),
       clock: this.clock,
       interruption: this.interruption,
     };
   }
 
-  private newScope(
-    definition: Definition,
-    settings: Settings,
-    { client, evidence }: SharedAccount,
-  ): SharedScope {
-    const collection = new Collection(definition, client, settings.goneStatuses);
-    const [ledger, traits] = [new Ledger(), new ServerTraits(definition)];
-    const reader = new RecordReader(collection, ledger, evidence, traits, this.clock);
+  private newScope(definition: Definition, { client }: SharedAccount): SharedScope {
+    const collection = new Collection(definition, client);
+    const [ledger, traits] = [new Ledger(this.owners), new ServerTraits(definition)];
+    const reader = new RecordReader(collection, ledger, traits, this.clock);
     return { collection, ledger, reader, traits, creates: new PendingCreates(), checkedImports: new Map() };
   }
 
@@ -135,10 +118,9 @@ export class Session {
     const name = `${address.url} ${settings.apiKey}`;
     let shared = this.accounts.get(name);
     if (!shared) {
-      const { clock, transport, notices } = this;
-      const log = this.logOf(settings.logLevel);
-      const client = new Client(address, settings, { clock, transport, notices, log });
-      this.accounts.set(name, (shared = { client, evidence: new Evidence(), scopes: new Map() }));
+      const { clock, transport, showWait, print } = this;
+      const client = new Client(address, settings, { clock, transport, showWait, print });
+      this.accounts.set(name, (shared = { client, scopes: new Map() }));
       this.secrets.add(settings.apiKey);
     }
     return shared;

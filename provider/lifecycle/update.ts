@@ -1,8 +1,8 @@
 import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
+import { assertNotReplaced, claimOf, hearOf } from "./claims";
 import { shownValue, wantedValues } from "./difference";
-import { rememberState } from "./evidence";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -22,7 +22,8 @@ export async function update(
   const { label } = definition;
   const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
-  rememberState(scope, id, outputs);
+  hearOf(scope, id, outputs, options);
+  assertNotReplaced(scope, id, claimOf(outputs));
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );

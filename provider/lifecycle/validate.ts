@@ -1,8 +1,8 @@
 import type { Message } from "../api/errors";
 import type { Definition, Problem } from "../definitions/field";
 import { problemsOfValue } from "../definitions/field-problems";
-import { nearest } from "../definitions/nearest";
-import { isUnknown } from "../definitions/unknown";
+import { nearest } from "../common/nearest";
+import { isUnknown } from "../common/unknown";
 import { topLevel } from "./paths";
 
 /** Something that is wrong with an input. The reason may quote the server. */

@@ -12,17 +12,17 @@ import {
 import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import { encode, isList, type EmptyListForm, type Pair } from "../definitions/field-types";
+import { encode, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
 import { fieldOf, fixedKeys } from "../definitions/keys";
-import { isEmpty } from "../definitions/values";
+import { isEmpty } from "../common/values";
 import { quoteValue } from "./describe";
 import { differences, shows, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 
 /**
- * How often, and how many milliseconds apart, a record is read after an update that was only accepted (202, 204). An update
- * that takes longer is reported as not stored.
+ * How often, and how many milliseconds apart, a record is read that differs from what was sent: the server may still be at
+ * work, or a replica may answer that lags. What takes longer is reported as not stored.
  */
 const mostReads = 5;
 const readPause = 1000;
@@ -42,7 +42,7 @@ export async function sendUpdate(
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
   if (changeable.size === 0) return scope.reader.readSingle(id, operation);
-  scope.ledger.add(id, { is: "changing" });
+  scope.ledger.change(id);
   const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     sendPatchOrPut(scope, id, pairs, operation),
   );
@@ -50,34 +50,22 @@ export async function sendUpdate(
 }
 
 /**
- * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. If only empty lists
- * were not stored, they are sent once more in the other form.
+ * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. An answer proves what is
+ * stored, never that it is not: if it shows something else, or not all, the record itself is read. If only empty lists were not
+ * stored, they are sent once more in the other form.
  */
 export async function verify(
   scope: RecordScope,
   id: string,
   wanted: WantedValues,
-  answered: { readonly record?: ApiRecord | undefined; readonly status?: number | undefined },
+  answered: { readonly record?: ApiRecord | undefined },
   operation: Operation,
   emptyLists = scope.traits.emptyLists,
 ): Promise<ApiRecord> {
-  const { definition, reader, traits } = scope;
+  const { definition, traits } = scope;
   const shown = answered.record;
-  const notShown = [...wanted].flatMap(([key, value]) => {
-    const field = fieldOf(definition, key);
-    return isEmpty(value) || field.writeOnly || (shown && shows(field, shown)) ? [] : [key];
-  });
-  const isWhole = notShown.every((key) => traits.isNeverShown(key));
-  let record = shown && isWhole ? shown : await reader.readSingle(id, operation);
-  // 202 and 204 do not say that the update is done, so the record is read a few times.
-  const isAccepted = answered.status === 202 || answered.status === 204;
-  for (let reads = 1; isAccepted && reads < mostReads; reads++) {
-    if (differences(definition, wanted, record).length === 0 || operation.isInterrupted) break;
-    // After an interruption the record is read at once, and for the last time.
-    await operation.sleep(readPause).catch(unlessInterrupted);
-    record = await reader.readSingle(id, operation);
-  }
-  if (record !== shown) traits.learnShown(wanted, record);
+  const record =
+    shown && proves(definition, wanted, shown) ? shown : await readStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     // Another operation may have learned it meanwhile, so it is never set back.
@@ -90,6 +78,31 @@ export async function verify(
     message`the API took these properties and did not store them: ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
     record,
   );
+}
+
+/** Whether a record shows all values that were sent, as they were sent. A field that was emptied need not be shown. */
+function proves(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+  const showsAll = [...wanted].every(([key, value]) => {
+    const field = fieldOf(definition, key);
+    return isEmpty(value) || field.writeOnly === true || shows(field, record);
+  });
+  return showsAll && differences(definition, wanted, record).length === 0;
+}
+
+/** The record at its own address, as soon as it does not differ from what was sent, or after a few seconds. */
+async function readStored(
+  { definition, reader }: RecordScope,
+  id: string,
+  wanted: WantedValues,
+  operation: Operation,
+): Promise<ApiRecord> {
+  for (let reads = 1; ; reads++) {
+    const record = await reader.readSingle(id, operation);
+    if (reads === mostReads || operation.isInterrupted) return record;
+    if (differences(definition, wanted, record).length === 0) return record;
+    // After an interruption the record is read at once, and for the last time.
+    await operation.sleep(readPause).catch(unlessInterrupted);
+  }
 }
 
 function unlessInterrupted(error: unknown): void {

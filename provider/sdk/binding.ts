@@ -2,7 +2,7 @@ import { secret } from "@pulumi/pulumi";
 import type { CustomResourceOptions, InvokeOptions, InvokeOutputOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import type { LookupCount } from "../definitions/pulumi";
+import type { LookupCount } from "../common/pulumi";
 
 /** How a program reaches its provider: as Pulumi's dynamic resources, or through the provider plugin. */
 export interface Binding {
@@ -52,10 +52,7 @@ export function declaredProps(
   { id }: CustomResourceOptions,
 ): Record<string, unknown> {
   const declared = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
-  const filled =
-    id === undefined
-      ? Object.keys(fields).filter((key) => fields[key]?.default !== undefined)
-      : [...Object.keys(fields), "account"];
+  const filled = Object.keys(fields).filter((key) => id !== undefined || fields[key]?.default !== undefined);
   const fill = (key: string): unknown => (id === undefined ? fields[key]?.default : undefined);
   return {
     attributes: undefined,

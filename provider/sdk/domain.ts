@@ -1,11 +1,14 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import { typeToken } from "../common/pulumi";
 import { domain } from "../definitions/domain";
 import type { domainFields } from "../definitions/domain";
-import type { AccountArgs, ArgsOf } from "../definitions/field";
+import type { AccountArgs, ArgsOf, OutputsOf } from "../definitions/field";
 import { dynamicBinding } from "./dynamic-binding";
 import { lookups } from "./lookups";
 import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./lookups";
-import { resourceClass } from "./resource";
-import type { ResourceOf, StateOf } from "./resource";
+import { argsToRead, isOf, Registration } from "./resource";
+import type { RecordOutputs, StateOf } from "./resource";
 
 /** The inputs of a {@link Domain}. */
 export interface DomainArgs extends ArgsOf<typeof domainFields>, AccountArgs {}
@@ -13,17 +16,57 @@ export interface DomainArgs extends ArgsOf<typeof domainFields>, AccountArgs {}
 /** The optional third argument of `Domain.get`. Only `account` is used. */
 export interface DomainState extends StateOf<typeof domainFields> {}
 
-export type Domain = ResourceOf<typeof domainFields>;
+export interface Domain extends OutputsOf<typeof domainFields>, RecordOutputs {}
 
 /**
  * A domain. Fields that you do not declare keep the value that they have in the API, and are shown in `attributes`.
  * See docs/domain.md, docs/api.md for what the API has, and docs/errors.md for what may go wrong.
  *
- * @class
  * @example
  * const shop = new Domain("shop", { name: "shop.example", homepageUrl: "https://shop.example/home" });
  */
-export const Domain = resourceClass<Domain, DomainArgs, DomainState>(domain, dynamicBinding);
+export class Domain extends pulumi.CustomResource {
+  /** The resource's type in Pulumi. */
+  static readonly __pulumiType: string = typeToken(domain);
+
+  /**
+   * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages
+   * that domain as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
+   *
+   * @throws if it has both the options `id` and `import`. The preview tells what is wrong with the arguments: see docs/errors.md
+   */
+  constructor(name: string, args: DomainArgs, opts?: pulumi.CustomResourceOptions) {
+    const registration = new Registration(domain, dynamicBinding);
+    try {
+      super(...registration.begin(name, args, opts));
+      registration.complete(this);
+    } catch (error) {
+      throw registration.withTrace(error, new.target);
+    } finally {
+      registration.end();
+    }
+  }
+
+  /**
+   * Reads an existing domain by its id, without managing it. Every field is an output; one without a value is an output of
+   * undefined. Of `state`, only `account` is used. (docs/domain.md)
+   *
+   * @throws if `state` has a key that is no output. The run tells if the domain does not exist: see docs/errors.md
+   */
+  static get(
+    name: string,
+    id: pulumi.Input<pulumi.ID>,
+    state?: DomainState,
+    opts?: pulumi.CustomResourceOptions,
+  ): Domain {
+    return new Domain(name, argsToRead(domain, name, state) as DomainArgs, { ...opts, id });
+  }
+
+  /** Returns true for a domain of this type, also for one that another copy of this package has made. */
+  static override isInstance(obj: unknown): obj is Domain {
+    return isOf(Domain.__pulumiType, obj);
+  }
+}
 
 /** Selects the domain for {@link getDomain}: by its `id` alone, or by any of the others. */
 export interface GetDomainArgs extends OneArgs<typeof domainFields> {}
@@ -36,12 +79,49 @@ export type GetDomainsOutputArgs = OutputArgs<GetDomainsArgs>;
 /** A domain as the API shows it. */
 export interface GetDomainResult extends LookupResult<typeof domainFields> {}
 
-const found = lookups<GetDomainArgs, GetDomainsArgs, GetDomainResult>(domain, dynamicBinding);
-/** @function */
-export const getDomain = found.getOne;
-/** @function */
-export const getDomainOutput = found.getOneOutput;
-/** @function */
-export const getDomains = found.getAll;
-/** @function */
-export const getDomainsOutput = found.getAllOutput;
+const domains = lookups<GetDomainArgs, GetDomainsArgs, GetDomainResult>(domain, dynamicBinding);
+
+/**
+ * Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md)
+ *
+ * @throws if no domain matches, or more than one: see docs/errors.md
+ */
+export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult> {
+  return domains.one(args, opts);
+}
+
+/**
+ * Finds one domain as {@link getDomain} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
+ * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
+ *
+ * @throws if no domain matches, or more than one: see docs/errors.md
+ */
+export function getDomainOutput(
+  args: GetDomainOutputArgs,
+  opts?: pulumi.InvokeOutputOptions,
+): pulumi.Output<GetDomainResult> {
+  return domains.oneOutput(args, opts);
+}
+
+/**
+ * Finds all domains that the arguments select, without managing them. It reads every page of the list, or fails.
+ * (docs/domain.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
+export function getDomains(args?: GetDomainsArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult[]> {
+  return domains.all(args, opts);
+}
+
+/**
+ * Finds all domains as {@link getDomains} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
+ * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
+export function getDomainsOutput(
+  args?: GetDomainsOutputArgs,
+  opts?: pulumi.InvokeOutputOptions,
+): pulumi.Output<GetDomainResult[]> {
+  return domains.allOutput(args, opts);
+}

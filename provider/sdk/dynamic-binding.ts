@@ -3,12 +3,16 @@ import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
 import { secretKeys } from "../definitions/keys";
-import { hiddenNames, providerCode, stackType, typeToken } from "../definitions/pulumi";
-import type { PassedOptions } from "../definitions/pulumi";
+import { hiddenNames, providerCode, stackType, typeToken } from "../common/pulumi";
+import type { PassedOptions } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
-import { find, findOutput } from "./dynamic-lookup";
+import type * as inProcess from "./lookup-in-process";
 import { warnOnce } from "./warnings";
+
+/** Lookups load HTTP and zod, and most programs have none. */
+// eslint-disable-next-line @typescript-eslint/no-require-imports
+const lookup = (): typeof inProcess => require("./lookup-in-process") as typeof inProcess;
 
 /** As Pulumi's dynamic resources, which need nothing but this package. */
 export const dynamicBinding: Binding = {
@@ -16,8 +20,8 @@ export const dynamicBinding: Binding = {
   props: propsOf,
   options: pulumiOptions,
   warn: warnOnce,
-  find,
-  findOutput,
+  find: (...call) => lookup().find(...call),
+  findOutput: (...call) => lookup().findOutput(...call),
 };
 
 /** The properties of a resource, and in hidden ones what Pulumi does not pass to a dynamic provider. */
@@ -56,16 +60,7 @@ export function pulumiOptions(
     ...(secrets.length > 0 && {
       additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
     }),
-    // `diff` says this too, but `pulumi up --replace` does not call it. A create before the delete would import or adopt the
-    // old record again. The engine lets `diff` ask for this and not withhold it, so a domain's new name deletes first too.
-    ...(isOwnerNeeded(options) && { deleteBeforeReplace: options.deleteBeforeReplace ?? true }),
   };
-}
-
-/** Whether the resource imports a record or may adopt one, for which the provider must know the owner. */
-function isOwnerNeeded(options: CustomResourceOptions): boolean {
-  if (options.import !== undefined) return true;
-  return options.id === undefined && pulumi.runtime.getConfig("uptime:adoptExisting")?.trim() === "true";
 }
 
 /** Options that the provider needs and the engine does not pass on. */
@@ -75,15 +70,16 @@ function passedOptions(definition: Definition, name: string, options: CustomReso
     ...(ignoreChanges?.length && { ignoreChanges }),
     ...(replaceOnChanges?.length && { replaceOnChanges }),
     ...(customTimeouts && { customTimeouts }),
-    ...(isOwnerNeeded(options) && { resource: ownerOf(typeToken(definition), name, options.parent) }),
+    // A resource that only reads has no record of its own.
+    ...(options.id === undefined && { owner: nameOf(typeToken(definition), name, options.parent) }),
   };
 }
 
 /**
- * Identifies a resource in its stack by the part of its URN after stack and project, such as
+ * What tells a resource from others in its stack: the part of its URN after stack and project, such as
  * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. The URN itself is known only after registration.
  */
-function ownerOf(type: string, name: string, parent: Resource | undefined): string {
+function nameOf(type: string, name: string, parent: Resource | undefined): string {
   const types = [type];
   for (let one = parent as Parent | undefined; one; one = one.__parentResource)
     // The engine leaves the stack out of URNs.

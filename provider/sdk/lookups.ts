@@ -51,78 +51,23 @@ export type LookupResult<Fields> = ResultOf<Fields> & {
   readonly attributes: Readonly<Record<string, unknown>>;
 };
 
-/* eslint-disable @typescript-eslint/prefer-function-type -- editors show the comment of a call signature, not of a function type */
-
-/** A lookup of one record. */
-export interface GetOne<Args, Result> {
-  /**
-   * Finds one record without managing it, by its id, the exact value of a field, or a search. (docs/resources.md)
-   *
-   * @param args what selects the record
-   * @param opts Pulumi's options
-   * @throws if no record matches, or more than one: see docs/errors.md
-   */
-  (args: Args, opts?: InvokeOptions): Promise<Result>;
+/** @internal How the lookups of one kind of record run, with the types of their arguments and results. */
+interface Lookups<One, All, Result> {
+  readonly one: (args: One, opts?: InvokeOptions) => Promise<Result>;
+  readonly oneOutput: (args: OutputArgs<One>, opts?: InvokeOutputOptions) => Output<Result>;
+  readonly all: (args?: All, opts?: InvokeOptions) => Promise<Result[]>;
+  readonly allOutput: (args?: OutputArgs<All>, opts?: InvokeOutputOptions) => Output<Result[]>;
 }
 
-/** A lookup of one record that takes inputs. */
-export interface GetOneOutput<Args, Result> {
-  /**
-   * Finds one record without managing it, and takes inputs. The result is unknown in a preview if an input is unknown, or
-   * if a resource in the option `dependsOn` is still to be created. (docs/resources.md)
-   *
-   * @param args what selects the record
-   * @param opts Pulumi's options
-   * @throws if no record matches, or more than one: see docs/errors.md
-   */
-  (args: OutputArgs<Args>, opts?: InvokeOutputOptions): Output<Result>;
-}
-
-/** A lookup of several records. */
-export interface GetAll<Args, Result> {
-  /**
-   * Finds all records that the arguments select, without managing them. It reads every page of the list, or fails.
-   * (docs/resources.md)
-   *
-   * @param args what selects the records; all of them if nothing is given
-   * @param opts Pulumi's options
-   * @throws if a page cannot be read: see docs/errors.md
-   */
-  (args?: Args, opts?: InvokeOptions): Promise<Result[]>;
-}
-
-/** A lookup of several records that takes inputs. */
-export interface GetAllOutput<Args, Result> {
-  /**
-   * Finds all records that the arguments select, without managing them, and takes inputs. The result is unknown in a
-   * preview if an input is unknown, or if a resource in the option `dependsOn` is still to be created. (docs/resources.md)
-   *
-   * @param args what selects the records; all of them if nothing is given
-   * @param opts Pulumi's options
-   * @throws if a page cannot be read: see docs/errors.md
-   */
-  (args?: OutputArgs<Args>, opts?: InvokeOutputOptions): Output<Result[]>;
-}
-
-/* eslint-enable @typescript-eslint/prefer-function-type */
-
-/** @internal The functions that find records of one kind. */
-export interface Lookups<One, All, Result> {
-  readonly getOne: GetOne<One, Result>;
-  readonly getOneOutput: GetOneOutput<One, Result>;
-  readonly getAll: GetAll<All, Result>;
-  readonly getAllOutput: GetAllOutput<All, Result>;
-}
-
-/** @internal Makes the lookups of one kind of record. Their types, which are the caller's, follow from the same definition. */
+/** @internal */
 export function lookups<One extends object, All extends object, Result>(
   definition: Definition,
   { find, findOutput }: Binding,
 ): Lookups<One, All, Result> {
   return {
-    getOne: (args, opts) => find(definition, "one", args, opts) as Promise<Result>,
-    getOneOutput: (args, opts) => findOutput(definition, "one", args, opts) as Output<Result>,
-    getAll: (args, opts) => find(definition, "all", args ?? {}, opts) as Promise<Result[]>,
-    getAllOutput: (args, opts) => findOutput(definition, "all", args ?? {}, opts) as Output<Result[]>,
+    one: (args, opts) => find(definition, "one", args, opts) as Promise<Result>,
+    oneOutput: (args, opts) => findOutput(definition, "one", args, opts) as Output<Result>,
+    all: (args, opts) => find(definition, "all", args ?? {}, opts) as Promise<Result[]>,
+    allOutput: (args, opts) => findOutput(definition, "all", args ?? {}, opts) as Output<Result[]>,
   };
 }

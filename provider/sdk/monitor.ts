@@ -1,11 +1,14 @@
-import type { AccountArgs, ArgsOf } from "../definitions/field";
+import * as pulumi from "@pulumi/pulumi";
+
+import { typeToken } from "../common/pulumi";
+import type { AccountArgs, ArgsOf, OutputsOf } from "../definitions/field";
 import { monitor } from "../definitions/monitor";
 import type { monitorFields, monitorFilters } from "../definitions/monitor";
 import { dynamicBinding } from "./dynamic-binding";
 import { lookups } from "./lookups";
 import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./lookups";
-import { resourceClass } from "./resource";
-import type { ResourceOf, StateOf } from "./resource";
+import { argsToRead, isOf, Registration } from "./resource";
+import type { RecordOutputs, StateOf } from "./resource";
 
 /** The inputs of a {@link Monitor}. */
 export interface MonitorArgs extends ArgsOf<typeof monitorFields>, AccountArgs {}
@@ -13,18 +16,58 @@ export interface MonitorArgs extends ArgsOf<typeof monitorFields>, AccountArgs {
 /** The optional third argument of `Monitor.get`. Only `account` is used. */
 export interface MonitorState extends StateOf<typeof monitorFields> {}
 
-export type Monitor = ResourceOf<typeof monitorFields>;
+export interface Monitor extends OutputsOf<typeof monitorFields>, RecordOutputs {}
 
 /**
  * An uptime monitor: a check of a URL that runs at a fixed interval. Fields that you do not declare keep the value that
  * they have in the API, and are shown in `attributes`. See docs/monitor.md, docs/api.md for what the API has, and docs/errors.md
  * for what may go wrong.
  *
- * @class
  * @example
  * const home = new Monitor("home", { name: "Home page", url: "https://example.com/", interval: 300 });
  */
-export const Monitor = resourceClass<Monitor, MonitorArgs, MonitorState>(monitor, dynamicBinding);
+export class Monitor extends pulumi.CustomResource {
+  /** The resource's type in Pulumi. */
+  static readonly __pulumiType: string = typeToken(monitor);
+
+  /**
+   * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages
+   * that monitor as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
+   *
+   * @throws if it has both the options `id` and `import`. The preview tells what is wrong with the arguments: see docs/errors.md
+   */
+  constructor(name: string, args: MonitorArgs, opts?: pulumi.CustomResourceOptions) {
+    const registration = new Registration(monitor, dynamicBinding);
+    try {
+      super(...registration.begin(name, args, opts));
+      registration.complete(this);
+    } catch (error) {
+      throw registration.withTrace(error, new.target);
+    } finally {
+      registration.end();
+    }
+  }
+
+  /**
+   * Reads an existing monitor by its id, without managing it. Every field is an output; one without a value is an output of
+   * undefined. Of `state`, only `account` is used. (docs/monitor.md)
+   *
+   * @throws if `state` has a key that is no output. The run tells if the monitor does not exist: see docs/errors.md
+   */
+  static get(
+    name: string,
+    id: pulumi.Input<pulumi.ID>,
+    state?: MonitorState,
+    opts?: pulumi.CustomResourceOptions,
+  ): Monitor {
+    return new Monitor(name, argsToRead(monitor, name, state) as MonitorArgs, { ...opts, id });
+  }
+
+  /** Returns true for a monitor of this type, also for one that another copy of this package has made. */
+  static override isInstance(obj: unknown): obj is Monitor {
+    return isOf(Monitor.__pulumiType, obj);
+  }
+}
 
 /** Selects the monitor for {@link getMonitor}: by its `id` alone, or by any of the others. */
 export interface GetMonitorArgs extends OneArgs<typeof monitorFields, typeof monitorFilters> {}
@@ -37,12 +80,52 @@ export type GetMonitorsOutputArgs = OutputArgs<GetMonitorsArgs>;
 /** A monitor as the API shows it, without its secret fields. `Monitor.get` has `requestHeaders`, as a secret. */
 export interface GetMonitorResult extends LookupResult<typeof monitorFields> {}
 
-const found = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(monitor, dynamicBinding);
-/** @function */
-export const getMonitor = found.getOne;
-/** @function */
-export const getMonitorOutput = found.getOneOutput;
-/** @function */
-export const getMonitors = found.getAll;
-/** @function */
-export const getMonitorsOutput = found.getAllOutput;
+const monitors = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(monitor, dynamicBinding);
+
+/**
+ * Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md)
+ *
+ * @throws if no monitor matches, or more than one: see docs/errors.md
+ */
+export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): Promise<GetMonitorResult> {
+  return monitors.one(args, opts);
+}
+
+/**
+ * Finds one monitor as {@link getMonitor} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
+ * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
+ *
+ * @throws if no monitor matches, or more than one: see docs/errors.md
+ */
+export function getMonitorOutput(
+  args: GetMonitorOutputArgs,
+  opts?: pulumi.InvokeOutputOptions,
+): pulumi.Output<GetMonitorResult> {
+  return monitors.oneOutput(args, opts);
+}
+
+/**
+ * Finds all monitors that the arguments select, without managing them. It reads every page of the list, or fails.
+ * (docs/monitor.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
+export function getMonitors(
+  args?: GetMonitorsArgs,
+  opts?: pulumi.InvokeOptions,
+): Promise<GetMonitorResult[]> {
+  return monitors.all(args, opts);
+}
+
+/**
+ * Finds all monitors as {@link getMonitors} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
+ * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
+export function getMonitorsOutput(
+  args?: GetMonitorsOutputArgs,
+  opts?: pulumi.InvokeOutputOptions,
+): pulumi.Output<GetMonitorResult[]> {
+  return monitors.allOutput(args, opts);
+}

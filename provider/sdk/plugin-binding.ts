@@ -2,9 +2,9 @@ import { runtime } from "@pulumi/pulumi";
 import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import { ownPackage } from "../definitions/package";
-import { lookupFunction, pluginType, typeToken } from "../definitions/pulumi";
-import type { LookupCount } from "../definitions/pulumi";
+import { ownPackage } from "../common/package";
+import { lookupFunction, pluginType, typeToken } from "../common/pulumi";
+import type { LookupCount } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
 import { warnOfPlainKeys } from "./warnings";

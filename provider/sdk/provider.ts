@@ -1,7 +1,7 @@
 import { output, ProviderResource, secret } from "@pulumi/pulumi";
 import type { ResourceOptions } from "@pulumi/pulumi";
 
-import { providerType } from "../definitions/pulumi";
+import { providerType } from "../common/pulumi";
 import { settings } from "../definitions/settings";
 import type { Setting } from "../definitions/settings";
 import { withVersion } from "./plugin-binding";

@@ -10,11 +10,11 @@ function demo(...args: string[]) {
   return { output: stdout + stderr, status };
 }
 
-test("the pictures show what the engine prints of drift, and the comment on a pull request", () => {
-  // If this fails on a picture: npm run demo -- --picture
-  const { output, status } = demo("--picture", "--check");
-  for (const picture of ["docs/preview.svg", "docs/comment.svg"])
-    expect(output).toContain(`${picture} shows what is printed.`);
+test("the pages show what the engine prints of drift, and the comment on a pull request", () => {
+  // If this fails on a page: npm run demo -- --docs
+  const { output, status } = demo("--docs", "--check");
+  for (const page of ["docs/drift.md", "README.md"])
+    expect(output).toContain(`${page} shows what is printed.`);
   expect(status).toBe(0);
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { parse, stringify } from "yaml";
@@ -54,38 +54,7 @@ jest.setTimeout(isFull ? 1_800_000 : 300_000);
 const records = sample(45, 45, 400);
 
 test.each(dialects)(
-  "an exported account is imported by its program and state, and nothing is written: %j",
-  async (dialect) => {
-    // Something is in the stack already, and stays as it is.
-    const other = `import * as pulumi from "@pulumi/pulumi";\nnew pulumi.ComponentResource("test:index:Other", "other");\n`;
-    const stack = await startStack({
-      language: "ts",
-      program: other,
-      emulator: { dialect },
-      config: { "uptime:goneStatuses": "403" },
-    });
-    const { emulator, workspace } = stack;
-    addNasty(emulator, records);
-    await workspace.up();
-    await tool(stack, `export --out . --stack ${workspace.stack} --state state.json --secrets secrets.json`);
-    const imports = ["domains", "monitors"].map((name) => `import "./${name}";\n`).join("");
-    await workspace.write(imports + other);
-    await setSecrets(stack);
-    await workspace.pulumi("stack", "import", "--file", "state.json");
-    expect(readdirSync(workspace.project)).not.toContain("secrets.json");
-    expect(await workspace.stateText()).not.toContain("s3cret");
-
-    emulator.forget();
-    const preview = await workspace.preview("--expect-no-changes");
-    expect(preview.output).toMatch(new RegExp(`Resources:\\s+${records + 4 + 2} unchanged`));
-    expect(emulator.requests).toEqual([]);
-    await workspace.preview("--refresh", "--expect-no-changes");
-    expect(emulator.writes()).toEqual([]);
-  },
-);
-
-test.each(dialects)(
-  "an exported account is imported by its program alone, and nothing is written: %j",
+  "an exported account is imported by its program, and nothing is written: %j",
   async (dialect) => {
     const stack = await startStack({ language: "ts", emulator: { dialect } });
     const { emulator, workspace } = stack;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -8,6 +8,7 @@ import { parse } from "yaml";
 import type { Emulator } from "../../provider/emulator";
 import { cli } from "../support/cli";
 import { canary } from "../support/canary.cjs";
+import { lay } from "../support/installs";
 import { examplesIn, schemaFile } from "../support/schema-examples";
 import { isFull } from "../support/size";
 import { changedIn, diffsIn, recordOf, startStack, yamlMonitor, yamlOf } from "../support/stack";
@@ -157,6 +158,45 @@ async function startGo(): Promise<{ stack: Stack; module: string; tidy: () => Pr
   return { stack, module, tidy: () => run("go", ["mod", "tidy"], { cwd: workspace.project, env }) };
 }
 
+/** A project in Java that Maven builds, with the SDK's sources beside its own and the dependencies that the SDK names. */
+async function startJava(): Promise<{ stack: Stack; addPackage: string }> {
+  const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
+  const { bin } = await ensureLanguage("java", { log: console.warn });
+  const stack = await startStack({ language: "java" });
+  const { project } = stack.workspace;
+  const sdk = join(project, "sdk");
+  await run(join(bin[0] ?? "", "pulumi-uptime-jvm-dotnet"), [schemaFile, "java", sdk]);
+  await cp(join(sdk, "src"), join(project, "src"), { recursive: true });
+  const gradle = await readFile(join(sdk, "build.gradle"), "utf8");
+  const group = /^group = "(.*)"$/m.exec(gradle)?.[1] ?? "";
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+  const dependencies = [...gradle.matchAll(/implementation\("(.+):(.+):(.+)"\)/g)].map(
+    ([, group = "", artifact = "", version = ""]) =>
+      `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version></dependency>`,
+  );
+  // The SDK's own build, which is Gradle's, writes the two resources too.
+  const resources = join("src", "main", "resources", ...group.split("."), "uptime");
+  lay(project, {
+    [join(resources, "version.txt")]: version,
+    [join(resources, "plugin.json")]: { resource: true, name: "uptime", version },
+    "pom.xml": `<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>workspace</groupId><artifactId>workspace</artifactId><version>1</version>
+  <properties>
+    <maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>${dependencies.join("")}</dependencies>
+  <build><plugins><plugin>
+    <groupId>org.codehaus.mojo</groupId><artifactId>exec-maven-plugin</artifactId><version>3.5.0</version>
+    <configuration><mainClass>App</mainClass></configuration>
+  </plugin></plugins></build>
+</project>
+`,
+  });
+  return { stack, addPackage: `${group}.uptime` };
+}
+
 if (isFull) {
   test("a program in Python creates, updates, refreshes and destroys, and the schema's examples can be previewed", async () => {
     const stack = await startPython();
@@ -193,34 +233,6 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     await workspace.preview("--expect-no-changes");
     await workspace.destroy();
     expect(emulator.monitors.all()).toEqual([]);
-  });
-
-  test("the schema's examples in TypeScript compile with the SDK that Pulumi generates", async () => {
-    const { ensureLanguage } = await import("../../tools/engine/languages.mjs");
-    const { bin } = await ensureLanguage("go", { log: console.warn });
-    // In this repository, where Pulumi's SDK is found.
-    const folder = await mkdtemp(join(root, "node_modules", ".cache", "pulumi-uptime-typescript-"));
-    try {
-      await generate(bin, "nodejs", join(folder, "sdk"));
-      const sdk = JSON.parse(await readFile(join(folder, "sdk", "package.json"), "utf8")) as { name: string };
-      const examples = examplesIn("typescript");
-      for (const [file, code] of examples) await writeFile(join(folder, `${file}.ts`), code);
-      const wrong = examples.get("Monitor")?.replace("interval: 300", 'interval: "often"') ?? "";
-      await writeFile(join(folder, "wrong.ts"), wrong);
-      const [target, module, moduleResolution] = ["ES2020", "commonjs", "node"];
-      const compilerOptions = {
-        ...{ target, module, moduleResolution, strict: true, skipLibCheck: true, noEmit: true },
-        ...{ types: ["node"], baseUrl: ".", paths: { [sdk.name]: ["./sdk"] } },
-      };
-      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
-      const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-      const { stdout } = await run(process.execPath, [compiler, "-p", folder]).catch(
-        (error: unknown) => error as { stdout: string },
-      );
-      expect(stdout.trim().split("\n")).toEqual([expect.stringMatching(/wrong\.ts\(6,.*string/)]);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 
   test("a program in Go creates, updates, refreshes and destroys", async () => {
@@ -264,5 +276,41 @@ func main() {
     // The schema's examples compile.
     await run("go", ["vet", "./..."], { cwd: stack.workspace.project, env: { ...process.env, GOFLAGS: "" } });
     await liveThrough(stack, goProgram);
+  });
+
+  test("a program in Java creates, updates, refreshes and destroys, also with whole numbers of a provider, and the schema's examples compile", async () => {
+    const { stack, addPackage } = await startJava();
+    await liveThrough(
+      stack,
+      (interval) => `import com.pulumi.Pulumi;
+import com.pulumi.resources.CustomResourceOptions;
+import ${addPackage}.*;
+import ${addPackage}.inputs.*;
+
+public class App {
+  public static void main(String[] args) {
+    Pulumi.run(ctx -> {
+      var provider = new Provider("own", ProviderArgs.builder().timeoutSeconds(20).maxRetries(3).build());
+      var home = new Monitor("home", MonitorArgs.builder()
+          .name("Home").url("https://example.com/").interval(${interval})
+          .alertCondition("url_text").alertTextLookup("ok").alertChannelIds(1, 2)
+          .requestHeaders(RequestHeaderArgs.builder().key("X-Probe").value("${canary("java-header")}").build())
+          .build(), CustomResourceOptions.builder().provider(provider).build());
+      new Domain("shop", DomainArgs.builder().name("shop.example").build());
+      ctx.export("id", home.id());
+      var found = UptimeFunctions.getMonitors(GetMonitorsArgs.builder().name(home.name()).build());
+      ctx.export("found", found.applyValue(result -> result.monitors().size()));
+    });
+  }
+}
+`,
+    );
+    const { project: cwd } = stack.workspace;
+    await run("mvn", ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"], { cwd });
+    for (const [name, code] of examplesIn("java")) {
+      lay(cwd, { [join(name, "App.java")]: code });
+      const classes = ["lib/*", join("target", "classes")].join(delimiter);
+      await run("javac", ["-d", join(name, "classes"), "-cp", classes, join(name, "App.java")], { cwd });
+    }
   });
 }

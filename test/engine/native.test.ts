@@ -159,7 +159,7 @@ test("an explicit provider has settings of its own, which a preview need not kno
   emulator.apiKey = canary("provider-key");
   const provider = (baseUrl: string): YamlResource => ({
     type: "pulumi:providers:uptime",
-    properties: { baseUrl, apiKey: canary("provider-key"), goneStatuses: [403], maxRetries: 3 },
+    properties: { baseUrl, apiKey: canary("provider-key"), maxRetries: 3 },
   });
   await workspace.write(
     yamlOf({

@@ -67,7 +67,7 @@ test("the tarball has the build, its sources, the docs and the changelog, and no
   });
   // Of the declarations only those that a program can name, or that these consist of or import.
   const declarations = [
-    "index native provider definitions/domain definitions/field definitions/monitor engine/throw-on-old-node",
+    "index native provider common/values definitions/domain definitions/field definitions/monitor engine/throw-on-old-node",
     "sdk/domain sdk/lookups sdk/monitor sdk/provider sdk/provider-args sdk/resource",
   ].flatMap((names) => names.split(" ").map((name) => `dist/provider/${name}.d.ts`));
   const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd", "schema.json"];

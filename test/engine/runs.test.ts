@@ -55,6 +55,7 @@ async function runReal(run: PlannedRun, workspace: Workspace, emulator: Emulator
     ...flags,
     ...(run.isContinued && command !== "refresh" ? ["--continue-on-error"] : []),
     ...named("--target", run.targets),
+    ...(run.targets && run.isForDependents ? ["--target-dependents"] : []),
     ...named("--exclude", run.excluded),
     // The component of a target is made with it.
     ...(run.targets ?? []).flatMap((place) => {

@@ -6,6 +6,7 @@ import { newFolder } from "../support/folder";
 import { anchorOf, type Block, blocksOf, commandsIn, pages } from "../support/blocks";
 import * as uptime from "../../provider";
 import { Editor } from "../support/editor";
+import { exampleLanguages } from "../support/schema-examples";
 import { startEmulator } from "../support/emulator";
 
 const root = join(__dirname, "..", "..");
@@ -38,7 +39,7 @@ const partOfSource = ({ file }: Block) => file?.startsWith("provider/") ?? false
 
 test("every block names its language, which a test knows", () => {
   // "text" is what a command prints.
-  const known = ["ts", "js", "sh", "yaml", "json", "text"];
+  const known = ["ts", "js", "sh", "yaml", "json", "text", ...exampleLanguages];
   expect(blocks.length).toBeGreaterThan(10);
   expect(blocks.filter(({ language }) => !known.includes(language)).map(at)).toEqual([]);
 });
@@ -210,10 +211,10 @@ test("the block in CONTRIBUTING.md is all that a new field needs", async () => {
     new Monitor("a", { name: "a", url: "https://a.example", interval: 60, ${key}: ${value} }).${key}.apply((n: number | undefined) => n);`;
   const problems = editor.problems({
     [file]: changed,
-    "examples/right.ts": program("31"),
-    "examples/wrong.ts": program("'31'"),
+    "examples/right.ts": program("30"),
+    "examples/wrong.ts": program("31"),
   });
-  expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: .*string/)]);
+  expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: Type '31' is not assignable/)]);
   const { sentencesOf } = await import("../../tools/docs.mjs");
   expect(sentencesOf(changed).get(key)).toContain("Default 10.");
 });

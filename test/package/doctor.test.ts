@@ -35,6 +35,34 @@ test.each<[Partial<Dialect>, RegExp]>([
   expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
 });
 
+test("lists the channels that monitors use, with their names if records show them, and records that look the same", async () => {
+  const site = (name: string, alert_channel_ids: number[]) => ({
+    name,
+    url: `https://${name}.example/`,
+    interval: 60,
+    alert_channel_ids,
+  });
+  for (const ids of [[7], [7, 8], [9, 7]]) emulator.monitors.add(site("shop", ids));
+  const { code, stdout } = await doctor();
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    "ok       monitors: the alertChannelIds in use: 7 (3 monitors), 8 (1 monitor), 9 (1 monitor)\n",
+  );
+  expect(stdout).toContain(
+    'warning  monitors: records with the same name and url: 2, 3, 4 ("shop","https://shop.example/")\n',
+  );
+  emulator.fault = ({ path }) => {
+    const record = {
+      ...site("a", []),
+      id: 1,
+      alert_channel_ids: [{ id: 4, name: `Ops ${emulator.apiKey}` }],
+    };
+    if (path.endsWith("/domains")) return answer(200, { data: [] });
+    return answer(200, { data: path.endsWith("/monitors") ? [record] : record });
+  };
+  expect((await doctor()).stdout).toContain('the alertChannelIds in use: 4 ("Ops [key]", 1 monitor)\n');
+});
+
 test("reports what is wrong, with exit code 1", async () => {
   emulator.apiKey = "another";
   const refused = await cli({ url: emulator.url, apiKey: "s3cret" }, folder, ["doctor"]);

@@ -15,9 +15,9 @@ import {
 } from "../support/cli";
 import { answer, startEmulator } from "../support/emulator";
 import { secretMark } from "../support/marks";
-import { type Inputs, ModelStack } from "../support/model";
+import type { Inputs } from "../support/model";
 import { home } from "../support/monitors";
-import { startPlugin } from "../support/plugin-calls";
+import { Program } from "../support/program";
 import { startProgram } from "../support/processes";
 
 withCli();
@@ -51,7 +51,7 @@ async function state(
   const entries = [];
   for (const [name, given] of Object.entries(resources)) {
     const isMonitor = "url" in given;
-    const stack = new ModelStack(isMonitor ? "monitor" : "domain", settings, options[name]);
+    const stack = new Program("dynamic", settings).resource(isMonitor ? "monitor" : "domain", options[name]);
     await stack.up(given);
     if (!stack.state) throw new Error("Nothing is in state.");
     const { id, inputs, outputs } = stack.state;
@@ -374,7 +374,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
   });
 
   async function native(name: string, server: Emulator, provider?: string) {
-    const stack = new ModelStack("monitor", settingsOf(server), { start: startPlugin });
+    const stack = new Program("plugin", settingsOf(server)).resource();
     await stack.up({ ...home, name, alertCondition: "url_unavailable" });
     return { ...stack.state, custom: true, type, urn: urnOf(type, name), provider };
   }

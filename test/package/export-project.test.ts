@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { join } from "node:path";
 
@@ -93,17 +92,18 @@ describe("for another language", () => {
 name: mine
 runtime: {name: yaml}
 plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
-resources:
-  shop: {type: "uptime:Monitor", properties: {name: Shop}, options: {import: "1"}}
-  other: {type: "datadog:Monitor", options: {import: "3"}}
 `;
     write("Pulumi.yaml", program);
-    const env = stackWith(resource(nativeType, "third", "3"));
+    const env = stackWith(
+      resource(nativeType, "shop", "1"),
+      resource(nativeType, "third", "3"),
+      resource("datadog:index:Monitor", "other", "2"),
+    );
     const args = ["--language", "yaml", "--stack", "prod", "--json"];
     expect(JSON.parse((await exportedWith(env, ...args)).stdout)).toMatchObject({
       language: "yaml",
       known: 2,
-      resources: [{ type: nativeType, id: "2", name: "other-2" }],
+      resources: [{ type: nativeType, id: "2", name: "other" }],
       files: ["uptime-import.json", "NEXT-STEPS.md"],
     });
     expect(commandsOn("NEXT-STEPS.md")).toEqual([
@@ -119,9 +119,6 @@ resources:
     const refused = (...args: string[]): Promise<string> => failed(exported(...args));
     expect(await refused("--language", "pyton")).toMatch(
       /'pyton' is invalid\. Allowed choices are typescript, yaml, python, go\.\n/,
-    );
-    expect(await refused("--language", "yaml", "--state", "x.json")).toMatch(
-      /^--state is for programs in TypeScript; /,
     );
     newProject({ "Pulumi.yaml": "name: mine\nruntime: yaml\n" });
     expect(await refused()).toMatch(
@@ -141,31 +138,52 @@ resources:
 });
 
 describe("an export into a folder", () => {
-  test("adds only new records the second time, and changes no file", async () => {
-    addNasty(emulator, 10);
+  const lookedThere = /Only the stack's state was asked .*: what the program declares .* is exported again\./;
+
+  test("leaves out what the stack's state has, says that it looked there only, and changes no file", async () => {
+    for (const name of ["Shop", "Other"]) addMonitor(name);
+    addMonitor("odd", { interval: 1 });
+    addDomain();
     await exported();
     const before = files().map((file) => [file, text(file)] as const);
-    const again = await exported("--secrets", "secrets.json");
-    expect(again.stdout).toMatch(
-      /^Nothing is new: 14 records known already[^]*secrets\.json is not written: /,
-    );
-    addMonitor("Home page");
-    addMonitor("odd", { interval: 1 });
-    const report = await reported();
-    expect(report).toMatchObject({
+    const state = [
+      resource("pulumi-nodejs:dynamic/uptime:Domain", "shop-example", "1"),
+      resource(monitorType, "shop", "1"),
+      // A record that is only read, and one that is about to be deleted, are not managed.
+      { ...resource(monitorType, "other", "2"), external: true },
+      { ...resource(monitorType, "odd", "3"), delete: true },
+    ];
+    const again = await exportedWith(stackWith(...state), "--json");
+    expect(JSON.parse(again.stdout)).toMatchObject({
       newProject: false,
-      known: 14,
+      known: 2,
       files: ["monitors-2.ts", "NEXT-STEPS-2.md"],
       resources: [
-        { id: "11", name: "home-page-11" },
-        { id: "12", name: "odd" },
+        { id: "2", name: "other-2" },
+        { id: "3", name: "odd-3" },
       ],
+      notes: [expect.stringMatching(lookedThere)],
     });
-    expect(JSON.stringify(report.notes)).toMatch(/stack cannot be read.*pulumi/);
     expect(text("NEXT-STEPS-2.md")).toContain('import "./monitors-2";');
     for (const [file, content] of before) expect(text(file)).toBe(content);
-    // Also those that are comments.
-    expect((await exported()).stdout).toMatch(/^Nothing is new: 16 records known already/);
+    const whole = [resource(monitorType, "other-2", "2"), resource(nativeType, "odd-3", "3")];
+    const none = await exportedWith(stackWith(...state, ...whole), "--secrets", "secrets.json");
+    expect(none.stdout).toMatch(/^Nothing is new: 4 records known already[^]*secrets\.json is not written: /);
+    expect(files()).toHaveLength(before.length + 2);
+  });
+
+  test("exports every record if the project's stack cannot be read, and says so", async () => {
+    addMonitor("Shop");
+    const env = stackWith(resource(monitorType, "shop", "1"));
+    fs.rmSync(join(folder, "bin", "state.json"));
+    const { code, stdout } = await exportedWith({ ...env, UPTIME_BASE_URL: emulator.url }, "--dry-run");
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Would write 1 resource to out:[^]*stack cannot be read, so every record is/),
+    ]);
+    expect(await failed(exportedWith(env, "--stack", "prod"))).toMatch(/`pulumi stack export` in .* failed/);
+    newProject({});
+    expect(await failed(exportedWith(env, "--stack", "prod"))).toMatch(/^\S+out has no Pulumi project yet/);
   });
 
   test("keeps every file of an existing project, and says what to add", async () => {
@@ -176,10 +194,10 @@ describe("an export into a folder", () => {
       "package.json": '{ "name": "mine", "type": "module" }',
       "index.ts": "",
       "monitors.ts": "",
-      "lib/old.ts": 'new uptime.Monitor("shop", { name: "Shop" }, { protect: true, import: "1" });',
+      "lib/old.ts": "",
     };
     newProject(present);
-    const { stdout } = await exported();
+    const { stdout } = await exportedWith(stackWith(resource(monitorType, "shop", "1")));
     expect(stdout).toMatch(/^Wrote 2 resources to out; 1 more were known already:/);
     const written = ["NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"];
     expect(files()).toEqual([...Object.keys(present).slice(0, 4), ...written].sort());
@@ -187,86 +205,35 @@ describe("an export into a folder", () => {
     expect(text("NEXT-STEPS.md")).toContain('import "./domains.js";\nimport "./monitors-2.js";');
   });
 
-  const naming: Record<string, string> = {
-    "its id": 'new Monitor("a", { name: "x" }, { import: "1" });',
-    "its id under a quoted name": 'new Monitor("a", { name: "x" }, { "import": "1" });',
-    "its id, behind other options": "new up.Monitor(`a`, {}, { protect: true, import: '1' });",
-    "its id, and a name that looks like an option": `new Monitor("a", { name: "{ import: '9' }" }, { import: "1" });`,
-    "its id, in a comment":
-      '// Don\'t: `\n// new Monitor(\n//   "a",\n//   {},\n//   { import: "1" },\n// );',
-    "its id, and computes the name": 'new Monitor(name, { url: new URL("/x") }, { import: "1" });',
-    "the id of a monitor, not of a domain": 'new Domain("a", {}, {}); new Monitor("b", {}, { import: "1" });',
-  };
-  test.each(Object.entries(naming))("skips a record if the program has %s", async (_, source) => {
+  test.each<[string, string, object]>([
+    ["on another server", monitorType, { __server: "0815abcd" }],
+    ["another account's", monitorType, { account: "eu" }],
+    ["of another kind", "pulumi-nodejs:dynamic/uptime:Domain", {}],
+    ["of another package", "datadog:index:Monitor", {}],
+  ])("adds a record if the stack has its id for one that is %s", async (_, type, outputs) => {
     addMonitor("Shop");
-    addDomain();
-    write("index.ts", source);
-    expect(await reported("--dry-run")).toMatchObject({ known: 1, resources: [{ name: "shop-example" }] });
+    const env = stackWith(resource(type, "shop", "1", outputs));
+    expect((await exportedWith(env, "--dry-run")).stdout).toMatch(/^Would write 1 resource to out:/);
   });
 
-  test.each<[string, string]>([
-    ["another resource's", 'new Monitor("a", { name: "x" }); new other.Thing("b", {}, { import: "1" });'],
-    ["another account's", 'new Monitor("a", { account: "b" }, { import: "1" });'],
-    ["another kind's", 'new Domain("a", {}, { import: "1" });'],
-  ])("adds a record if the id in the program is %s", async (_, source) => {
-    addMonitor("Shop");
-    write("index.ts", source);
-    expect((await exported("--dry-run")).stdout).toMatch(/^Would write 1 resource to out:/);
-  });
-
-  test("skips a record that the stack has from an address in uptime:movedFrom", async () => {
-    addMonitor("Shop");
-    const old = "https://old.example";
-    const __server = createHash("sha256").update(old).digest("hex").slice(0, 8);
-    const known = resource(monitorType, "shop", "1", { __server });
-    const exportedFrom = (config: Record<string, string>) =>
-      exportedWith(withStack(folder, { "uptime:apiKey": emulator.apiKey, ...config }, [known]), "--dry-run");
-    expect((await exportedFrom({})).stdout).toMatch(/^Would write 1 resource to/);
-    expect((await exportedFrom({ "uptime:movedFrom": old })).stdout).toMatch(/^Nothing is new: 1 record/);
-  });
-
-  test("writes the page for a state with records whose ids the program names already", async () => {
-    addMonitor("Shop");
-    write("index.ts", 'new Monitor("shop", { name: "Shop" }, { import: "1" });');
-    const { stdout } = await exportedWith(stackWith(), "--stack", "prod", "--state", "state.json");
-    expect(stdout).toMatch(
-      /^Nothing is new: 1 record[^]*and 1 more resource\.\n\nNext, follow out\/NEXT-STEPS/,
-    );
-    expect(commandsOn("NEXT-STEPS.md")).toEqual([
-      "pulumi stack import --file ../state.json",
-      "rm ../state.json",
-      "pulumi preview",
-      "pulumi up",
-    ]);
-  });
-
-  test("says to import the state only if one is written", async () => {
-    addMonitor("Odd", { interval: 45 });
-    await exportedWith(stackWith(), "--stack", "prod", "--state", "state.json");
-    expect(fs.existsSync(join(folder, "state.json"))).toBe(false);
-    expect(text("NEXT-STEPS.md")).not.toContain("pulumi stack import");
-  });
-
-  test("explains what to do first if the program declares resources without an id", async () => {
-    addMonitor("Shop");
-    write(
-      "index.ts",
-      'new Monitor("s3", { name: "Shop" });\nnew Monitor("known", {});\nnew Monitor("a", {}, { import: "9" });',
-    );
-    const { stdout } = await exportedWith(stackWith(resource(monitorType, "known", "7")), "--dry-run");
-    expect(stdout).toMatch(
-      /The program declares Monitor s3 without an id, .*uptime:adoptExisting.*`pulumi up`.* and export again\./,
-    );
+  test("gives no name and no key that the stack has already", async () => {
+    addMonitor("Shop", { request_headers: [{ key: "A", value: "1" }] });
+    const config = { "uptime:apiKey": emulator.apiKey, "mine:shop-1-a": "taken" };
+    const env = withStack(folder, config, [resource(monitorType, "shop", "7")]);
+    const { stdout } = await exportedWith(env, "--dry-run", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      resources: [{ name: "shop-1" }],
+      secrets: [{ key: "shop-1-a-2" }],
+    });
   });
 
   test("says to replace the sample of a new project", async () => {
     addMonitor("Shop");
     write("index.ts", sampleProgram);
-    const { stdout } = await exported();
+    await exported();
     expect(text("NEXT-STEPS.md")).toMatch(
       /Replace all of `index\.ts`, .*`home`.*\n\n```ts\nimport "\.\/monitors";\n/,
     );
-    expect(stdout).not.toContain("without an id");
   });
 
   test("writes nothing with --dry-run", async () => {
@@ -327,7 +294,6 @@ describe("an export reads", () => {
       ["Ours", undefined, "1"],
       ["Theirs", "theirs", "1"],
     ]);
-    expect(await said("--account", "theirs")).toMatch(/^Nothing is new: 1 record known already/);
     // As a stack knows it that has imported it.
     withStack(folder, { "uptime:accounts": accounts }, [
       resource(monitorType, "theirs", "1", { account: "theirs" }),
@@ -343,8 +309,8 @@ describe("an export reads", () => {
     for (let index = 0; index < 250; index++) addMonitor(`site-${index}`);
     addMonitor("Full", { ssl_alert_days: 7, alert_text_lookup: "x" });
     addDomain();
-    const { code, stdout } = await exportedWith(stackWith(), "--stack", "prod", "--state", "state.json");
-    expect([code, stdout]).toEqual([0, expect.stringContaining("and 252 more resources.") as string]);
+    const { code, stdout } = await exported();
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Wrote 252 resources to/) as string]);
     // Pages, and one record of each kind.
     expect(emulator.requests.filter(({ path }) => !/\/(monitors|domains)$/.test(path))).toHaveLength(2);
     expect(emulator.requests.length).toBeLessThanOrEqual(4 + 2);

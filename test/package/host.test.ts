@@ -88,13 +88,13 @@ test("the provider ends with an engine that does not hold its standard input, an
   await Promise.all(hosts.map(ended));
 });
 
-test("a program that ends prints the summary of its lookups", async () => {
+test("a program prints the log of its lookups", async () => {
   const { url, apiKey } = await startEmulator();
-  const config = { "uptime:baseUrl": url, "uptime:apiKey": apiKey, "uptime:logLevel": "summary" };
+  const config = { "uptime:baseUrl": url, "uptime:apiKey": apiKey, "uptime:logLevel": "debug" };
   const program = `require(${JSON.stringify(join(built, "index.js"))}).getMonitors()`;
   const env = { ...process.env, PULUMI_CONFIG: JSON.stringify(config) };
   const { stderr } = await startProgram(process.execPath, ["-e", program], { env }).done;
-  expect(stderr).toContain("uptime: 1 request (GET 1)\n");
+  expect(stderr).toContain("uptime: GET /api/v1/monitors 200, ");
 });
 
 test.each([[["SIGTERM"]], [["SIGINT"]], [["SIGINT", "SIGTERM"]]] as const)(

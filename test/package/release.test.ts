@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Release } from "../../tools/release.mjs" with { "resolution-mode": "import" };
@@ -14,6 +14,7 @@ describe("a release", () => {
     changelog:
       "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2030-01-31\n\n- Something.\n\n## [1.2.2] - 2029-01-01\n\n- Old.\n",
     hasCorpus: true,
+    registry: () => [],
   };
   const problemsOf = async (change: Partial<Release>) =>
     (await import("../../tools/release.mjs")).problemsOf({ ...right, ...change });
@@ -37,6 +38,12 @@ describe("a release", () => {
     ["no date", { changelog: "## [1.2.3]\n\n- Something.\n" }, "does not give 1.2.3 a date"],
     ["no entries", { changelog: "## [1.2.3] - 2030-01-31\n" }, "lists no changes for 1.2.3"],
     ["no state of the version", { hasCorpus: false }, "test/corpus holds no state of 1.2.3"],
+    [
+      "what breaks programs in a version that may not",
+      { sinceLast: { last: "1.1.9", breaks: ["The value 60 is removed."] } },
+      "1.2.3 may not break programs of 1.1.9: The value 60 is removed.",
+    ],
+    ["what the registry would refuse", { registry: () => ["There is no title."] }, "There is no title."],
     ["no repository", { manifest: { version: "1.2.3" } }, "names no repository"],
     [
       "the address still to be filled in",
@@ -49,8 +56,208 @@ describe("a release", () => {
   });
 });
 
+describe("what breaks programs", () => {
+  test("is for a major version, and before 1.0.0 for a minor one", async () => {
+    const { mayBreak } = await import("../../tools/compatibility.mjs");
+    const cases = { "1.2.3 1.3.0": false, "1.2.3 2.0.0": true, "0.1.0 0.1.1": false, "0.1.0 0.2.0": true };
+    for (const [versions, expected] of Object.entries(cases)) {
+      const [earlier = "", version = ""] = versions.split(" ");
+      expect([versions, mayBreak(earlier, version)]).toEqual([versions, expected]);
+    }
+  });
+
+  test("is found in the plugin's schema", async () => {
+    const { schemaBreaks } = await import("../../tools/compatibility.mjs");
+    const schema = (change: (text: string) => string = (text) => text) =>
+      JSON.parse(change(readFileSync(join(root, "plugin", "schema.json"), "utf8"))) as Schema;
+    const [before, now] = [schema(), schema()];
+    expect(schemaBreaks(before, now)).toEqual([]);
+    const monitor = now.resources["uptime:index:Monitor"];
+    if (!monitor) throw new Error("The schema has no Monitor.");
+    delete now.functions["uptime:index:getMonitors"];
+    delete monitor.inputProperties.pause;
+    monitor.requiredInputs.push("sslAlertDays");
+    monitor.required.splice(monitor.required.indexOf("interval"), 1);
+    Object.assign(monitor.properties.name ?? {}, { type: "integer" });
+    now.types["uptime:index:MonitorRequestMethod"]?.enum?.shift();
+    // What is added breaks nothing.
+    Object.assign(monitor.inputProperties, { retries: { type: "integer" } });
+    expect(schemaBreaks(before, now)).toEqual([
+      "An input of uptime:index:Monitor.pause is removed.",
+      "An input of uptime:index:Monitor.sslAlertDays must be set now.",
+      "An output of uptime:index:Monitor.name has another type.",
+      "An output of uptime:index:Monitor.interval may be missing now.",
+      "uptime:index:getMonitors is removed.",
+      "The value GET of uptime:index:MonitorRequestMethod is removed.",
+    ]);
+  });
+
+  interface Schema {
+    resources: Record<
+      string,
+      {
+        required: string[];
+        requiredInputs: string[];
+        properties: Record<string, object>;
+        inputProperties: Record<string, object>;
+      }
+    >;
+    functions: Record<string, object>;
+    types: Record<string, { enum?: object[] }>;
+  }
+
+  test("is found in the types of TypeScript", async () => {
+    const { typeBreaks } = await import("../../tools/compatibility.mjs");
+    const now = join(root, "dist", "provider");
+    // In this repository, where Pulumi's types are found.
+    const before = mkdtempSync(join(root, "node_modules", ".cache", "pulumi-uptime-types-"));
+    try {
+      cpSync(now, before, { recursive: true, filter: (file) => !/\.(js|map)$/.test(file) });
+      expect(typeBreaks(before, now)).toEqual([]);
+      const edit = (file: string, from: string, to: string) => {
+        const text = readFileSync(join(before, file), "utf8");
+        expect(text).toContain(from);
+        writeFileSync(join(before, file), text.replace(from, to));
+      };
+      // What an earlier version had.
+      edit("definitions/monitor.d.ts", "3600]", "3600, 7200]");
+      edit("definitions/field.d.ts", "account?:", "tenant?: Input<string>;\n    account?:");
+      edit(
+        "sdk/resource.d.ts",
+        "readonly account: Output<string | undefined>",
+        "readonly account: Output<string>",
+      );
+      edit(
+        "index.d.ts",
+        'export * from "./sdk/domain";',
+        'export * from "./sdk/domain";\nexport declare const old: number;',
+      );
+      const breaks = typeBreaks(before, now);
+      for (const part of [
+        "MonitorInterval: Type '7200'",
+        "DomainArgs: tenant is removed",
+        "Monitor: ",
+        "old: Property 'old' does not exist",
+      ])
+        expect(breaks).toContainEqual(expect.stringContaining(part));
+    } finally {
+      rmSync(before, { recursive: true });
+    }
+  });
+});
+
+describe("the pages and the schema that Pulumi's registry publishes", () => {
+  const overviewFile = "docs/_index.md";
+  const manifest = {
+    name: "pulumi-uptime",
+    version: "1.2.3",
+    repository: { url: "git+https://github.com/me/pulumi-uptime.git" },
+  };
+  /** What the registry gets once the address is known, as `npm run docs` writes it. */
+  async function published() {
+    const { registryPageOf, registryPages } = await import("../../tools/registry.mjs");
+    const { linksOf } = await import("../../tools/schema.mjs");
+    const schema = {
+      ...(json("provider/engine/plugin/schema.json") as object),
+      ...linksOf(manifest),
+      publisher: "me",
+    };
+    const page = (file: string) =>
+      registryPageOf(file, readFileSync(join(root, file), "utf8"), { manifest, schema });
+    return {
+      manifest,
+      schema,
+      overview: page(registryPages.overview),
+      installation: page(registryPages.installation),
+    };
+  }
+  type Published = Awaited<ReturnType<typeof published>>;
+
+  test("pass, with the address and the version of the release", async () => {
+    const { problemsOfRegistry } = await import("../../tools/registry.mjs");
+    const release = await published();
+    expect(problemsOfRegistry(release)).toEqual([]);
+    expect(release.installation).toContain(
+      "pulumi plugin install resource uptime 1.2.3 --server github://api.github.com/me/pulumi-uptime\n",
+    );
+    expect(release.overview + release.installation).not.toMatch(/(https|github):\S*OWNER/);
+  });
+
+  const inOverview =
+    (from: string | RegExp, to: string) =>
+    (release: Published): Partial<Published> => ({ overview: release.overview.replace(from, to) });
+  const inInstallation =
+    (from: string | RegExp, to: string) =>
+    (release: Published): Partial<Published> => ({ installation: release.installation.replace(from, to) });
+  const inSchema =
+    (change: object) =>
+    (release: Published): Partial<Published> => ({ schema: { ...release.schema, ...change } });
+  test.each<[string, (release: Published) => Partial<Published>, string]>([
+    [
+      "a relative link",
+      inOverview(/\]\(https:[^)]*api\.md\)/, "](api.md)"),
+      "link or image that is not absolute",
+    ],
+    [
+      "a relative image",
+      inInstallation("## SDKs", "![logo](./logo.svg)"),
+      "link or image that is not absolute",
+    ],
+    [
+      "an image in HTML",
+      inInstallation("## SDKs", '<img alt="" src="logo.svg">'),
+      "image that is not at an absolute address",
+    ],
+    ["a link in HTML", inInstallation("## SDKs", '<a href="/x">x</a>'), "link that is not absolute"],
+    ["another layout", inOverview("layout: package", "layout: page"), "is not of the layout package"],
+    [
+      "another title",
+      inInstallation("Installation & Configuration", "Setup"),
+      'the title "Uptime Installation & Configuration"',
+    ],
+    ["no example in a language", inOverview("```go", "```text"), `${overviewFile} has no example in go`],
+    [
+      "the command for another address",
+      inInstallation("api.github.com/me", "api.github.com/you"),
+      "must show the command",
+    ],
+    ["no link to the SDK", inInstallation("npmjs.com/package/", "npmjs.com/"), "must link the SDK on npm"],
+    ["a publisher that is not the owner", inSchema({ publisher: "Pulumi Uptime" }), "publisher must be me"],
+    [
+      "no address for the plugin",
+      inSchema({ pluginDownloadURL: undefined }),
+      "pluginDownloadURL must be github://",
+    ],
+    [
+      "another package on npm",
+      inSchema({ language: { nodejs: { packageName: "@me/uptime" } } }),
+      "must name pulumi-uptime",
+    ],
+    [
+      "a package in Python",
+      inSchema({ language: { nodejs: { packageName: "pulumi-uptime" }, python: {} } }),
+      "a package in Python, which is not published",
+    ],
+    [
+      "a module in Go",
+      inSchema({ language: { nodejs: { packageName: "pulumi-uptime" }, go: {} } }),
+      "a module in Go, which is not published",
+    ],
+  ])("fail with %s", async (_, change, problem) => {
+    const { problemsOfRegistry } = await import("../../tools/registry.mjs");
+    const release = await published();
+    expect(problemsOfRegistry({ ...release, ...change(release) })).toEqual([
+      expect.stringContaining(problem),
+    ]);
+  });
+});
+
 describe("the published package", () => {
-  const at = (address: string) => ({ version: "1.2.3", repository: { url: `git+${address}.git` } });
+  const at = (address: string) => ({
+    name: "pulumi-uptime",
+    version: "1.2.3",
+    repository: { url: `git+${address}.git` },
+  });
 
   test("has homepage and bugs from the repository's address, which is one line of package.json", async () => {
     const { publishedManifest } = await import("../../tools/package.mjs");
@@ -66,7 +273,7 @@ describe("the published package", () => {
   test("names each language's SDK after that address, and none in a namespace of Pulumi", async () => {
     const { packageNamesOf } = await import("../../tools/schema.mjs");
     expect(packageNamesOf(at("https://github.com/Good-Watch/pulumi-uptime"))).toEqual({
-      nodejs: "@good-watch/uptime",
+      nodejs: "pulumi-uptime/native",
       python: "pulumi_uptime",
       go: "github.com/Good-Watch/pulumi-uptime/sdk/go/uptime",
       csharp: "GoodWatch",
@@ -76,6 +283,8 @@ describe("the published package", () => {
     expect(digit).toMatchObject({ csharp: "_4you", java: "com.github._4you" });
     const own = JSON.stringify(packageNamesOf(json("package.json")));
     expect(own).not.toMatch(/@pulumi|"pulumi[./]|com\.pulumi/i);
+    const { language } = json("plugin/schema.json") as { language: object };
+    expect(language).toMatchObject({ nodejs: { packageName: "pulumi-uptime/native" } });
     const schema = json("provider/engine/plugin/schema.json");
     expect(schema).toMatchObject({
       name: "uptime",

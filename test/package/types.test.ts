@@ -41,17 +41,20 @@ describe("programs that compile", () => {
       new Domain("d", { name: "d.example", homepageUrl: "https://d.example/", notFoundUrl: "https://d.example/404" });`,
     "outputs, secrets and promises as inputs": `const config = new pulumi.Config();
       const { name, id } = new Domain("d", { name: config.require("domain") });
-      new Monitor("a", { name, url: pulumi.interpolate\`https://\${name}/\`, interval: config.requireNumber("interval"),
-        requestMethod: config.require("method"),
+      new Monitor("a", { name, url: pulumi.interpolate\`https://\${name}/\`,
+        interval: config.requireNumber("interval") as uptime.MonitorInterval,
+        requestMethod: config.require<uptime.RequestMethod>("method"),
         requestHeaders: [{ key: "X-Token", value: config.requireSecret("token") }],
         requestAuthPassword: pulumi.secret("password"), alertChannelIds: [id, pulumi.output(2)] });`,
-    "values from variables and objects": `const site = { ${home}, alertCondition: "url_unavailable" };
-      new Monitor("a", { ...site, sslAlertDays: Number(site.interval), interval: pulumi.output(site.interval) });`,
+    "values from variables and objects": `const site = { ${home}, alertCondition: "url_unavailable" } as const;
+      const often: uptime.MonitorInterval = 60, days: uptime.AlertDays = 14, when: uptime.AlertCondition = "url_text";
+      new Monitor("a", { ...site, sslAlertDays: days, interval: pulumi.output(site.interval) });
+      new Monitor("b", { ...site, interval: pulumi.secret(often), alertCondition: when, requestMethod: pulumi.output("HEAD") });`,
     "a class of one's own": `class Site extends Monitor { constructor(name: string) { super(name, { ${home} }); } }
       export const url: pulumi.Output<string> = new Site("a").url;
       export const made: Monitor = new Site("b");`,
     "the provider plugin, with a provider": `const provider = new native.Provider("eu", { baseUrl: "https://eu.example", apiKey: pulumi.secret("key"),
-        accounts: { them: { apiKey: "other" } }, maxRetries: 3, goneStatuses: [403], allowHttp: pulumi.output(false) });
+        accounts: { them: { apiKey: "other" } }, maxRetries: 3, sameAccount: ["3f9c=81d0"], allowHttp: pulumi.output(false) });
       const monitor: native.Monitor = new native.Monitor("a", { ${home} }, { provider });
       export const same: Monitor = native.Monitor.get("b", monitor.id, {}, { provider });
       export const name: Promise<string | undefined> = native.getMonitor({ id: 1 }, { provider }).then((m) => m.name);
@@ -95,22 +98,19 @@ test.each([monitor, domain])("each input of $label may be an output, and each pa
 });
 
 test.each([monitor, domain])(
-  "the enumerations of $label accept the allowed values and others of their type, and nothing else",
-  (definition) => {
-    const { label, fields } = definition;
+  "the inputs of $label with a fixed list of values accept these and nothing else",
+  ({ label, fields }) => {
     const enumerations = Object.entries(fields).flatMap(([key, { allowed }]) =>
       allowed ? [{ key, allowed }] : [],
     );
     const assign = (key: string, value: unknown) =>
       `{ const value: import("pulumi-uptime").${label}Args["${key}"] = ${JSON.stringify(value)}; void value; }`;
-    const right = enumerations.flatMap(({ key, allowed }) =>
-      [...allowed, typeof allowed[0] === "number" ? 4 : "GET "].map((value) => assign(key, value)),
-    );
+    const right = enumerations.flatMap(({ key, allowed }) => allowed.map((value) => assign(key, value)));
     expect(editor.problems(right.join("\n"))).toEqual([]);
-    const wrong = enumerations.map(({ key, allowed }) =>
-      assign(key, typeof allowed[0] === "number" ? "4" : 4),
+    const wrong = enumerations.flatMap(({ key, allowed: [first] }) =>
+      (typeof first === "number" ? [4, String(first)] : ["GET ", 4]).map((value) => assign(key, value)),
     );
-    expect(editor.problems(wrong.join("\n"))).toHaveLength(enumerations.length);
+    expect(editor.problems(wrong.join("\n"))).toHaveLength(wrong.length);
   },
 );
 
@@ -121,6 +121,16 @@ describe("programs that do not compile", () => {
     ["a domain without a name", `new Domain("d", {});`, /'name' is missing/],
     ["a property that does not exist", declared("sslAlertDay: 7"), /'sslAlertDay' does not exist/],
     ["a number for a string", declared("alertTextLookup: 5"), /'number'/],
+    [
+      "an interval that the API does not have",
+      `new Monitor("a", { name: "a", url: "u", interval: 61 });`,
+      /'61' is not/,
+    ],
+    [
+      "any number as an interval",
+      `const often = Number("60");\nnew Monitor("a", { name: "a", url: "u", interval: often });`,
+      /'number' is not/,
+    ],
     ["a number for a boolean", declared("cacheBuster: 1"), /'number'/],
     ["a string for a list", declared('alertChannelIds: "1"'), /'string'/],
     ["a header without a value", declared('requestHeaders: [{ key: "X" }]'), /'value' is missing/],
@@ -166,10 +176,28 @@ describe("in an editor", () => {
     expect(texts).toEqual(Array(3).fill(expect.stringContaining("Check interval: 60, 180, 300")));
   });
 
-  test("hovering over a class shows its description", () => {
-    const [monitor, domain] = editor.hovers("export type All = Moni¦tor | Dom¦ain;");
+  test.each(["uptime", "native"])("hovering over a class shows its description: %s", (front) => {
+    const [monitor, domain, made, read] = editor.hovers(
+      `export type All = ${front}.Moni¦tor | ${front}.Dom¦ain;
+      new ${front}.Moni¦tor("a", { ${home} }); void ${front}.Monitor.g¦et("b", "7");`,
+    );
     expect(monitor).toContain("An uptime monitor");
     expect(domain).toContain("A domain");
+    expect(made).toMatch(/^Declares a monitor/);
+    expect(read).toMatch(/^Reads an existing monitor by its id/);
+  });
+
+  test.each([
+    ["uptime.Mon¦itor", "sdk/monitor.d.ts", /^class Monitor /],
+    ["uptime.get¦Domain", "sdk/domain.d.ts", /^function getDomain\(/],
+    ["native.Mon¦itor", "native.d.ts", /^class Monitor /],
+    ["native.get¦Domain", "native.d.ts", /^function getDomain\(/],
+  ])("go to definition of %s finds its declaration in %s", (name, file, declaration) => {
+    const found = editor.definitions(`void ${name};`);
+    expect(found).toContainEqual({
+      file: expect.stringMatching(new RegExp(`/dist/provider/${file}$`)) as string,
+      text: expect.stringMatching(declaration) as string,
+    });
   });
 
   /** What hovering over properties of a type shows. */
@@ -184,7 +212,7 @@ describe("in an editor", () => {
     "each input of $label is offered and documented",
     async ({ label, singular, fields }) => {
       const { withLinks } = await import("../../tools/declarations.mjs");
-      const { readManifest } = await import("../../tools/main.mjs");
+      const { readManifest } = await import("../../tools/shared.mjs");
       const page = String(withLinks(`(docs/${singular}.md)`, readManifest()));
       const keys = Object.keys(fields);
       // The account is no field of the API.
@@ -213,9 +241,7 @@ describe("in an editor", () => {
     const expected = {
       adoptExisting: "is not equal, nothing is created",
       allowHttp: "exposes the API key",
-      goneStatuses: "checked like a 404",
-      movedFrom: "another one is an error unless the old one is named here",
-      sameAccount: "Set it for one run if an error asks for it",
+      sameAccount: "which the error that asks for it names",
     };
     expect(textsOf("native.ProviderArgs", Object.keys(expected))).toEqual(
       Object.values(expected).map((text) => expect.stringContaining(text) as string),
@@ -229,7 +255,7 @@ describe("in an editor", () => {
     expect(texts).toEqual([
       expect.stringContaining("The account that the record belongs to"),
       expect.stringContaining("Everything else that the API shows"),
-      expect.stringContaining("Reads an existing record by its id"),
+      expect.stringContaining("Reads an existing monitor by its id"),
     ]);
   });
 

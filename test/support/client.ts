@@ -1,7 +1,6 @@
 import { Client } from "../../provider/api/client";
 import { systemClock, type Clock } from "../../provider/api/clock";
 import { UptimeError } from "../../provider/api/errors";
-import { Log } from "../../provider/api/log";
 import { readSettings } from "../../provider/api/settings";
 import { httpTransport, type Transport } from "../../provider/api/transport";
 import type { Settings } from "./calls";
@@ -11,10 +10,10 @@ export function clientOf(
   given: Settings,
   clock: Clock = systemClock,
   transport: Transport = httpTransport(),
+  print?: (line: string) => unknown,
 ): Client {
   const settings = readSettings({ get: (key) => given[key] }, {});
-  const log = new Log(settings.logLevel, () => undefined, clock);
-  return new Client(settings.baseUrl, settings, { clock, log, transport });
+  return new Client(settings.baseUrl, settings, { clock, transport, ...(print && { print }) });
 }
 
 /** What an operation of a client fails with. */

@@ -54,6 +54,17 @@ export class Editor {
     return this.quickInfos(marked, "displayParts");
   }
 
+  /** The declarations to which "go to definition" leads at the place that `¦` marks: each file, and what is written there. */
+  definitions(marked: string): { file: string; text: string }[] {
+    const [position = 0] = this.marksIn(marked);
+    const found = this.service.getDefinitionAtPosition(program, position) ?? [];
+    return found.map(({ fileName, contextSpan }) => {
+      const { start = 0, length = 0 } = contextSpan ?? {};
+      const text = (ts.sys.readFile(fileName) ?? "").slice(start, start + length);
+      return { file: fileName, text: text.replace(/^export (?:declare )?/, "") };
+    });
+  }
+
   private quickInfos(marked: string, part: "documentation" | "displayParts"): string[] {
     return this.marksIn(marked).map((position) => {
       const info = this.service.getQuickInfoAtPosition(program, position);

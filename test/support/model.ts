@@ -1,6 +1,4 @@
-import { systemClock, type Clock } from "../../provider/api/clock";
-import { startDynamic } from "./calls";
-import type { Kind, Properties, Provider, Settings, StartProcess } from "./calls";
+import type { Kind, Properties, Provider, Settings } from "./calls";
 import { entryOf, SimulatedEngine, urnOf, type Command, type Outcome, type Plan } from "./simulated/engine";
 
 export type Inputs = Properties;
@@ -13,71 +11,60 @@ interface State {
   unfinished: boolean;
 }
 
-interface Options {
+export interface ResourceOptions {
   /** One of its own if it is not given. */
   name?: string | undefined;
   /** The type of the component that it is a child of. */
   parent?: string;
   ignoreChanges?: string[];
   replaceOnChanges?: string[];
-  clock?: Clock;
-  /** How a process begins: with dynamic resources if it is not given. */
-  start?: (...args: Parameters<StartProcess>) => Providers;
-  /** Gives each command a process, because the plugin takes nothing that its own process has made for what state holds. */
-  restarts?: boolean;
 }
 
-type Providers = Readonly<Record<Kind, Provider>>;
+/** What a resource knows of its program: `Program`. */
+interface OfProgram {
+  /** Those of the present run. */
+  readonly settings: Settings;
+  readonly providers: Readonly<Record<Kind, Provider>>;
+  /** Each command has a run of its own. */
+  readonly restarts: boolean;
+  resource(kind: Kind, options: ResourceOptions): ModelStack;
+  nextRun(): void;
+}
 
 let stacks = 0;
 const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
 
-/** A program of one resource, which can be run again and again with other inputs. Thousands of cases take seconds. */
+/** A resource of a program, which can be run again and again with other inputs. Thousands of cases take seconds. */
 export class ModelStack {
   readonly name: string;
   readonly parent: string | undefined;
   private readonly engine: SimulatedEngine;
-  private readonly begin: () => Providers;
-  private readonly restarts: boolean;
-  private providers: Providers;
 
   constructor(
     readonly kind: Kind,
-    /** Those of the present run. */
-    public config: Settings,
-    private readonly options: Options = {},
+    private readonly program: OfProgram,
+    private readonly options: ResourceOptions = {},
   ) {
-    const { name, parent, clock = systemClock, start = startDynamic, restarts = false, ...passed } = options;
-    this.begin = () => start(this.config, { clock });
-    this.restarts = restarts;
-    this.providers = this.begin();
+    const { name, parent, ...passed } = options;
     this.name = name ?? `resource-${++stacks}`;
     this.parent = parent;
     this.engine = new SimulatedEngine(({ args, deleteBeforeReplace = false }) => {
       // To the plugin the engine passes the options itself.
-      if (this.providers[kind].import) return Promise.resolve({ inputs: args, deleteBeforeReplace });
+      if (program.providers[kind].import) return Promise.resolve({ inputs: args, deleteBeforeReplace });
       // As the class does it.
-      const mayClaim = "importId" in args || this.config["uptime:adoptExisting"] === "true";
-      const all = { ...passed, ...(mayClaim && { resource: this.owner }) };
-      const __options = Object.keys(all).length > 0 ? { __options: all } : {};
-      return Promise.resolve({
-        inputs: { ...__options, ...args, __provider: text },
-        deleteBeforeReplace: deleteBeforeReplace || mayClaim,
-      });
+      const __options = { ...passed, owner: this.urnEnd };
+      return Promise.resolve({ inputs: { __options, ...args, __provider: text }, deleteBeforeReplace });
     });
   }
 
-  /** Another resource of the same program: it shares this one's provider. */
-  beside(options: Options = {}): ModelStack {
-    const other = new ModelStack(this.kind, this.config, { ...this.options, name: undefined, ...options });
-    other.providers = this.providers;
-    return other;
+  /** Another resource of the same program. */
+  beside(options: ResourceOptions = {}): ModelStack {
+    return this.program.resource(this.kind, { ...this.options, name: undefined, ...options });
   }
 
-  /** Another run of Pulumi, which has a provider process of its own for this resource and those beside it. */
-  nextRun(...beside: ModelStack[]): void {
-    this.providers = this.begin();
-    for (const other of beside) other.providers = this.providers;
+  /** Another run of the program. */
+  nextRun(): void {
+    this.program.nextRun();
   }
 
   get state(): State | undefined {
@@ -97,14 +84,14 @@ export class ModelStack {
     this.engine.state = [entryOf(this, known)];
   }
 
-  /** What identifies it in its stack. */
-  get owner(): string {
+  /** What tells it from others in its stack. */
+  get urnEnd(): string {
     return urnOf(this).split("::").slice(2).join("::");
   }
 
   /** What `pulumi preview` would say of the declared resource. */
   async preview(declared: Inputs): Promise<Plan | undefined> {
-    if (this.restarts) this.nextRun();
+    if (this.program.restarts) this.nextRun();
     const { plans } = await this.run("up", declared, { isPreview: true });
     return [...plans.values()][0];
   }
@@ -116,42 +103,37 @@ export class ModelStack {
     return plan;
   }
 
-  /** `pulumi up --replace`, with the option `deleteBeforeReplace`. */
-  async replace(declared: Inputs): Promise<void> {
-    await this.run("up", declared, { isReplaced: true });
+  /** `pulumi up --replace`. */
+  async replace(declared: Inputs, { deleteBeforeReplace = true } = {}): Promise<void> {
+    await this.run("up", declared, { isReplaced: true, deleteBeforeReplace });
   }
 
   /** `pulumi refresh`. */
   async refresh(): Promise<void> {
-    if (this.restarts) this.nextRun();
+    if (this.program.restarts) this.nextRun();
     await this.run("refresh");
   }
 
-  /** `pulumi destroy`, in a process of its own. */
+  /** `pulumi destroy`, or what `pulumi up` does with a resource that the program no longer has. */
   async destroy(): Promise<void> {
-    this.nextRun();
-    await this.run("destroy");
-  }
-
-  /** What `pulumi up` does with a resource that the program no longer has. */
-  async drop(): Promise<void> {
     await this.run("destroy");
   }
 
   private async run(
     command: Command,
     args: Inputs = {},
-    { isPreview = false, isReplaced = false } = {},
+    { isPreview = false, isReplaced = false, deleteBeforeReplace = false } = {},
   ): Promise<Outcome> {
-    const { kind, name, parent, config: settings, providers } = this;
+    const { kind, name, parent } = this;
     const { ignoreChanges } = this.options;
+    const { settings, providers } = this.program;
     const declared = {
       kind,
       name,
       parent,
       args,
       ...(ignoreChanges && { ignoreChanges }),
-      deleteBeforeReplace: isReplaced,
+      deleteBeforeReplace,
     };
     const outcome = await this.engine.run(
       { provider: () => providers[kind] },

@@ -5,7 +5,7 @@ import type { Message } from "google-protobuf";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
-import type { Engine } from "../../provider/engine/engine";
+import type { EngineLog } from "../../provider/engine/engine-log";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginRun } from "../../provider/engine/plugin/run";
 import { noNote } from "../../provider/lifecycle/run-note";
@@ -33,12 +33,12 @@ export class PluginProcess {
   private configured = Promise.resolve();
 
   constructor(surroundings: Surroundings) {
-    const engine: Engine = {
+    const engine: EngineLog = {
       address: undefined,
       attach: (address: string) => (engine.address = address),
       log: (_severity: string, message: string) => surroundings.print?.(message),
       flush: () => Promise.resolve(),
-    } as unknown as Engine;
+    } as unknown as EngineLog;
     this.methods = methodsOf(engine, "1.0.0", {
       // Tests that run beside this one have an engine at the same address, and must not share a note with it.
       newRun: () => (this.present = new PluginRun(engine, {}, { runNote: noNote, ...surroundings })),

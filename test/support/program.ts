@@ -1,34 +1,45 @@
+import type { FrontSession } from "../../provider/engine/front";
 import type { Surroundings } from "../../provider/lifecycle/session";
 import { startDynamic, type Kind, type Provider, type Settings } from "./calls";
-import { ModelStack } from "./model";
+import { ModelStack, type ResourceOptions } from "./model";
 import { PluginProcess } from "./plugin-calls";
 import { clock, failureOf, settingsOf } from "./server";
 
 export const fronts = ["dynamic", "plugin"] as const;
 export type Front = (typeof fronts)[number];
 
+interface ProgramOptions extends Surroundings {
+  /** Gives each command a run of its own, because the plugin takes nothing that its own process has made for what state holds. */
+  readonly restarts?: boolean;
+  /** What the resources of a run share in the dynamic host. */
+  readonly session?: FrontSession;
+}
+
 /** The resources of one stack, over several runs. Each run has a process of its own, which all of them share. */
 export class Program {
-  private settings: Settings;
+  settings: Settings;
+  readonly restarts: boolean;
+  private readonly surroundings: Surroundings;
+  private readonly session: FrontSession | undefined;
   private process!: PluginProcess | undefined;
   /** The calls that the engine makes in this run. */
   providers!: Readonly<Record<Kind, Provider>>;
-  private readonly resources: ModelStack[] = [];
 
   constructor(
     readonly front: Front,
     settings: Settings = {},
-    private readonly surroundings: Surroundings = {},
+    { restarts = false, session, ...surroundings }: ProgramOptions = {},
   ) {
     this.settings = settingsOf(settings);
+    this.restarts = restarts;
+    this.session = session;
+    this.surroundings = surroundings;
     this.nextRun();
   }
 
   /** A resource of the stack that is in no state yet. */
-  resource(kind: Kind = "monitor", options = {}): ModelStack {
-    const one = new ModelStack(kind, this.settings, { ...options, start: () => this.providers });
-    this.resources.push(one);
-    return one;
+  resource(kind: Kind = "monitor", options: ResourceOptions = {}): ModelStack {
+    return new ModelStack(kind, this, options);
   }
 
   /** Another run, with some settings changed. */
@@ -36,25 +47,18 @@ export class Program {
     this.settings = { ...this.settings, ...changed };
     const surroundings = { clock, ...this.surroundings };
     this.process = this.front === "plugin" ? new PluginProcess(surroundings) : undefined;
-    this.begin(this.process?.begin(this.settings) ?? startDynamic(this.settings, surroundings));
+    this.providers =
+      this.process?.begin(this.settings) ?? startDynamic(this.settings, surroundings, this.session);
   }
 
   /** Another run in the same process, as of a plugin that is attached. */
   continue(address?: string): void {
-    if (this.process) this.begin(this.process.begin(this.settings, address));
+    if (this.process) this.providers = this.process.begin(this.settings, address);
   }
 
   /** The dynamic host answers it with nothing, and passes nothing on. */
   async cancel(): Promise<void> {
     await this.process?.cancel();
-  }
-
-  private begin(providers: Readonly<Record<Kind, Provider>>): void {
-    this.providers = providers;
-    for (const one of this.resources) {
-      one.config = this.settings;
-      one.nextRun();
-    }
   }
 }
 

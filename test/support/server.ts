@@ -35,9 +35,9 @@ export function withServer({ anyKey = false, ...options }: ServerOptions = {}): 
 const presentKey = (): string | undefined =>
   emulator.requests.at(-1)?.headers.authorization?.replace("Bearer ", "");
 
-/** The settings of a stack that uses the server. */
+/** The settings of a stack that uses the server, unless they name another one. */
 export const settingsOf = (more: Settings = {}): Settings => ({
-  "uptime:baseUrl": emulator.url,
+  ...(more["uptime:baseUrl"] === undefined && { "uptime:baseUrl": emulator.url }),
   "uptime:apiKey": myKey,
   ...more,
 });

@@ -1,9 +1,12 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import { pluginType, typeToken } from "../../provider/common/pulumi";
 import { choice, text } from "../../provider/definitions/field";
-import type { AccountArgs, ArgsOf, Definition } from "../../provider/definitions/field";
+import type { AccountArgs, ArgsOf, Definition, OutputsOf } from "../../provider/definitions/field";
 import { dynamicBinding } from "../../provider/sdk/dynamic-binding";
 import { lookups, type AllArgs, type LookupResult, type OneArgs } from "../../provider/sdk/lookups";
 import { pluginBinding } from "../../provider/sdk/plugin-binding";
-import { resourceClass, type ResourceOf, type StateOf } from "../../provider/sdk/resource";
+import { argsToRead, isOf, Registration, type StateOf } from "../../provider/sdk/resource";
 
 // A resource that the API does not have, written as a contributor would add one: its definition, and for each front its class
 // and its lookups.
@@ -36,29 +39,75 @@ export const policy: Definition = {
 
 export interface PolicyArgs extends ArgsOf<typeof policyFields>, AccountArgs {}
 export interface PolicyState extends StateOf<typeof policyFields> {}
-export type Policy = ResourceOf<typeof policyFields>;
-export const Policy = resourceClass<Policy, PolicyArgs, PolicyState>(policy, dynamicBinding);
+export interface Policy extends OutputsOf<typeof policyFields> {}
+export class Policy extends pulumi.CustomResource {
+  static readonly __pulumiType: string = typeToken(policy);
+  constructor(name: string, args: PolicyArgs, opts?: pulumi.CustomResourceOptions) {
+    const registration = new Registration(policy, dynamicBinding);
+    try {
+      super(...registration.begin(name, args, opts));
+      registration.complete(this);
+    } catch (error) {
+      throw registration.withTrace(error, new.target);
+    } finally {
+      registration.end();
+    }
+  }
+  static get(
+    name: string,
+    id: pulumi.Input<pulumi.ID>,
+    state?: PolicyState,
+    opts?: pulumi.CustomResourceOptions,
+  ): Policy {
+    return new Policy(name, argsToRead(policy, name, state) as PolicyArgs, { ...opts, id });
+  }
+  static override isInstance(obj: unknown): obj is Policy {
+    return isOf(Policy.__pulumiType, obj);
+  }
+}
 
 export interface GetPolicyArgs extends OneArgs<typeof policyFields, typeof policyFilters> {}
 export interface GetPoliciesArgs extends AllArgs<typeof policyFields, typeof policyFilters> {}
 export interface GetPolicyResult extends LookupResult<typeof policyFields> {}
 export const {
-  getOne: getPolicy,
-  getOneOutput: getPolicyOutput,
-  getAll: getPolicies,
-  getAllOutput: getPoliciesOutput,
+  one: getPolicy,
+  oneOutput: getPolicyOutput,
+  all: getPolicies,
 } = lookups<GetPolicyArgs, GetPoliciesArgs, GetPolicyResult>(policy, dynamicBinding);
 
-const [Class, found] = [
-  resourceClass<Policy, PolicyArgs, PolicyState>(policy, pluginBinding),
-  lookups<GetPolicyArgs, GetPoliciesArgs, GetPolicyResult>(policy, pluginBinding),
-];
+class NativePolicy extends pulumi.CustomResource {
+  static readonly __pulumiType: string = pluginType(policy);
+  constructor(name: string, args: PolicyArgs, opts?: pulumi.CustomResourceOptions) {
+    const registration = new Registration(policy, pluginBinding);
+    try {
+      super(...registration.begin(name, args, opts));
+      registration.complete(this);
+    } catch (error) {
+      throw registration.withTrace(error, new.target);
+    } finally {
+      registration.end();
+    }
+  }
+  static get(
+    name: string,
+    id: pulumi.Input<pulumi.ID>,
+    state?: PolicyState,
+    opts?: pulumi.CustomResourceOptions,
+  ): NativePolicy {
+    return new NativePolicy(name, argsToRead(policy, name, state) as PolicyArgs, { ...opts, id });
+  }
+  static override isInstance(obj: unknown): obj is NativePolicy {
+    return isOf(NativePolicy.__pulumiType, obj);
+  }
+}
+interface NativePolicy extends OutputsOf<typeof policyFields> {}
+const found = lookups<GetPolicyArgs, GetPoliciesArgs, GetPolicyResult>(policy, pluginBinding);
 
 /** The same on the provider plugin. */
 export const native = {
-  Policy: Class,
-  getPolicy: found.getOne,
-  getPolicyOutput: found.getOneOutput,
-  getPolicies: found.getAll,
-  getPoliciesOutput: found.getAllOutput,
+  Policy: NativePolicy,
+  getPolicy: found.one,
+  getPolicyOutput: found.oneOutput,
+  getPolicies: found.all,
+  getPoliciesOutput: found.allOutput,
 };

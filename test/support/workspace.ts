@@ -67,6 +67,7 @@ const languages = {
   yaml: { runtime: "yaml", main: "Pulumi.yaml" },
   python: { runtime: "python", main: "__main__.py" },
   go: { runtime: "go", main: "main.go" },
+  java: { runtime: "java", main: "src/main/java/App.java" },
 };
 type Language = keyof typeof languages;
 
@@ -139,7 +140,9 @@ export class Workspace {
   /** Replaces the program. */
   async write(program: string): Promise<void> {
     const text = this.language === "yaml" ? `${projectOf("yaml")}${program}` : program;
-    await fs.writeFile(join(this.project, languages[this.language].main), text);
+    const main = join(this.project, languages[this.language].main);
+    await fs.mkdir(dirname(main), { recursive: true });
+    await fs.writeFile(main, text);
   }
 
   /** Leaves nothing in the project but the packages. */

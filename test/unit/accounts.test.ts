@@ -2,8 +2,9 @@ import type { Emulator } from "../../provider/emulator";
 import { silenceHost } from "../support/calls";
 import { startEmulator } from "../support/emulator";
 import { unknown } from "../support/marks";
-import { ModelStack } from "../support/model";
+import type { ModelStack } from "../support/model";
 import { home } from "../support/monitors";
+import { Program } from "../support/program";
 
 silenceHost();
 let first: Emulator;
@@ -19,7 +20,7 @@ function resource(accounts?: object): ModelStack {
     "uptime:apiKey": "first-key",
     "uptime:accounts": JSON.stringify(accounts ?? { other: { apiKey: "second-key", baseUrl: second.url } }),
   };
-  return new ModelStack("monitor", config);
+  return new Program("dynamic", config).resource();
 }
 
 test("a resource is in its account, and state has nothing of that but its name", async () => {
@@ -112,9 +113,10 @@ test("an import reads its account, where the same id is another record", async (
     /Monitor 1 does not exist/,
   );
   await two.up({ ...home, interval: 300, importId: "100", account: "other" });
-  // The option names a record of the new account, and there is none: nothing is replaced.
   one.nextRun();
-  await expect(one.up({ ...home, importId: "1", account: "other" })).rejects.toThrow(/does not exist/);
+  await expect(one.up({ ...home, importId: "1", account: "other" })).rejects.toThrow(
+    /has the option import, and its change of account would replace it\. Remove the option import first\./,
+  );
   expect([first.monitors.size, second.monitors.size]).toEqual([1, 1]);
   expect([...first.writes(), ...second.writes()]).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { domain } from "../../provider/definitions/domain";
-import { unknownValue } from "../../provider/definitions/marks";
+import { unknownValue } from "../../provider/common/marks";
 import { monitor } from "../../provider/definitions/monitor";
-import { parseUrl } from "../../provider/definitions/url";
+import { parseUrl } from "../../provider/common/url";
 import { FrontSession } from "../../provider/engine/front";
 import { hosted, revealed, type HostedProvider, type Properties } from "../support/calls";
 import { home as valid } from "../support/monitors";

@@ -1,5 +1,5 @@
 import { Collection } from "../../provider/api/collection";
-import { ApiError, LostAnswerError, MissingError } from "../../provider/api/errors";
+import { AnotherRecordError, ApiError, LostAnswerError, MissingError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
 import { clientOf, errorOf } from "../support/client";
@@ -25,7 +25,7 @@ function collectionOf(answer: (query: URLSearchParams) => unknown): {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(text) });
   });
-  return { monitors: new Collection(monitor, client, []), asked };
+  return { monitors: new Collection(monitor, client), asked };
 }
 
 const start = (): Operation => new Operation();
@@ -148,6 +148,27 @@ describe("a record is missing", () => {
   );
 });
 
+describe("a record that is marked as deleted", () => {
+  const deleted = { ...record, deleted_at: "2030-01-01T00:00:00Z" };
+
+  test("is missing, also if it answers an update", async () => {
+    const { monitors } = collectionOf(() => ({ data: deleted }));
+    for (const request of ["get", "update"] as const) {
+      const error = await errorOf(requests[request](monitors));
+      expect(error).toBeInstanceOf(MissingError);
+      expect(error.message).toMatch(
+        /(GET|PATCH) .*\/7 was answered with a monitor that is marked as deleted\.$/,
+      );
+    }
+  });
+
+  test("says nothing about one with another id", async () => {
+    const { monitors } = collectionOf(() => ({ data: { ...deleted, id: 8 } }));
+    expect(await errorOf(requests.get(monitors))).toBeInstanceOf(AnotherRecordError);
+    expect(await requests.update(monitors)).toMatchObject({ id: "7", record: undefined });
+  });
+});
+
 describe("a list", () => {
   test.each<[string, (cursor: string | undefined) => object]>([
     ["meta.next_cursor", (next) => ({ meta: { next_cursor: next ?? null } })],
@@ -180,10 +201,60 @@ describe("a list", () => {
     ["a next page that is no address", { data: records(9), links: { next: { page: 2 } } }],
     ["a next page that is itself", { data: records(9), next_page_url: "/x" }],
     ["a cursor that leads nowhere", { data: records(9), next_cursor: "a" }],
+    ["a cursor that leads nowhere, and shows nothing", { data: [], next_cursor: "a" }],
     ["a larger total", { data: records(9), total: 2 }],
-  ])("that says by %s that it has more, and cannot be followed, is an error", async (_how, body) => {
-    const error = await errorOf(listed(collectionOf(() => body).monitors));
-    expect(error.message).toContain("cannot be read completely");
+  ])(
+    "that says by %s that it has more, and cannot be followed, is an error that says whom to ask",
+    async (_how, body) => {
+      const { monitors, asked } = collectionOf(() => body);
+      const { message } = await errorOf(listed(monitors));
+      expect(message).toContain("GET https://uptime.example.com/api/v1/monitors cannot be read completely: ");
+      expect(message).toContain(
+        "Ask the people who run the server how the next page of this list is asked for.",
+      );
+      expect(asked.length).toBeLessThanOrEqual(2);
+    },
+  );
+
+  test.each<[string, (page: number) => object]>([
+    ["links.next", (page) => ({ links: { next: page < 4 ? `/x?page=${page + 1}` : null } })],
+    ["a cursor", (page) => ({ next_cursor: page < 4 ? page + 1 : null })],
+    ["last_page", (page) => ({ meta: { current_page: page, last_page: 4 } })],
+  ])("does not end with an empty page that names the next one by %s", async (_how, paging) => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? query.get("cursor") ?? 1);
+      return { data: page % 2 === 0 ? records(10 - page) : [], ...paging(page) };
+    });
+    expect(await listed(monitors)).toEqual(["8", "6"]);
+  });
+
+  test("without an end is an error that names the number of pages", async () => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      return { data: records(page), links: { next: `/x?page=${page + 1}` } };
+    });
+    expect((await errorOf(listed(monitors))).message).toContain("it has no end after 10000 pages");
+  });
+
+  describe("whose total is higher than the number of its records", () => {
+    test("is whole if it says which page is the last, and another reading shows no more", async () => {
+      const { monitors, asked } = collectionOf((query) => {
+        const page = Number(query.get("page") ?? 1);
+        return { data: records(10 - page), meta: { current_page: page, last_page: 3, total: 12 } };
+      });
+      expect(await listed(monitors)).toEqual(["9", "8", "7"]);
+      expect(asked).toHaveLength(6);
+    });
+
+    test("is read until another reading shows no more", async () => {
+      let readings = 0;
+      const { monitors } = collectionOf(() => ({
+        data: records(...[9, 8, 7].slice(0, ++readings)),
+        links: { next: null },
+        total: 3,
+      }));
+      expect(await listed(monitors)).toEqual(["9", "8", "7"]);
+    });
   });
 
   test("with numbered pages is read with maxConcurrency requests at once, unless fewer pages are wanted", async () => {

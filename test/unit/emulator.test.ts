@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { request as send } from "node:http";
 import { join } from "node:path";
 
 import { defaultApiKey, type Dialect, type Emulator } from "../../provider/emulator";
@@ -353,6 +354,19 @@ test("the file keeps records and the next id over a restart", async () => {
   expect(second.domains.add().id).toBe(3);
 });
 
+test("the file can be read by its owner only, and is written through no link", async () => {
+  const folder = newFolder();
+  const [file, victim] = [join(folder, "state.json"), join(folder, "victim")];
+  writeFileSync(victim, "untouched");
+  symlinkSync(victim, `${file}.part`);
+  const emulator = await startEmulator({ file });
+  emulator.domains.add({ name: "a" });
+  await emulator.stop();
+  expect(readFileSync(file, "utf8")).toContain('"name":"a"');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(victim, "utf8")).toBe("untouched");
+});
+
 test.each(["{", "[]", '{"domains":{},"monitors":{}}'])(
   "a file with other content is refused: %s",
   async (content) => {
@@ -362,3 +376,35 @@ test.each(["{", "[]", '{"domains":{},"monitors":{}}'])(
     expect(readFileSync(file, "utf8")).toBe(content);
   },
 );
+
+test.each([
+  ["127.0.0.1:8080", 200],
+  ["localhost", 200],
+  ["proxied.example", 200],
+  ["evil.example", 421],
+  ["127.0.0.1.evil.example:80", 421],
+])("a request for the host %s is answered %i", async (host, expected) => {
+  const emulator = await startEmulator({ hosts: ["proxied.example"] });
+  const status = await new Promise((resolve, reject) => {
+    send(`${emulator.url}/api/v1/domains`, { headers: { ...headers, host } }, (response) => {
+      resolve(response.resume().statusCode);
+    })
+      .on("error", reject)
+      .end();
+  });
+  expect(status).toBe(expected);
+});
+
+test("a body above a mebibyte is refused before it is read to its end, whatever the key", async () => {
+  const emulator = await startEmulator();
+  const large = { ...headers, authorization: "Bearer other", "content-length": 2 ** 30 };
+  const status = await new Promise((resolve, reject) => {
+    const request = send(`${emulator.url}/api/v1/domains`, { method: "POST", headers: large }, (response) => {
+      resolve(response.statusCode);
+      request.destroy();
+    });
+    request.on("error", reject).write("a".repeat(2 ** 20 + 1));
+  });
+  expect(status).toBe(413);
+  expect(emulator.requests).toEqual([]);
+});

@@ -1,6 +1,6 @@
-import { equal } from "../../provider/definitions/field-types";
+import { equal } from "../../provider/definitions/codecs";
 import { compare, shownValue } from "../../provider/lifecycle/difference";
-import type { Value } from "../../provider/definitions/values";
+import type { Value } from "../../provider/common/values";
 import { domain } from "../../provider/definitions/domain";
 import type { Field } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";

@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
 
 import { monitor } from "../../provider/definitions/monitor";
-import { unknownValue } from "../../provider/definitions/marks";
+import { unknownValue } from "../../provider/common/marks";
 import type { Emulator, Fault } from "../../provider/emulator";
 import { FrontSession } from "../../provider/engine/front";
 import { anchorOf } from "../support/blocks";
@@ -16,6 +16,7 @@ import { startEmulator } from "../support/emulator";
 import { listen } from "../support/http-server";
 import { home } from "../support/monitors";
 import { Program } from "../support/program";
+import { isList } from "../support/sent";
 
 const file = join(__dirname, "..", "..", "docs", "errors.md");
 const hurried = { ...home, __options: { customTimeouts: { create: "40s" } } };
@@ -82,6 +83,10 @@ const cases: Record<string, () => Promise<unknown>> = {
     emulator.monitors.remove(1);
     return one.up({ ...home, interval: 300 });
   }),
+  "The record of an update is marked as deleted": later((one) => {
+    emulator.fault = always(200, { id: 1, ...home, deleted_at: "2030-01-01T00:00:00Z" });
+    return one.up({ ...home, interval: 300 });
+  }),
   "409: a conflict": answering(onPost(answer(409, { message: "Name is taken." }))),
   "422: the API refuses a value": answering(
     onPost(
@@ -128,6 +133,7 @@ const cases: Record<string, () => Promise<unknown>> = {
   }),
   "The answer is not JSON": answering(always(200, "<!doctype html><title>Log in</title>")),
   "The answer is JSON, but not the API's": answering(always(200, { hello: "world" })),
+  "A list cannot be read to its end": answering(always(200, { data: [{ id: 1, ...home }], has_more: true })),
   "The address leads elsewhere": answering(always(301, "", { location: "https://www.example.com/" })),
   "State was made with another address": later(async (one) => {
     const moved = await startEmulator();
@@ -148,6 +154,10 @@ const cases: Record<string, () => Promise<unknown>> = {
   "A record is not found, and the list holds it": later((one) => {
     emulator.fault = ({ path }) => (path.endsWith("/1") ? answer(404) : undefined);
     return one.refresh();
+  }),
+  "Every address answers with 404": later((one) => {
+    emulator.fault = always(404, "default backend - 404");
+    return one.destroy();
   }),
   "A record is not found with another key": () => ofAnotherKey().refresh(),
   "Another key finds another record": () => {
@@ -171,6 +181,21 @@ const cases: Record<string, () => Promise<unknown>> = {
     };
     return stack().up(home);
   },
+  "The answer to a create was lost, and the list was empty before": async () => {
+    const program = new Program("dynamic");
+    const [one, other] = [program.resource(), program.resource()];
+    await one.up(home);
+    program.nextRun();
+    await one.preview(home);
+    let isFirst = true;
+    emulator.fault = (request) => {
+      if (request.method === "POST") return { kind: "cut", effect: true };
+      const isEmpty = isFirst && isList(request);
+      isFirst &&= !isEmpty;
+      return isEmpty ? answer(200, { data: [] }) : undefined;
+    };
+    return other.up({ ...home, name: "Shop" });
+  },
   "A create is accepted, and nothing is there": answering(onPost(answer(200, ""))),
   "A value is accepted, and not stored": () => {
     emulator.dialect = { notStored: ["ssl_alert_days"] };
@@ -188,12 +213,34 @@ const cases: Record<string, () => Promise<unknown>> = {
   "An import names a record that another resource has": later((one) =>
     one.beside({ name: "copy" }).preview({ ...home, importId: "1" }),
   ),
-  "Two resources import one record": async () => {
+  "Two resources have one record": later(async (one) => {
+    const other = one.beside({ name: "copy" });
+    if (one.state) other.state = { ...one.state, outputs: { ...one.state.outputs, __claim: "0f0f0f0f" } };
+    one.nextRun();
+    await one.preview(home);
+    return other.preview(home);
+  }),
+  "An imported resource would be replaced": async () => {
     emulator.monitors.add(home);
-    const first = stack();
-    const declared = { ...home, importId: "1" };
-    await first.preview(declared);
-    return first.beside({ name: "copy" }).preview(declared);
+    const one = stack();
+    await one.up({ ...home, importId: "1" });
+    one.nextRun();
+    return one.preview({ ...home, importId: "2" });
+  },
+  "The server has given a record's id away": async () => {
+    const program = new Program("dynamic");
+    const [old, other] = [program.resource(), program.resource()];
+    await old.up(home);
+    program.nextRun();
+    const fields = { ...emulator.monitors.get("1") };
+    emulator.monitors.remove(1);
+    emulator.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      emulator.monitors.add(fields);
+      return answer(201, { data: fields });
+    };
+    await other.up(home);
+    return old.up({ ...home, interval: 300 });
   },
   "An account is not set": () =>
     stack({ "uptime:accounts": '{"eu": {"apiKey": "k"}, "us": {"apiKey": "k"}}' }).up({
@@ -245,10 +292,16 @@ const domainRefusals: Record<string, Inputs> = {
 
 /** The message with what differs from one run to the next in one form. */
 function plain(message: string): string {
-  return message
-    .replace(/^: /gm, "")
-    .replace(/https?:\/\/127\.0\.0\.1:\d+/g, "https://uptime.example.com")
-    .replace(/https:\/\/no\.such\.host\.invalid/g, "https://uptime.example.com");
+  return (
+    message
+      .replace(/^: /gm, "")
+      // The digits depend on the port.
+      .replace(/\b([0-9a-f]{4})=([0-9a-f]{4})\b/g, (_, one, other) =>
+        one === other ? "81d0=81d0" : "3f9c=81d0",
+      )
+      .replace(/https?:\/\/127\.0\.0\.1:\d+/g, "https://uptime.example.com")
+      .replace(/https:\/\/no\.such\.host\.invalid/g, "https://uptime.example.com")
+  );
 }
 
 const documented = readFileSync(file, "utf8");

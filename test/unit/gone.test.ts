@@ -1,12 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-
 import { keyFingerprintOf } from "../../provider/api/settings";
 import type { Emulator, Fault } from "../../provider/emulator";
-import { kinds, type Kind, type Properties } from "../support/calls";
-import { cli, withStack } from "../support/cli";
+import { kinds, type Kind } from "../support/calls";
 import { startEmulator } from "../support/emulator";
-import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
 import { home as record } from "../support/monitors";
 import { destroyAll, each, fronts, Program, refreshAll, times, type Front } from "../support/program";
@@ -17,7 +12,10 @@ import { answer, clock, emulator, failureOf, myKey, on, otherKey, withServer } f
 const home = { ...record, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
 const others = { "uptime:apiKey": otherKey };
 const mine = { "uptime:apiKey": myKey };
-const sameAccount = { "uptime:sameAccount": "true" };
+/** The account of the one key is that of the other. */
+const sameAccount = (from = fingerprintOf(otherKey), to = fingerprintOf(myKey)) => ({
+  "uptime:sameAccount": `${from}=${to}`,
+});
 
 withServer({ anyKey: true });
 
@@ -142,8 +140,12 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       program.nextRun();
       // What has been heard of before that is not known.
       expect(await refreshAll(all, 1)).toEqual(["gone", "error", "error"]);
-      program.nextRun(sameAccount);
-      expect(await refreshAll(all)).toEqual(times(3, "gone"));
+      const { "uptime:sameAccount": isEmpty } = sameAccount(fingerprintOf(myKey));
+      expect(await failureOf(all[1]?.refresh() ?? Promise.resolve())).toContain(
+        `pulumi config set uptime:sameAccount ${isEmpty}`,
+      );
+      program.nextRun({ "uptime:sameAccount": isEmpty });
+      expect(await refreshAll(all.slice(1))).toEqual(times(2, "gone"));
     });
 
     test("removes the only record of its kind if the list is empty", async () => {
@@ -161,11 +163,29 @@ describe.each(fronts)("with the present key (%s)", (front) => {
   });
 
   describe("a delete", () => {
-    test.each(kinds)("of a %s that answers 404 succeeds without reading the list", async (kind) => {
-      const [all] = await createdBefore(front, 6, kind);
-      removeEverything();
-      expect(await destroyAll(all)).toEqual(times(6, "deleted"));
-      expect(lists()).toBe(0);
+    test.each(kinds)(
+      "of a %s that answers 404 succeeds if the first page of the list can be read, once",
+      async (kind) => {
+        const [all] = await createdBefore(front, 6, kind);
+        removeEverything();
+        expect(await destroyAll(all)).toEqual(times(6, "deleted"));
+        expect(lists()).toBe(1);
+        // The API's word on the delete counts, also after a read that found nothing.
+        expect(sentRequests().filter((request) => request.startsWith("DELETE"))).toHaveLength(6);
+      },
+    );
+
+    test.each(kinds)("of a %s fails while a proxy answers everything with 404", async (kind) => {
+      const [all, program] = await createdBefore(front, 2, kind);
+      emulator.fault = () => answer(404, "default backend - 404");
+      const failure = await failureOf(all[0].destroy());
+      expect(failure).toContain("cannot be read, so it is not known whether that is the API's answer");
+      for (const command of ["pulumi state delete URN", "pulumi stack rm --force"])
+        expect(failure).toContain(command);
+      emulator.fault = undefined;
+      program.nextRun();
+      expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
+      expect(emulator[`${kind}s`].size).toBe(0);
     });
 
     test("that answers 404 succeeds even if the list holds the record", async () => {
@@ -212,15 +232,14 @@ describe.each(fronts)("with the present key (%s)", (front) => {
 });
 
 describe.each(fronts)("a record is gone (%s)", (front) => {
-  test.each<[string, Fault, Record<string, string>]>([
-    ["404", answer(404), {}],
-    ["410", answer(410), {}],
-    ["a status of uptime:goneStatuses", answer(403), { "uptime:goneStatuses": "403" }],
-    ["204", answer(204, ""), {}],
-    ["200 without a body", answer(200, ""), {}],
-    ["200 with nothing in it", answer(200, { data: null }), {}],
-  ])("if a GET is answered with %s", async (_, fault, settings) => {
-    const program = new Program(front, settings);
+  test.each<[string, Fault]>([
+    ["404", answer(404)],
+    ["410", answer(410)],
+    ["204", answer(204, "")],
+    ["200 without a body", answer(200, "")],
+    ["200 with nothing in it", answer(200, { data: null })],
+  ])("if a GET is answered with %s", async (_, fault) => {
+    const program = new Program(front);
     const all = await created(program, 1);
     remove(all[0]);
     addStranger();
@@ -282,100 +301,73 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
 });
 
 describe.each(fronts)("with another key (%s)", (front) => {
-  test("keeps a missing record in state if no known record was found", async () => {
-    const [all] = await createdByOthers(front, 2);
+  test("keeps a missing record in state, also if other records are found, and sends no delete", async () => {
+    const [all] = await createdByOthers(front, 3);
+    expect(await refreshAll(all.splice(2))).toEqual(["there"]);
     remove(...all);
-    addStranger();
     expect(await refreshAll(all)).toEqual(["error", "error"]);
     expect(await destroyAll(all)).toEqual(["error", "error"]);
     expect(all.every(({ state }) => state)).toBe(true);
+    expect(emulator.writes()).toEqual([]);
   });
 
-  test.each(kinds)("removes a missing record if the list holds another %s that state knows", async (kind) => {
-    const [all] = await createdByOthers(front, 3, kind);
-    emulator[`${kind}s`].remove(1);
-    emulator[`${kind}s`].remove(2);
-    // The third is heard of, and nothing more.
-    await all[2]?.preview(declared(kind, 3));
-    expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
-    expect(await destroyAll(all.slice(1, 2))).toEqual(["deleted"]);
-  });
-
-  test("removes a missing record if a record that state knows was read, whatever the list holds", async () => {
-    const [all] = await createdByOthers(front, 2);
-    remove(all[1]);
-    emulator.fault = (request) =>
-      isList(request) ? answer(200, { data: [{ id: 77, ...record, name: "A stranger's" }] }) : undefined;
-    expect(await refreshAll(all, 1)).toEqual(["there", "gone"]);
-  });
-
-  test.each<[string, string, Record<string, string>]>([
-    ["another name and URL", "error", { name: "Other", url: "https://other.example/" }],
-    ["another name and the same URL", "gone", { name: "Other" }],
-    ["the same name and another URL", "gone", { url: "https://other.example/" }],
-  ])("a record with the same id, %s, leads to: %s", async (_, expected, edit) => {
-    const [all] = await createdByOthers(front, 2);
-    remove(all[0]);
-    await all[1]?.preview(declared("monitor", 2));
-    emulator.monitors.edit(2, edit);
-    expect(await refreshAll(all.slice(0, 1))).toEqual([expected]);
-  });
-
-  test("removes missing records with uptime:sameAccount, which the errors name", async () => {
+  test("removes missing records with uptime:sameAccount, for which the errors have the command", async () => {
     const [all, program] = await createdByOthers(front, 4);
     remove(...all);
-    for (const one of all) expect(await failureOf(one.refresh())).toContain("uptime:sameAccount");
-    expect(await failureOf(all[0].destroy())).toContain("uptime:sameAccount");
-    program.nextRun(sameAccount);
+    addStranger();
+    const { "uptime:sameAccount": pair } = sameAccount();
+    const command = `pulumi config set uptime:sameAccount ${pair}`;
+    for (const one of all) expect(await failureOf(one.refresh())).toContain(`\`${command}\``);
+    expect(await failureOf(all[0].destroy())).toContain(`\`${command}\``);
+    // What is set already is repeated.
+    program.nextRun({ "uptime:sameAccount": "0000=1111" });
+    expect(await failureOf(all[0].refresh())).toContain(`uptime:sameAccount 0000=1111,${pair}\``);
+    program.nextRun(sameAccount());
     expect(await refreshAll(all.slice(0, 2))).toEqual(["gone", "gone"]);
     expect(await destroyAll(all.slice(2))).toEqual(["deleted", "deleted"]);
   });
 
-  test("a delete of a record that the list holds fails, and names uptime:sameAccount, with which it works", async () => {
+  test("a pair that stays set does no harm with a third key", async () => {
     const [all, program] = await createdByOthers(front, 2);
-    emulator.fault = ({ method, path }) =>
-      method === "GET" && /\/\d+$/.test(path) ? answer(404) : undefined;
-    const failure = await failureOf(all[0].destroy());
-    expect(failure).toContain("but the list of monitors holds 1");
-    expect(failure).toContain("uptime:sameAccount");
-    program.nextRun(sameAccount);
-    expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
-    expect(storedIds()).toEqual([]);
+    program.nextRun({ "uptime:apiKey": "third-key", ...sameAccount() });
+    remove(all[0]);
+    emulator.monitors.edit(2, { name: "Other" });
+    expect(await refreshAll(all)).toEqual(["error", "error"]);
   });
 
   describe.each(writes)("%s", (_, operation) => {
-    test.each([{}, { name: "Other" }, { url: "https://other.example/" }])(
-      "reads the record first, and succeeds if it agrees in name or URL: %j",
+    test("reads the record first, and succeeds if it has the same name and URL", async () => {
+      const [[one]] = await createdByOthers(front, 1);
+      await operation(one);
+      expect(sentRequests()[0]).toBe("GET /api/v1/monitors/1");
+      expect(emulator.writes()).toHaveLength(1);
+    });
+
+    test.each([{ name: "Other" }, { url: "https://other.example/" }])(
+      "of a record with %j fails until uptime:sameAccount has the pair",
       async (edit) => {
-        const [[one]] = await createdByOthers(front, 1);
+        const [[one], program] = await createdByOthers(front, 1);
         emulator.monitors.edit(1, edit);
+        const { "uptime:sameAccount": pair } = sameAccount();
+        expect(await failureOf(operation(one))).toContain(`uptime:sameAccount ${pair}`);
+        expect(emulator.writes()).toEqual([]);
+        program.nextRun(sameAccount());
         await operation(one);
-        expect(sentRequests()[0]).toBe("GET /api/v1/monitors/1");
         expect(emulator.writes()).toHaveLength(1);
       },
     );
-
-    test("of a record with another name and URL fails until uptime:sameAccount is set", async () => {
-      const [[one], program] = await createdByOthers(front, 1);
-      emulator.monitors.edit(1, { name: "Other", url: "https://other.example/" });
-      expect(await failureOf(operation(one))).toContain("uptime:sameAccount");
-      expect(emulator.writes()).toEqual([]);
-      program.nextRun(sameAccount);
-      await operation(one);
-      expect(emulator.writes()).toHaveLength(1);
-    });
   });
 
-  test("a read renews the fingerprint, and refuses a record with another name and URL", async () => {
+  test("a read renews the digits of the key, and refuses a record with another name", async () => {
     const [all] = await createdByOthers(front, 2);
-    emulator.monitors.edit(2, { name: "Other", url: "https://other.example/" });
+    emulator.monitors.edit(2, { name: "Other" });
     expect(await refreshAll(all)).toEqual(["there", "error"]);
     // Otherwise a second refresh would find that name in state, and accept the record.
     expect(await refreshAll(all)).toEqual(["there", "error"]);
     expect(all.map(keyOf)).toEqual([fingerprintOf(myKey), fingerprintOf(otherKey)]);
   });
 
-  test("removes missing records once a refresh has renewed their fingerprints", async () => {
+  test("removes missing records once a refresh has renewed the digits of the key", async () => {
     const [all, program] = await createdByOthers(front, 3);
     await refreshAll(all);
     program.nextRun();
@@ -405,80 +397,50 @@ describe.each(fronts)("at another address (%s)", (front) => {
     moved = await startEmulator({ apiKey: myKey, sleep: clock.hold, settled: true });
   });
 
-  /** Monitors of a server that has moved since, in a run with movedFrom unless told otherwise. */
+  /** Monitors of a server that has moved since. */
   async function createdElsewhere(settings: Record<string, string>): Promise<[Several, Program]> {
     const program = new Program(front, settings);
     const all = await created(program, 3);
     for (const one of emulator.monitors.all()) moved.monitors.add(one);
-    program.nextRun({ ...mine, "uptime:baseUrl": moved.url, "uptime:movedFrom": emulator.url });
+    program.nextRun({ ...mine, "uptime:baseUrl": moved.url });
     return [all, program];
   }
 
-  test("every operation fails until uptime:movedFrom names the old address", async () => {
-    const [all, program] = await createdElsewhere(mine);
-    program.nextRun({ "uptime:movedFrom": "" });
-    expect(await failureOf(all[0].refresh())).toContain("uptime:movedFrom");
-    expect(await destroyAll(all)).toEqual(times(3, "error"));
-  });
+  test.each([mine, others])(
+    "every operation fails until uptime:sameAccount has the pair: %j",
+    async (settings) => {
+      const [all, program] = await createdElsewhere(settings);
+      const pair = sameAccount(fingerprintOf(settings["uptime:apiKey"]), fingerprintOf(myKey, moved.url));
+      const command = `pulumi config set uptime:sameAccount ${pair["uptime:sameAccount"]}`;
+      expect(await failureOf(all[0].refresh())).toContain(`State was made with another address`);
+      expect(await failureOf(all[0].refresh())).toContain(command);
+      expect(await failureOf(all[0].preview(declared("monitor", 1)))).toContain(command);
+      expect(await destroyAll(all)).toEqual(times(3, "error"));
+      program.nextRun(pair);
+      moved.monitors.remove(1);
+      moved.monitors.remove(2);
+      expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
+      expect(await destroyAll(all.slice(1, 2))).toEqual(["deleted"]);
+      expect(await refreshAll(all.slice(2))).toEqual(["there"]);
+      expect(all.slice(2).map(keyOf)).toEqual([fingerprintOf(myKey, moved.url)]);
+      // Then the setting is no longer needed.
+      program.nextRun({ "uptime:sameAccount": "" });
+      expect(await refreshAll(all.slice(2))).toEqual(["there"]);
+    },
+  );
 
-  test("a new record with the same id does not hide that the old one needs uptime:movedFrom", async () => {
+  test("a new record with the same id does not hide that the old one is of another server", async () => {
     const program = new Program(front, mine);
     const [old] = await created(program, 1);
     program.nextRun({ ...mine, "uptime:baseUrl": moved.url });
-    expect(await failureOf(old.preview(declared("monitor", 1)))).toContain("uptime:movedFrom");
+    expect(await failureOf(old.preview(declared("monitor", 1)))).toContain("uptime:sameAccount");
     const [added] = await created(program, 1);
     expect(added.state?.id).toBe(old.state?.id);
-    expect(await failureOf(old.drop())).toContain("uptime:movedFrom");
-  });
-
-  test("the fingerprint is compared with that of the old address", async () => {
-    const [all] = await createdElsewhere(mine);
-    moved.monitors.remove(1);
-    moved.monitors.remove(2);
-    expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
-    expect(await destroyAll(all.slice(1, 2))).toEqual(["deleted"]);
-    expect(await refreshAll(all.slice(2))).toEqual(["there"]);
-    expect(all.slice(2).map(keyOf)).toEqual([fingerprintOf(myKey, moved.url)]);
-  });
-
-  test("another key counts as another key at the new address too", async () => {
-    const [all] = await createdElsewhere(others);
-    moved.monitors.clear();
-    addStranger(moved);
-    expect(await refreshAll(all)).toEqual(times(3, "error"));
-  });
-
-  test("records found at one address prove nothing about another", async () => {
-    const apart = { ...others, "uptime:monitorsBaseUrl": moved.url };
-    moved.apiKey = otherKey;
-    const program = new Program("dynamic", apart);
-    const [monitors, domains] = [await created(program, 2), await created(program, 1, "domain")];
-    moved.apiKey = myKey;
-    program.nextRun(mine);
-    expect(await refreshAll(domains)).toEqual(["there"]);
-    moved.monitors.clear();
-    addStranger(moved);
-    expect(await refreshAll(monitors)).toEqual(["error", "error"]);
+    expect(await failureOf(old.destroy())).toContain("uptime:sameAccount");
   });
 });
 
-test("records found with one account's key prove nothing about another account at the same address", async () => {
-  const accounts = { "uptime:accounts": JSON.stringify({ team: { apiKey: "team-key" } }) };
-  const program = new Program("dynamic", { ...accounts, ...others });
-  const [own, team] = [program.resource(), program.resource()];
-  await own.up(declared("monitor", 1));
-  await team.up({ ...declared("monitor", 2), account: "team" });
-  expect([own, team].map(keyOf)).toEqual([fingerprintOf(otherKey), fingerprintOf("team-key")]);
-  program.nextRun(mine);
-  remove(own);
-  // What the team has is found with its key, and says nothing of ours.
-  expect(await refreshAll([team])).toEqual(["there"]);
-  emulator.fault = (request) =>
-    isList(request) ? answer(200, { data: [{ id: 77, ...record }] }) : undefined;
-  expect(await refreshAll([own])).toEqual(["error"]);
-});
-
-describe("the fingerprint of address and key in state", () => {
+describe("the digits of address and key in state", () => {
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
     ["a refresh that finds nothing new", (one) => one.refresh()],
@@ -519,27 +481,6 @@ describe("the fingerprint of address and key in state", () => {
     program.nextRun(others);
     const read = await program.providers.monitor.read("urn", one.state?.id ?? "", {}, {});
     expect(read?.outputs).toMatchObject({ __readOnly: true, __key: fingerprintOf(otherKey) });
-  });
-
-  test("is written by `export --state`", async () => {
-    const program = new Program("dynamic");
-    for (const number of [1, 2]) emulator.monitors.add({ ...record, name: `M${number}` });
-    const folder = newFolder();
-    writeFileSync(join(folder, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
-    const env = withStack(folder, { "uptime:baseUrl": emulator.url, "uptime:apiKey": myKey });
-    const args = ["export", "--out", ".", "--stack", "prod", "--state", "state.json"];
-    await cli({ url: "", apiKey: "" }, folder, args, { env });
-    const { deployment } = JSON.parse(readFileSync(join(folder, "state.json"), "utf8")) as {
-      deployment: { resources: { id: string; type: string; outputs: Properties }[] };
-    };
-    const exported = deployment.resources.filter(({ type }) => type.endsWith(":Monitor"));
-    const all = exported.map(({ id, outputs }) => {
-      const one = program.resource();
-      one.state = { id, outputs, inputs: {}, unfinished: false };
-      return one;
-    });
-    expect(all.map(keyOf)).toEqual(times(2, fingerprintOf(myKey)));
-    expect(await refreshAll(all)).toEqual(["there", "there"]);
   });
 
   test.each<[string, string | undefined]>([

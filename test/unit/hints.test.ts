@@ -10,7 +10,7 @@ withServer({ anyKey: true });
 describe.each(fronts)("an error says that Pulumi uses the settings of the last `up` (%s)", (front) => {
   type Operation = (one: ModelStack) => Promise<unknown>;
   const refresh: Operation = (one) => one.refresh();
-  const drop: Operation = (one) => one.drop();
+  const drop: Operation = (one) => one.destroy();
   const change: Operation = (one) => one.up({ ...home, interval: 300 });
 
   /** What an operation on a resource in state fails with, if the key is refused or the address is another one. */

@@ -6,7 +6,7 @@ import { Collection } from "../../provider/api/collection";
 import { MissingError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
-import { Cleaner } from "../../provider/engine/clean";
+import { Redactor } from "../../provider/engine/redactor";
 import { clientOf, errorOf } from "../support/client";
 import { answering, listen, serve } from "../support/http-server";
 
@@ -48,7 +48,7 @@ function collection(url: string, clock?: Clock): Collection {
     "uptime:timeoutSeconds": "60",
     "uptime:maxRetries": "0",
   };
-  return new Collection(monitor, clientOf(settings, clock), []);
+  return new Collection(monitor, clientOf(settings, clock));
 }
 
 const soon = (): Operation => new Operation();
@@ -58,7 +58,7 @@ const show = (url: string, clock?: Clock) => collection(url, clock).get("7", soo
 /** The sentence that a person reads; it must hold no key. */
 async function sentenceOf(operation: Promise<unknown>): Promise<string> {
   const error = await errorOf(operation);
-  const message = new Cleaner([key]).error(error);
+  const message = new Redactor([key]).error(error);
   expect(message).not.toContain("canary-key");
   expect(message.length).toBeLessThan(1500);
   return message;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { oldestNode, problemOfNode } from "../../provider/definitions/node-version";
+import { oldestNode, problemOfNode } from "../../provider/common/node-version";
 
 const root = join(__dirname, "..", "..");
 const json = (name: string) => JSON.parse(readFileSync(join(root, name), "utf8")) as unknown;

@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { domain } from "../../provider/definitions/domain";
 import { FrontSession } from "../../provider/engine/front";
 import { monitor } from "../../provider/definitions/monitor";
-import { unknownValue } from "../../provider/definitions/marks";
+import { unknownValue } from "../../provider/common/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
-import { times } from "../support/program";
+import { Program, times } from "../support/program";
 import { lists, sentRequests, storedIds } from "../support/sent";
 import { clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
-import { ModelStack, type Inputs } from "../support/model";
+import type { Inputs, ModelStack } from "../support/model";
 import { sample } from "../support/size";
 import { home } from "../support/monitors";
 
@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 const resource = (kind: "monitor" | "domain" = "monitor", name = "home", more = {}): ModelStack =>
-  new ModelStack(kind, settingsOf(more), { name, clock });
+  new Program("dynamic", more).resource(kind, { name });
 
 function add(fields: Inputs = {}): string {
   return String(emulator.monitors.add({ ...home, ...fields }).id);
@@ -70,7 +70,7 @@ test("the first nineteen imports and adoptions are announced one by one, the oth
   for (let number = 1; number <= 21; number++) {
     const [name, owner] = [`Monitor ${number}`, `m${number}`];
     const importId = add({ name });
-    const declared = { ...home, name, __options: { resource: owner } };
+    const declared = { ...home, name, __options: { owner: owner } };
     if (number === 19) {
       const { inputs = {} } = await provider.check({}, declared);
       expect((await provider.create(inputs)).id).toBe(importId);
@@ -142,12 +142,11 @@ describe("an import", () => {
         fc.asyncProperty(inputs, dialects, async (declared, dialect) => {
           table.clear();
           emulator.dialect = dialect;
-          const more = { "uptime:goneStatuses": "403" };
-          const before = new ModelStack(kind, settingsOf(more), { clock });
+          const before = new Program("dynamic").resource(kind);
           await before.up(declared);
           emulator.forget();
           const importId = before.state?.id;
-          const one = resource(kind, "home", more);
+          const one = resource(kind, "home");
           expect(await one.up({ ...declared, importId })).toBe("create");
           expect(one.state?.id).toBe(importId);
           for (const later of [{ ...declared, importId }, declared]) {
@@ -209,7 +208,7 @@ describe("an import is refused in the preview", () => {
 
   test("but not for a property in ignoreChanges", async () => {
     const importId = add({ interval: 300 });
-    const one = new ModelStack("monitor", settingsOf(), { ignoreChanges: ["interval"], clock });
+    const one = new Program("dynamic").resource("monitor", { ignoreChanges: ["interval"] });
     await one.up({ ...home, importId });
     expect(one.state?.outputs).toMatchObject({ interval: 300 });
   });
@@ -229,28 +228,27 @@ describe("an import is refused in the preview", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("when another resource imports the record or already has it, which is named with its parents' types", async () => {
+  test("when another resource imports the record or has it, which is named with its parents' types", async () => {
     const importId = add();
     const one = resource();
     const two = one.beside({ name: "two" });
     await one.preview({ ...home, importId });
     expect(await failureOf(two.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, and so does the option import of ${one.owner}: only one resource can have it`,
+      `import names monitor ${importId}, which ${one.urnEnd} of this stack has or imports too: only one resource can have it`,
     );
-    // Without the option, it is known by its id only.
     const old = resource().beside({ name: "web", parent: "my:site:Front" });
     await old.up({ ...home, importId });
     const late = old.beside({ name: "web", parent: "my:site:Back" });
-    expect(late.owner).toBe("my:site:Back$pulumi-nodejs:dynamic/uptime:Monitor::web");
-    old.nextRun(late);
+    expect(late.urnEnd).toBe("my:site:Back$pulumi-nodejs:dynamic/uptime:Monitor::web");
+    old.nextRun();
     await old.preview(home);
     expect(await failureOf(late.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, which ${old.owner} of this stack has already`,
+      `import names monitor ${importId}, which ${old.urnEnd} of this stack has or imports too`,
     );
-    old.nextRun(late);
+    old.nextRun();
     await late.preview({ ...home, importId });
     expect(await failureOf(old.preview(home))).toContain(
-      `Monitor ${importId} belongs to this resource, and ${late.owner} has it too: one of them has adopted or imported`,
+      `Monitor ${importId} belongs to ${old.urnEnd}, and ${late.urnEnd} has it too. Remove one of the two`,
     );
     expect(emulator.writes()).toEqual([]);
   });
@@ -294,7 +292,7 @@ test("a value that is unknown in the preview is compared in the up, and nothing 
   const declared = {
     ...home,
     importId,
-    __options: { resource: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
+    __options: { owner: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
   };
   const checked = await provider.check({}, { ...declared, url: unknownValue });
   expect(checked.failures).toEqual([]);
@@ -324,47 +322,56 @@ describe("if the option import is kept", () => {
     return [one, declared];
   }
 
-  test("a replacement creates a new record, and the next run changes nothing", async () => {
-    const [one, declared] = await imported();
-    await one.replace(declared);
-    expect(one.state?.id).toBe("2");
-    expect(storedIds()).toEqual(["2"]);
-    one.nextRun();
-    expect(await one.up(declared)).toBe("same");
-    await one.refresh();
-    expect(await one.up(declared)).toBe("same");
-    one.nextRun();
-    expect(await one.up({ ...declared, interval: 300 })).toBe("update");
-    one.nextRun();
-    expect(await one.up({ ...declared, interval: 300 })).toBe("same");
-    // Now the id is that of no record, and the engine asks as it does for a new resource.
-    one.nextRun();
-    expect(await failureOf(one.replace(declared))).toContain("remove the option import");
-    expect(names()).toEqual(["Home"]);
-    one.nextRun();
-    await one.replace(home);
-    expect(names()).toEqual(["Home"]);
-  });
+  test.each([false, true])(
+    "what replaces without asking imports the record again, and nothing is deleted; deleted first: %j",
+    async (deleteBeforeReplace) => {
+      const [one, declared] = await imported();
+      await one.replace(declared, { deleteBeforeReplace });
+      expect(one.state?.id).toBe("1");
+      one.nextRun();
+      expect(await one.up({ ...declared, interval: 300 })).toBe("update");
+      one.nextRun();
+      expect(await one.up({ ...declared, interval: 300 })).toBe("same");
+      // Without the option, it makes a new record.
+      one.nextRun();
+      await one.replace(home);
+      expect(storedIds()).toEqual(["2"]);
+    },
+  );
 
-  test("each new name of a domain replaces its record", async () => {
+  test.each<["domain" | "monitor", object, Inputs, string]>([
+    ["domain", {}, { name: "second.example" }, "its change of name"],
+    ["monitor", { replaceOnChanges: ["interval"] }, { ...home, interval: 300 }, "its change of interval"],
+    ["monitor", {}, { ...home, importId: "2" }, "another record"],
+    ["monitor", {}, { ...home, account: "eu" }, "its change of account"],
+  ])(
+    "a diff that would replace a %s is an error that says to remove it first: %j %j",
+    async (kind, options, changed, what) => {
+      const first = kind === "domain" ? { name: "first.example" } : home;
+      const importId = String(emulator[`${kind}s`].add(first).id);
+      emulator.monitors.add(home);
+      const accounts = { "uptime:accounts": '{"eu": {"apiKey": "emulator-key"}}' };
+      const one = new Program("dynamic", accounts).resource(kind, options);
+      await one.up({ ...first, importId });
+      one.nextRun();
+      const failure = await failureOf(one.preview({ importId, ...changed }));
+      expect(failure).toContain(
+        `has the option import, and ${what} would replace it. Remove the option import first.`,
+      );
+      const { importId: _, ...without } = { importId, ...changed };
+      one.nextRun();
+      expect(await one.preview(without)).toBe(what === "another record" ? "same" : "replace");
+      expect(emulator.writes()).toEqual([]);
+    },
+  );
+
+  test("a value that is not known in the preview is no error in it", async () => {
     const importId = String(emulator.domains.add({ name: "first.example" }).id);
     const one = resource("domain");
     await one.up({ name: "first.example", importId });
-    for (const name of ["second.example", "third.example"]) {
-      one.nextRun();
-      expect(await one.up({ name, importId })).toBe("replace");
-      one.nextRun();
-      expect(await one.up({ name, importId })).toBe("same");
-      expect(emulator.domains.all()).toMatchObject([{ name }]);
-      expect(storedIds("domain")).toEqual([one.state?.id]);
-    }
-  });
-
-  test("a record that was deleted in the same run is created again", async () => {
-    const [one, declared] = await imported();
-    await one.destroy();
-    expect(await one.up(declared)).toBe("create");
-    expect(storedIds()).toEqual(["2"]);
+    one.nextRun();
+    expect(await one.preview({ name: unknownValue, importId })).toBe("replace");
+    expect(await one.up({ name: "first.example", importId })).toBe("same");
   });
 
   test("a replacement that was killed after its delete is found gone by a refresh, and can be created again", async () => {
@@ -381,24 +388,14 @@ describe("if the option import is kept", () => {
     expect(names()).toEqual(["Home"]);
   });
 
-  test("a record that was deleted by hand is created again by the run whose refresh finds it gone", async () => {
-    const [one, declared] = await imported();
-    emulator.monitors.remove(declared.importId);
-    await one.refresh();
-    expect(one.state).toBeUndefined();
-    expect(await one.up(declared)).toBe("create");
-    expect(names()).toEqual(["Home"]);
-    expect(await one.up(declared)).toBe("same");
-  });
-
   test("a resource that is renamed keeps its record, also if the run was killed before the old one was deleted", async () => {
     const [old, declared] = await imported();
     const renamed = old.beside({ name: "renamed" });
     await renamed.up(declared);
     // Killed before the old one was deleted; the option may go meanwhile.
-    old.nextRun(renamed);
+    old.nextRun();
     expect(await renamed.up(home)).toBe("same");
-    await old.drop();
+    await old.destroy();
     expect(names()).toEqual(["Home"]);
     renamed.nextRun();
     await renamed.destroy();
@@ -408,30 +405,19 @@ describe("if the option import is kept", () => {
   test("a new resource under the former name of an imported one keeps the record", async () => {
     const [former, declared] = await imported();
     await former.beside({ name: former.name }).up(declared);
-    await former.drop();
+    await former.destroy();
     expect(names()).toEqual(["Home"]);
   });
 
   test("a resource that was not imported can be renamed and imported in one run", async () => {
-    const old = new ModelStack("monitor", settingsOf(), { clock });
+    const old = new Program("dynamic").resource();
     await old.up(home);
     const renamed = old.beside({ name: "renamed" });
-    old.nextRun(renamed);
+    old.nextRun();
     await renamed.up({ ...home, importId: old.state?.id });
-    await old.drop();
+    await old.destroy();
     expect(names()).toEqual(["Home"]);
     expect(await renamed.up({ ...home, importId: renamed.state?.id })).toBe("same");
-  });
-
-  test("another id replaces the resource by the record of that id", async () => {
-    const [one] = await imported();
-    const other = { ...home, importId: add({ interval: 300 }) };
-    expect(await failureOf(one.up(other))).toMatch(/interval.*60.*300/);
-    expect(names()).toEqual(["Home", "Home"]);
-    one.nextRun();
-    expect(await one.up({ ...other, interval: 300 })).toBe("replace");
-    expect(one.state?.id).toBe(other.importId);
-    expect(storedIds()).toEqual([other.importId]);
   });
 });
 

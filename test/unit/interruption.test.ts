@@ -282,11 +282,7 @@ describe("after Cancel, nothing begins", () => {
 test("after SIGTERM, the dynamic host's check of an import ends at once", async () => {
   const host = startDynamic(settingsOf(), { clock });
   emulator.fault = () => answer(429, "", { "retry-after": "300" });
-  const running = host.monitor.check(
-    "",
-    {},
-    { ...home, importId: "1", __options: { resource: "type::home" } },
-  );
+  const running = host.monitor.check("", {}, { ...home, importId: "1", __options: { owner: "type::home" } });
   while (clock.pending === 0) await new Promise(setImmediate);
   const begun = clock.now();
   await host.finish();

@@ -3,7 +3,6 @@ import type { Clock } from "../../provider/api/clock";
 import { Operation } from "../../provider/api/operation";
 import { RateLimiter } from "../../provider/api/rate-limit";
 import type { Denial, EndedRequest, PendingRequest } from "../../provider/api/rate-limit";
-import { WaitNotices } from "../../provider/api/wait-notices";
 import type { Fault } from "../../provider/emulator";
 import { limitKinds } from "../support/limits";
 import { clientOf } from "../support/client";
@@ -21,7 +20,7 @@ const get = (of: Client, timeout?: number): Promise<Answer> =>
   of.send({ method: "GET", path: "/api/v1/monitors", operation: new Operation({ clock }, { timeout }) });
 
 /** The first requests are answered so, all others as usual. */
-function first(...faults: Fault[]): void {
+function first(...faults: (Fault | undefined)[]): void {
   emulator.fault = () => faults.shift();
 }
 
@@ -65,15 +64,16 @@ describe("uptime:maxConcurrency", () => {
     expect([emulator.monitors.size, emulator.domains.size]).toEqual([6, 6]);
   });
 
-  test("is one once the API has refused a request, and grows by one with each that it accepts", async () => {
+  test("is one after a refusal, until the API accepts a request", async () => {
     const one = client();
-    await get(one);
-    const counts = counted(20, answer(429, "", { "retry-after": "0" }));
-    await get(one);
+    const refusal = answer(429, "", { "retry-after": "0" });
+    const counts = counted(20, refusal, refusal);
+    await Promise.all([get(one), get(one)]);
     await Promise.all(Array.from({ length: 40 }, () => get(one)));
-    expect(counts.slice(0, 2)).toEqual([1, 1]);
-    expect(Math.max(...counts.slice(0, 5))).toBeLessThan(4);
+    // Two are refused, one is tried, and then all go.
+    expect(counts.slice(0, 3)).toEqual([1, 2, 1]);
     expect(Math.max(...counts)).toBe(8);
+    expect(counts).toHaveLength(44);
   });
 
   test("keeps a request waiting only until the time of its operation is over", async () => {
@@ -112,9 +112,10 @@ function limiterOf(requestsPerMinute?: number, maxConcurrency = 8) {
 }
 
 /** A read of an operation without a time of its own. */
-const read = (clock: Clock): PendingRequest => ({
-  operation: new Operation({ clock }),
+const read = (clock: Clock, operation = new Operation({ clock })): PendingRequest => ({
+  operation,
   isWrite: false,
+  since: clock.now(),
   denialError: denied,
 });
 
@@ -143,83 +144,80 @@ describe("in a minute", () => {
     expect(clock.now() - started).toBe(120_000);
   });
 
-  test("a read goes before the creates of others if its operation has written", async () => {
-    const { clock, limiter } = limiterOf(undefined, 1);
-    const order: string[] = [];
-    const send = (name: string, hasWritten: boolean): Promise<unknown> => {
-      const turn = read(clock);
-      turn.operation.hasWritten = hasWritten;
-      return limiter.run(turn, async () => {
-        order.push(name);
-        await clock.sleep(10);
-        return ended(undefined);
-      });
-    };
-    const sent = ["sent", "other create", "one more"].map((name) => send(name, false));
-    sent.push(send("look", true), send("second look", true));
-    await clock.until(Promise.all(sent));
-    expect(order).toEqual(["sent", "look", "second look", "other create", "one more"]);
-  });
-
-  describe("a wait is reported", () => {
-    /** Sends requests through limiters of one process; returns each line, after how many seconds, and of which resource. */
-    async function told(limits: readonly number[], count: number, urn?: string): Promise<unknown[]> {
+  describe("a wait is shown", () => {
+    /** A limiter, what it shows of waits, each after how many seconds, and on which resource. */
+    function shownBy(requestsPerMinute?: number) {
       const clock = new VirtualClock();
-      const started = clock.now();
-      const lines: unknown[] = [];
-      const notices = new WaitNotices(clock, (line, of) =>
-        lines.push([(clock.now() - started) / 1000, line, ...(of === undefined ? [] : [of])]),
-      );
-      const all = limits.flatMap((requestsPerMinute) => {
-        const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock, notices);
-        const turn = { ...read(clock), operation: new Operation({ clock }, { urn }) };
-        return Array.from({ length: count }, () => limiter.run(turn, answered(200)));
-      });
-      await clock.until(Promise.all(all));
-      // Nobody waits any more, so no timer is left that would tell of it.
-      await clock.until(clock.sleep(300_000));
-      return lines;
+      const lines: [seconds: number, line: string, ...urn: string[]][] = [];
+      const show = (line: string, urn?: string) =>
+        lines.push([clock.now() / 1000, line, ...(urn === undefined ? [] : [urn])]);
+      return {
+        clock,
+        lines,
+        limiter: new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock, show),
+      };
     }
-    /** After how many seconds a line was printed, and its numbers: for how long, how many are done, how many wait. */
-    const numbersOf = (told: unknown): number[] => (String(told).match(/\d+/g) ?? []).map(Number);
+    const all = (count: number, send: (index: number) => Promise<unknown>) =>
+      Promise.all(Array.from({ length: count }, (_, index) => send(index)));
 
-    test("after ten seconds and then every thirty, with its length, the requests done and those waiting", async () => {
-      const [first, ...others] = await told([60], 150);
-      expect(first).toEqual([
-        10,
-        "waiting for uptime:requestsPerMinute, for 10 seconds so far: 60 requests done, 90 waiting",
-      ]);
-      expect(others.map(numbersOf)).toEqual([
-        [40, 40, 60, 90],
-        [70, 70, 120, 30],
-        [100, 100, 120, 30],
-      ]);
-    });
-
-    test("in one line for all accounts of the process", async () => {
-      expect((await told([10, 20], 30)).map(numbersOf)).toEqual([
-        [10, 10, 30, 30],
-        [40, 40, 30, 30],
-        [70, 70, 50, 10],
-        [100, 100, 50, 10],
+    test("a second after it begins and then every twenty, with the time that is left and the requests done", async () => {
+      const { clock, lines, limiter } = shownBy(60);
+      await clock.until(all(150, () => limiter.run(read(clock), answered(200))));
+      // Nobody waits any more, so nothing is shown any more.
+      await clock.until(clock.sleep(300_000));
+      expect(lines).toEqual([
+        [1, "rate limit: 59 s, 60 of 150 done"],
+        [21, "rate limit: 39 s, 60 of 150 done"],
+        [41, "rate limit: 19 s, 60 of 150 done"],
+        [61, "rate limit: 59 s, 120 of 150 done"],
+        [81, "rate limit: 39 s, 120 of 150 done"],
+        [101, "rate limit: 19 s, 120 of 150 done"],
       ]);
     });
 
-    test("on the resource that waits first", async () => {
-      const [[, , of] = []] = (await told([1], 2, "urn:of-a-monitor")) as unknown[][];
-      expect(of).toBe("urn:of-a-monitor");
+    test("on several of the resources that wait, the last ones", async () => {
+      const { clock, lines, limiter } = shownBy(1);
+      const urns = ["first", "second", "third", "fourth", "fourth"];
+      const send = (index: number): Promise<unknown> => {
+        const operation = new Operation({ clock }, { urn: urns[index] });
+        return limiter.run(read(clock, operation), answered(200));
+      };
+      await clock.until(all(urns.length, send));
+      expect(lines.slice(0, 3)).toEqual(
+        ["second", "third", "fourth"].map((urn) => [1, "rate limit: 59 s, 1 of 5 done", urn]),
+      );
     });
 
-    test("only if it lasts ten seconds", async () => {
-      const clock = new VirtualClock();
-      const lines: string[] = [];
-      const notices = new WaitNotices(clock, (line) => lines.push(line));
-      const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute: undefined }, clock, notices);
-      for (const seconds of ["9", "9", "11"]) {
-        await clock.until(limiter.run(read(clock), answered(429, { "retry-after": seconds })));
-        await clock.until(limiter.run(read(clock), answered(200)));
-      }
-      expect(lines.map(numbersOf)).toEqual([[10, 2, 1]]);
+    test.each([
+      [9, []],
+      [11, [[1, "rate limit: 10 s, 0 of 1 done"]]],
+    ])("if it lasts more than ten seconds: %i", async (seconds, expected) => {
+      const { clock, lines, limiter } = shownBy();
+      const refused = read(clock);
+      await clock.until(limiter.run(refused, answered(429, { "retry-after": String(seconds) })));
+      await clock.until(limiter.run(refused, answered(200)));
+      expect(lines).toEqual(expected);
+    });
+
+    test("if it lasts more than ten seconds in many short pauses", async () => {
+      const { clock, lines, limiter } = shownBy();
+      const limit = limitKinds.bucket(60, 60_000);
+      const create = async (): Promise<void> => {
+        const pending = read(clock);
+        for (let isTaken = false; !isTaken;)
+          isTaken = await limiter.run(pending, async () => {
+            await clock.sleep(20);
+            const { wait } = limit(clock.now());
+            return ended(wait === 0, wait === 0 ? 200 : 429, wait === 0 ? {} : { "retry-after": "1" });
+          });
+      };
+      await clock.until(all(120, create));
+      const seconds = lines.map(([time]) => time);
+      expect(seconds.length).toBeGreaterThan(1);
+      // The pause that makes it longer is a second.
+      expect(Math.min(...seconds)).toBeGreaterThanOrEqual(9);
+      for (const [index, time] of seconds.slice(1).entries())
+        expect(time - (seconds[index] ?? 0)).toBeGreaterThanOrEqual(20);
     });
   });
 
@@ -251,7 +249,7 @@ describe("in a minute", () => {
     const leaving = new AbortController();
     let next: Promise<unknown> | undefined;
     const operation = new Operation({ clock, interruption: leaving.signal });
-    const left = limiter.run({ operation, isWrite: false, denialError: denied }, answered(200));
+    const left = limiter.run(read(clock, operation), answered(200));
     leaving.signal.addEventListener("abort", () => {
       next = limiter.run(read(clock), answered(200));
     });
@@ -261,13 +259,13 @@ describe("in a minute", () => {
     expect(clock.now() - started).toBe(10_000);
   });
 
-  test("a request whose turn would come after the end of the operation's time fails at once, and names the setting", async () => {
+  test("a request waits for its turn until the time of its operation is over", async () => {
     const one = client({ "uptime:requestsPerMinute": "2" });
     await get(one);
     await get(one);
     const started = clock.now();
-    expect(await failureOf(get(one, 10_000))).toContain("uptime:requestsPerMinute");
-    expect(clock.now() - started).toBe(0);
+    expect(await failureOf(get(one, 10_000))).toContain("customTimeouts");
+    expect(clock.now() - started).toBe(10_000);
     expect(emulator.requests).toHaveLength(2);
   });
 });
@@ -285,6 +283,14 @@ describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
   });
 });
 
+test("503 with Retry-After to a create delays the looks for its record, which is not sent again", async () => {
+  const program = new Program("dynamic");
+  first(undefined, { kind: "answer", effect: true, status: 503, headers: { "retry-after": "7" } });
+  expect(await took(program.resource().up(home))).toBe(7000);
+  expect(emulator.requests.map(({ method }) => method)).toEqual(["GET", "POST", "GET", "GET"]);
+  expect(emulator.monitors.size).toBe(1);
+});
+
 describe("an operation without customTimeouts", () => {
   test.each([
     ["by uptime:requestsPerMinute", 1, undefined],
@@ -299,7 +305,7 @@ describe("an operation without customTimeouts", () => {
         const operation = new Operation({ clock });
         for (let done = 0; done < 2;)
           if (
-            await limiter.run({ operation, isWrite: true, denialError: denied }, async () => {
+            await limiter.run({ ...read(clock, operation), isWrite: true }, async () => {
               await clock.sleep(20);
               const isTaken = limit(clock.now()).wait === 0;
               const headers = told !== undefined && !isTaken ? { "retry-after": told } : {};
@@ -319,7 +325,7 @@ test("a request that is given up leaves no timer", async () => {
   const { clock, limiter } = limiterOf(1);
   const send = (interruption: AbortSignal): Promise<unknown> => {
     const operation = new Operation({ clock, interruption });
-    return limiter.run({ operation, isWrite: false, denialError: denied }, answered(200));
+    return limiter.run(read(clock, operation), answered(200));
   };
   await send(new AbortController().signal);
   const over = new AbortController();

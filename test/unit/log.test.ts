@@ -1,65 +1,34 @@
-import { Log, type LogLevel, type SentRequest } from "../../provider/api/log";
+import { Operation } from "../../provider/api/operation";
 import { FrontSession } from "../../provider/engine/front";
 import { blocksOf } from "../support/blocks";
+import { clientOf } from "../support/client";
+import { VirtualClock } from "../support/clock";
 import { answer, clock, emulator, failureOf, onCreates, settingsOf, withServer } from "../support/server";
-import { startDynamic } from "../support/calls";
-import { ModelStack } from "../support/model";
+import { Program } from "../support/program";
+import type { ModelStack } from "../support/model";
 
-const request: SentRequest = {
-  method: "GET",
-  path: "/api/v1/monitors",
-  outcome: 200,
-  milliseconds: 11.7,
-  attempt: 1,
-  waited: 0,
-};
-
-function logged(level: LogLevel, act: (log: Log) => unknown): string[] {
+test("a log has a line for each request, as docs/settings.md shows", async () => {
+  const clock = new VirtualClock();
+  const answers = [
+    [200, 9],
+    [429, 4],
+    [201, 12],
+  ];
   const lines: string[] = [];
-  const log = new Log(level, (line) => lines.push(line));
-  act(log);
-  log.end();
-  return lines;
-}
-
-describe("a log", () => {
-  const act = (log: Log): void => {
-    log.addRequest(request);
-    log.addRequest({ ...request, method: "POST", outcome: 429 });
-    log.addRequest({ ...request, method: "POST", outcome: "cut", attempt: 2, waited: 1003.2 });
-  };
-
-  test("of level summary is one line at the end", () => {
-    const line = "uptime: 3 requests (GET 1, POST 2), of which ended badly: 429 1, cut 1, 1 sent again";
-    expect(logged("summary", act)).toEqual([line]);
-    expect(logged("summary", () => undefined)).toEqual(["uptime: no requests"]);
-  });
-
-  test("in JSON is one object a line", () => {
-    const lines = logged("json", act).map((line) => JSON.parse(line) as Record<string, unknown>);
-    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
-    const sent = { log: "uptime", time, event: "request", path: "/api/v1/monitors", milliseconds: 12 };
-    const [methods, outcomes] = [
-      { GET: 1, POST: 2 },
-      { "200": 1, "429": 1, cut: 1 },
-    ];
-    expect(lines).toEqual([
-      { ...sent, method: "GET", outcome: 200, attempt: 1, waited: 0 },
-      { ...sent, method: "POST", outcome: 429, attempt: 1, waited: 0 },
-      { ...sent, method: "POST", outcome: "cut", attempt: 2, waited: 1003 },
-      { log: "uptime", time, event: "summary", requests: 3, methods, outcomes, retries: 1 },
-    ]);
-  });
-
-  test("prints what docs/settings.md shows", () => {
-    const lines = logged("requests", (log) => {
-      log.addRequest({ ...request, milliseconds: 9 });
-      log.addRequest({ ...request, method: "POST", outcome: 429, milliseconds: 4 });
-      log.addRequest({ ...request, method: "POST", outcome: 201, attempt: 2, waited: 1003 });
-    });
-    const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
-    expect(`${lines.join("\n")}\n`).toBe(shown?.code);
-  });
+  const client = clientOf(
+    { "uptime:baseUrl": "https://api.invalid", "uptime:apiKey": "key", "uptime:logLevel": "debug" },
+    clock,
+    async () => {
+      const [status = 0, milliseconds = 0] = answers.shift() ?? [];
+      await clock.sleep(milliseconds);
+      return { status, headers: {}, body: Buffer.from("[]") };
+    },
+    (line) => lines.push(line),
+  );
+  for (const method of ["GET", "POST"] as const)
+    await clock.until(client.send({ method, path: "/api/v1/monitors", operation: new Operation({ clock }) }));
+  const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
+  expect(`${lines.join("\n")}\n`).toBe(shown?.code);
 });
 
 describe("the provider's log", () => {
@@ -87,13 +56,13 @@ describe("the provider's log", () => {
     requestHeaders: [{ key: secret("header"), value: secret("value") }],
   };
 
-  function stack(kind: "monitor" | "domain", level: LogLevel, more: Record<string, string> = {}): ModelStack {
-    const config = settingsOf({ "uptime:apiKey": emulator.apiKey, "uptime:logLevel": level, ...more });
-    return new ModelStack(kind, config, { start: (...given) => startDynamic(...given, session), clock });
+  function stack(kind: "monitor" | "domain", level: string): ModelStack {
+    const config = settingsOf({ "uptime:apiKey": emulator.apiKey, "uptime:logLevel": level });
+    return new Program("dynamic", config, { session }).resource(kind);
   }
 
   /** Successes, refusals, retries, limits, lost answers, answers that repeat all they were sent, and a wrong key. */
-  async function everything(level: LogLevel): Promise<string> {
+  async function everything(level: string): Promise<string> {
     const errors: string[] = [];
     const one = stack("monitor", level);
     await one.up(home);
@@ -116,14 +85,15 @@ describe("the provider's log", () => {
     emulator.fault = () => (failures-- > 0 ? answer(503) : undefined);
     await one.destroy();
     await failureOf(stack("domain", level).up({ name: "a.example" }));
-    // The process ends.
-    session.endLogs();
     return errors.join("\n");
   }
 
-  test.each(["off", "summary", "requests", "json"] as const)(
-    "at the level %s has no key and no value, like the errors, whatever happens",
-    async (level) => {
+  test.each([
+    ["off", 0],
+    ["debug", 1],
+  ])(
+    "at the level %s has no key and no value, like the errors, and %i lines a request",
+    async (level, count) => {
       const errors = await everything(level);
       expect(errors).toMatch(/status 422.*redirects to/s);
       const leaks = (printed + errors).replaceAll(secret("name"), "").replaceAll(secret("user"), "");
@@ -133,21 +103,9 @@ describe("the provider's log", () => {
       expect(printed.includes("canary")).toBe(false);
       expect(printed.includes("?")).toBe(false);
       const lines = printed.split("\n").filter((line) => line !== "");
-      const requests = emulator.requests.length;
-      expect(lines.filter((line) => line.includes("POST")).length > 1).toBe(
-        level === "requests" || level === "json",
-      );
-      if (level === "off") expect(printed).toBe("");
-      else if (level === "json") {
-        const events = lines.map((line) => JSON.parse(line) as { event: string });
-        expect(events.filter(({ event }) => event === "request")).toHaveLength(requests);
-        expect(events.at(-1)).toMatchObject({ event: "summary", requests });
-      } else {
-        expect(lines.at(-1)).toMatch(new RegExp(`^uptime: ${requests} requests \\(GET \\d+, POST \\d+, `));
-        expect(lines).toHaveLength(
-          level === "summary" ? 1 : requests + lines.filter((line) => line.includes("lost;")).length + 1,
-        );
-      }
+      expect(lines).toHaveLength(count * emulator.requests.length);
+      for (const line of lines)
+        expect(line).toMatch(/^uptime: (GET|POST|PATCH|DELETE) \/api\/v1\/\S+ (\d+|cut), /);
     },
   );
 });

@@ -63,7 +63,11 @@ describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
     ["a proxy answers 504", { kind: "answer", effect: true, status: 504, body: "<h1>Gateway Timeout</h1>" }],
     ["the server answers 408", { kind: "answer", effect: true, status: 408, body: "" }],
     ["the server fails with 500", { kind: "answer", effect: true, status: 500, body: { message: "boom" } }],
-    ["a proxy answers 503 without Retry-After", { kind: "answer", effect: true, status: 503, body: "" }],
+    ["a proxy answers 503", { kind: "answer", effect: true, status: 503, body: "" }],
+    [
+      "a cache answers 503 with Retry-After",
+      { kind: "answer", effect: true, status: 503, headers: { "retry-after": "5" }, body: "" },
+    ],
     ["the body is truncated", { kind: "truncate" }],
     ["the answer is not JSON", { kind: "answer", effect: true, status: 200, body: "<html>Hello</html>" }],
   ];

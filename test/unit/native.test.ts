@@ -3,14 +3,14 @@ import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Front, FrontSession } from "../../provider/engine/front";
 import { OperationError } from "../../provider/engine/operation-error";
 import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
-import { parseUrn } from "../../provider/definitions/urn";
+import { parseUrn } from "../../provider/common/urn";
 import { parseImportId } from "../../provider/engine/plugin/imported-record";
 import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
 import { fromStruct, toStruct } from "../../provider/engine/plugin/struct";
 import { readSettings } from "../../provider/api/settings";
 import { PartialFailureError } from "../../provider/lifecycle/resource";
 import { settingNames } from "../../provider/definitions/settings";
-import { secretOf, unknownValue } from "../../provider/definitions/marks";
+import { secretOf, unknownValue } from "../../provider/common/marks";
 import { definitions } from "../../provider/definitions";
 import type { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
@@ -42,16 +42,14 @@ test("settings may be strings or values, keys are secret, and unknown names are 
     apiKey: "key",
     maxRetries: 3,
     allowHttp: true,
-    goneStatuses: [403, 451],
-    movedFrom: '["https://a.example","https://b.example"]',
+    sameAccount: ["3f9c=81d0", "0000=81d0"],
     accounts: { eu: { apiKey: "other" } },
   };
   expect(readSettings(configOf(values), {})).toMatchObject({
     apiKey: "key",
     maxRetries: 3,
     allowHttp: true,
-    goneStatuses: [403, 451],
-    movedFrom: [{ url: "https://a.example" }, { url: "https://b.example" }],
+    sameAccount: ["3f9c=81d0", "0000=81d0"],
   });
   expect(readSettings(configOf(values), {}, "eu")).toMatchObject({ apiKey: "other" });
   expect(configOf({ baseUrl: unknownValue }).get("uptime:baseUrl")).toBeUndefined();
@@ -181,7 +179,7 @@ describe("with a server", () => {
   test("an import that is refused does not show a secret that the server repeats", async () => {
     emulator.fault = () => answer(400, { message: "no correct-horse" });
     const secret = { ...home, requestAuthPassword: "correct-horse" };
-    const inputs = { ...secret, importId: "1", __options: { resource: "home" }, __provider: "code" };
+    const inputs = { ...secret, importId: "1", __options: { owner: "home" }, __provider: "code" };
     const { failures } = await startDynamic(settingsOf(), {}).monitor.check("urn", {}, inputs);
     expect(failures.join()).toContain("(the server repeats a secret)");
     expect(failures.join()).not.toContain("correct-horse");

@@ -6,12 +6,13 @@ import { home } from "../support/monitors";
 
 withServer();
 
-/** Two resources that were both created, and of which state says that they have one and the same record. */
+/** Two resources of which state says that they have one and the same record, each with a claim of its own. */
 async function twins(front: Front): Promise<[ModelStack, ModelStack, Program]> {
   const program = new Program(front);
   const [one, two] = [program.resource(), program.resource()];
   await one.up(home);
-  two.state = structuredClone(one.state);
+  const { state } = one;
+  if (state) two.state = { ...state, outputs: { ...state.outputs, __claim: "0f0f0f0f" } };
   program.nextRun();
   return [one, two, program];
 }
@@ -52,8 +53,30 @@ test.each(fronts)("a resource whose record no other has is deleted with it (%s)"
   expect(storedIds()).toEqual([]);
 });
 
-test("two resources of the program with one record are an error of the plugin that names both", async () => {
-  const [one, two] = await twins("plugin");
-  await one.preview(home);
-  expect(await failureOf(two.preview(home))).toMatch(/resource-\d+.*resource-\d+/);
-});
+test.each(fronts)(
+  "two resources of the program with one record are an error that names both (%s)",
+  async (front) => {
+    const [one, two] = await twins(front);
+    await one.preview(home);
+    const failure = await failureOf(two.preview(home));
+    expect(failure).toMatch(/belongs to \S+::resource-\d+, and \S+::resource-\d+ has it too/);
+    expect(failure).toContain("pulumi state delete URN");
+  },
+);
+
+test.each(fronts)(
+  "in old state, without claims, they have one claim, and no operation adds one (%s)",
+  async (front) => {
+    const [one, two, program] = await twins(front);
+    for (const each of [one, two]) {
+      const { __claim, ...outputs } = each.state?.outputs ?? {};
+      if (each.state) each.state = { ...each.state, outputs };
+    }
+    await one.up({ ...home, interval: 300 });
+    program.nextRun();
+    await refreshed(one);
+    expect(one.state?.outputs).not.toHaveProperty("__claim");
+    expect(await destroyAll([one])).toEqual(["deleted"]);
+    expect(storedIds()).toEqual([]);
+  },
+);

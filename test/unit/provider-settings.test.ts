@@ -1,5 +1,5 @@
 import { readSettings } from "../../provider/api/settings";
-import { unknownValue, unwrapSecrets, type Properties } from "../../provider/definitions/marks";
+import { unknownValue, unwrapSecrets, type Properties } from "../../provider/common/marks";
 import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
@@ -97,4 +97,14 @@ test("messages name a setting as a property of the provider that has it", () => 
   expect(() => readSettings(configOf(checked("first", {})), {})).toThrow(
     "apiKey of the provider first is not set: give it in the program or set UPTIME_API_KEY",
   );
+});
+
+test("whole numbers may be numbers, strings, or as Pulumi's SDK for Java sends them; other strings stay as they are", () => {
+  const given = { timeoutSeconds: "20.0", maxRetries: 0, maxConcurrency: "4", apiKey: "12.0" };
+  const settings = readSettings(configOf(checked("first", given)), {});
+  expect(settings).toMatchObject({ timeoutSeconds: 20, maxRetries: 0, maxConcurrency: 4, apiKey: "12.0" });
+  for (const timeoutSeconds of ["20.5", "20.00", "2.0e1"])
+    expect(() => readSettings(configOf(checked("first", { ...given, timeoutSeconds })), {})).toThrow(
+      "timeoutSeconds of the provider first must be a whole number from 1 to 3600",
+    );
 });

@@ -1,7 +1,7 @@
 import { monitor } from "../../provider/definitions/monitor";
-import { secretOf, unknownValue } from "../../provider/definitions/marks";
-import { unknown } from "../../provider/definitions/unknown";
-import { Cleaner } from "../../provider/engine/clean";
+import { secretOf, unknownValue } from "../../provider/common/marks";
+import { unknown } from "../../provider/common/unknown";
+import { Redactor } from "../../provider/engine/redactor";
 import {
   decodeDeclaration,
   decodeInputs,
@@ -12,6 +12,7 @@ import {
 } from "../../provider/engine/request";
 import { everything, everythingStored } from "../support/monitors";
 import { fronts, Program } from "../support/program";
+import { ownerOf } from "../../provider/lifecycle/owners";
 import { emulator, withServer } from "../support/server";
 
 test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi hides", () => {
@@ -21,7 +22,7 @@ test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi
     constructor: "of a later version",
     account: "eu",
     __provider: "code",
-    __options: { resource: "path" },
+    __options: { owner: "my:site:Front$type::web" },
   };
   const { name, requestHeaders, constructor } = properties;
   expect(decodeInputs(monitor, properties)).toEqual({
@@ -32,7 +33,10 @@ test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi
   expect(encodeInputs(decodeInputs(monitor, properties), properties)).toEqual({
     ...properties,
     name,
+    // State has digits instead of the name, and they stay as they are.
+    __options: { owner: ownerOf("my:site:Front$type::web") },
   });
+  expect(ownerOf(ownerOf("type::web"))).toBe(ownerOf("type::web"));
 });
 
 test("a declared value of a wrong type is left for check to refuse", () => {
@@ -60,15 +64,15 @@ test("state survives both ways, its attributes untouched", () => {
   const outputs = decodeOutputs(monitor, { ...properties, unknown: 1, __other: 2 });
   expect(outputs.attributes).toBe(attributes);
   expect(outputs.values).toEqual({ name: "a", requestAuthPassword: properties.requestAuthPassword });
-  const cleaner = new Cleaner([]);
+  const redactor = new Redactor([]);
   expect(
     decodeOutputs(
       monitor,
-      encodeOutputs(monitor, decodeOutputs(monitor, { name: "a", attributes }), cleaner),
+      encodeOutputs(monitor, decodeOutputs(monitor, { name: "a", attributes }), redactor),
     ),
   ).toEqual(decodeOutputs(monitor, { name: "a", attributes }));
   const { requestAuthPassword, ...plain } = properties;
-  expect(encodeOutputs(monitor, decodeOutputs(monitor, plain), cleaner, plain)).toEqual(plain);
+  expect(encodeOutputs(monitor, decodeOutputs(monitor, plain), redactor, plain)).toEqual(plain);
 });
 
 test("a hidden property of a wrong type in state counts as missing", () => {
@@ -82,16 +86,15 @@ test("a hidden property of a wrong type in state counts as missing", () => {
     __options: 5,
   });
   expect(outputs).toEqual({ values: {}, attributes: {} });
-  const odd = { ignoreChanges: "name", replaceOnChanges: [1], customTimeouts: { create: 5 }, resource: {} };
+  const odd = { ignoreChanges: "name", replaceOnChanges: [1], customTimeouts: { create: 5 }, owner: {} };
   expect(decodeOptions({ __options: odd }, "create")).toEqual({});
   const one = { ...odd, ignoreChanges: ["name"], customTimeouts: { create: "1m", update: 5 } };
   expect(decodeOptions({ __options: one }, "create")).toEqual({ ignoreChanges: ["name"], timeout: 60_000 });
 });
 
-test("state of 0.1.0 names the resource of an import in another property", () => {
-  const properties = { __options: { importer: "shop" } };
-  expect(decodeOptions(properties).owner).toBe("shop");
-  expect(decodeOutputs(monitor, properties).claim).toBe("shop");
+test("any text in state is a claim, and the name of a resource is read as its digits", () => {
+  expect(decodeOutputs(monitor, { __claim: "type::web#1b4e28ba" }).claim).toBe("type::web#1b4e28ba");
+  expect(decodeOptions({ __options: { owner: "type::web" } }).owner).toBe(ownerOf("type::web"));
 });
 
 const wrongValues = ["text", 5, true, {}, [{}], [{ key: 5, value: "a" }], [["a"]]];

@@ -35,7 +35,7 @@ describe("a resource", () => {
         Object.keys(inputs).filter((key) => key === "account" || key.startsWith("__"));
       const { type, inputs } = await told(new Dynamic("shop", args as MonitorArgs & PolicyArgs));
       expect(type).toBe(`pulumi-nodejs:dynamic/uptime:${label}`);
-      expect(keysOf(inputs)).toEqual(["__provider"]);
+      expect(keysOf(inputs)).toEqual(["__options", "__provider"]);
       expect(inputs.__provider).toBe(
         `exports.handler=()=>require("pulumi-uptime/provider").${label.toLowerCase()}`,
       );
@@ -96,6 +96,83 @@ describe("a resource", () => {
     expect(Domain.__pulumiType).toBe("pulumi-nodejs:dynamic/uptime:Domain");
     for (const other of [undefined, null, "", 0, {}]) expect(Monitor.isInstance(other)).toBe(false);
     expect(pulumi.CustomResource.isInstance(monitor)).toBe(true);
+  });
+});
+
+describe.each<[string, Pick<typeof native, "Monitor" | "Domain">, string]>([
+  ["pulumi-uptime", { Monitor, Domain }, "pulumi-nodejs:dynamic/uptime:Monitor"],
+  ["pulumi-uptime/native", native, "uptime:index:Monitor"],
+])("the class Monitor of %s", (_, { Monitor, Domain }, type) => {
+  /** A class of a program. Its constructor takes other arguments. */
+  class Site extends Monitor {
+    readonly path: string;
+    constructor(path: string) {
+      super(`site${path}`, { ...home, name: path });
+      this.path = path;
+    }
+  }
+
+  test("is a class of Pulumi's, with its type and its name", () => {
+    const monitor = new Monitor("home", home);
+    expect(monitor).toBeInstanceOf(Monitor);
+    expect(monitor).toBeInstanceOf(pulumi.CustomResource);
+    expect(monitor).not.toBeInstanceOf(Domain);
+    expect(Monitor.__pulumiType).toBe(type);
+    expect(Monitor.name).toBe("Monitor");
+    expect(Monitor.isInstance(monitor)).toBe(true);
+    expect(Domain.isInstance(monitor)).toBe(false);
+  });
+
+  test("makes what get reads", async () => {
+    const read = Monitor.get("home", "7");
+    expect(read).toBeInstanceOf(Monitor);
+    expect(Monitor.isInstance(read)).toBe(true);
+    expect(await told(read)).toMatchObject({ type, id: "7" });
+  });
+
+  test("can be extended, and get of that class reads a monitor", async () => {
+    const site = new Site("/health");
+    expect(site).toBeInstanceOf(Site);
+    expect(site).toBeInstanceOf(Monitor);
+    expect(Site.isInstance(site)).toBe(true);
+    expect(site.path).toBe("/health");
+    expect(await told(site)).toMatchObject({ type, inputs: { ...home, name: "/health" } });
+    const read = Site.get("read", "7");
+    expect(read).not.toBeInstanceOf(Site);
+    expect(await told(read)).toMatchObject({ id: "7" });
+  });
+});
+
+describe("an output without a value is undefined", () => {
+  const nothing = { value: undefined, isKnown: true };
+  /** An engine whose state has null for each field that a resource does not have. */
+  const startNulls = () =>
+    pulumi.runtime.setMocks({
+      newResource: ({ inputs, id }) => {
+        const all = Object.keys(monitor.fields).map((key) => [key, null]);
+        const state = { ...Object.fromEntries(all), ...inputs } as Record<string, unknown>;
+        return { id: id ?? "1", state };
+      },
+      call: () => ({}),
+    });
+
+  test.each([
+    ["pulumi-uptime", Monitor],
+    ["pulumi-uptime/native", native.Monitor],
+  ])("not declared, declared without a value, or read by get: %s", async (_, Class) => {
+    await startNulls();
+    // As from another stack, whose outputs have any type.
+    const empty = pulumi.output<unknown>(undefined) as pulumi.Output<string>;
+    const made = new Class("made", { ...home, requestAuthUsername: empty, requestAuthPassword: empty });
+    const read = Class.get("read", "7");
+    for (const one of [made, read])
+      for (const output of [
+        one.account,
+        one.alertTextLookup,
+        one.requestAuthUsername,
+        one.requestAuthPassword,
+      ])
+        expect(await settled(output)).toEqual(nothing);
   });
 });
 
@@ -221,7 +298,7 @@ describe("on the provider plugin", () => {
       apiKey: "hunter2",
       accounts: { them: { apiKey: "correct horse" } },
       maxRetries: pulumi.output(3),
-      goneStatuses: [403],
+      sameAccount: ["3f9c=81d0"],
     });
     const { type, inputs } = await told(provider);
     expect(type).toBe("pulumi:providers:uptime");
@@ -231,7 +308,7 @@ describe("on the provider plugin", () => {
       apiKey: secret("hunter2"),
       accounts: secret('{"them":{"apiKey":"correct horse"}}'),
       maxRetries: "3",
-      goneStatuses: "[403]",
+      sameAccount: '["3f9c=81d0"]',
     });
     expect(native.Provider.isInstance(provider)).toBe(true);
     expect(native.Provider.isInstance(new Monitor("home", home))).toBe(false);
@@ -258,7 +335,7 @@ describe("the name by which imports and adoptions know a resource", () => {
     for (const one of made) {
       const { value: urn } = await settled(one.urn);
       const marks = registered.map(
-        ({ inputs }) => (inputs.__options as { resource?: string } | undefined)?.resource,
+        ({ inputs }) => (inputs.__options as { owner?: string } | undefined)?.owner,
       );
       expect(marks).toContain(urn?.split("::").slice(2).join("::"));
     }
@@ -266,43 +343,21 @@ describe("the name by which imports and adoptions know a resource", () => {
     const { inputs } = await told(deep);
     // The SDK's mocks shorten the chain of types in a URN; the engine does not.
     expect(inputs.__options).toEqual({
-      resource: "my:site:Front$my:site:Inner$pulumi-nodejs:dynamic/uptime:Domain::web",
+      owner: "my:site:Front$my:site:Inner$pulumi-nodejs:dynamic/uptime:Domain::web",
     });
     expect(inputs.importId).toBe("8");
   });
 
-  test.each<[object, boolean | undefined]>([
-    [{ import: "7", protect: true }, true],
-    [{ import: "7", deleteBeforeReplace: false }, false],
-    [{ import: undefined }, undefined],
-  ])(
-    "comes with the id as an input; of the options %j the engine gets no import",
-    async (options, isFirst) => {
-      const { import: _, ...rest } = options as pulumi.CustomResourceOptions;
-      const left = { ...rest, ...(isFirst !== undefined && { deleteBeforeReplace: isFirst }) };
-      expect(pulumiOptions(monitor, home, options)).toEqual(left);
-      expect("__options" in (await told(new Monitor("home", home, options))).inputs).toBe(
-        isFirst !== undefined,
-      );
-    },
-  );
-
-  test.each(["true", " true", "true\n"])("is sent to adopt as well: adoptExisting %j", async (value) => {
-    pulumi.runtime.setAllConfig({ "uptime:adoptExisting": value });
-    // Or the replacement would adopt the old record.
-    expect(pulumiOptions(monitor, home, {})).toEqual({ deleteBeforeReplace: true });
-    expect((await told(new Monitor("web", home))).inputs.__options).toEqual({
-      resource: "pulumi-nodejs:dynamic/uptime:Monitor::web",
-    });
-  });
-
-  test.each(["false", "TRUE", "yes", ""])("is not sent otherwise: adoptExisting %j", async (value) => {
-    pulumi.runtime.setAllConfig({ "uptime:adoptExisting": value });
-    expect((await told(new Monitor("web", home))).inputs).not.toHaveProperty("__options");
+  test.each<[object]>([
+    [{ import: "7", protect: true }],
+    [{ import: "7", deleteBeforeReplace: false }],
+    [{ import: undefined }],
+  ])("comes with the id as an input; of the options %j the engine gets no import", (options) => {
+    const { import: _, ...rest } = options as pulumi.CustomResourceOptions;
+    expect(pulumiOptions(monitor, home, options)).toEqual(rest);
   });
 
   test("is not sent to read a resource", async () => {
-    pulumi.runtime.setAllConfig({ "uptime:adoptExisting": "true" });
     expect((await told(Monitor.get("web", "7"))).inputs).not.toHaveProperty("__options");
   });
 });

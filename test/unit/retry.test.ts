@@ -1,5 +1,5 @@
 import { announcedWait } from "../../provider/api/rate-limit-headers";
-import { backoff, nextStep, type Failure, type Step } from "../../provider/api/retry";
+import { backoff, nextStep, Retries, type Failure, type Step } from "../../provider/api/retry";
 
 const status = (code: number, told = false): Failure => ({
   type: "status",
@@ -10,29 +10,30 @@ const status = (code: number, told = false): Failure => ({
 /** What was seen, what follows for methods that are safe to retry, and what follows for a create. */
 const policy: [string, Failure, Step, Step][] = [
   ["no connection", { type: "unreachable" }, "retry", "retry"],
-  ["connection cut", { type: "cut" }, "retry", "search first"],
-  ["own timeout", { type: "timeout" }, "retry", "keep looking"],
-  ["accepted with something that cannot be read", { type: "unreadable" }, "fail", "keep looking"],
+  ["connection cut", { type: "cut" }, "retry", "send again"],
+  ["own timeout", { type: "timeout" }, "retry", "never again"],
+  ["accepted with something that cannot be read", { type: "unreadable" }, "fail", "never again"],
   ["something final", { type: "final" }, "fail", "fail"],
-  ...[301, 304, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 419, 422].map(
+  ...[304, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 419, 422].map(
     (code): [string, Failure, Step, Step] => [String(code), status(code), "fail", "fail"],
   ),
-  ["302", status(302), "fail", "give up"],
-  ["303", status(303), "fail", "give up"],
-  ["408", status(408), "retry", "keep looking"],
+  ["301", status(301), "fail", "never again"],
+  ["302", status(302), "fail", "never again"],
+  ["303", status(303), "fail", "never again"],
+  ["408", status(408), "retry", "never again"],
   ["422 with Retry-After", status(422, true), "fail", "fail"],
   ["429", status(429), "wait", "wait"],
   ["429 with Retry-After", status(429, true), "wait", "wait"],
-  ["500", status(500), "retry", "search first"],
-  ["500 with Retry-After", status(500, true), "retry", "search first"],
-  ["501", status(501), "fail", "give up"],
-  ["502", status(502), "retry", "search first"],
-  ["503", status(503), "retry", "search first"],
-  ["503 with Retry-After", status(503, true), "wait", "wait"],
-  ["504", status(504), "retry", "keep looking"],
-  ["505", status(505), "fail", "give up"],
-  ["520 of a proxy", status(520), "retry", "search first"],
-  ["524 of a proxy", status(524), "retry", "keep looking"],
+  ["500", status(500), "retry", "send again"],
+  ["500 with Retry-After", status(500, true), "retry", "send again"],
+  ["501", status(501), "fail", "never again"],
+  ["502", status(502), "retry", "send again"],
+  ["503", status(503), "retry", "send again"],
+  ["503 with Retry-After", status(503, true), "wait", "send again"],
+  ["504", status(504), "retry", "never again"],
+  ["505", status(505), "fail", "never again"],
+  ["520 of a proxy", status(520), "retry", "send again"],
+  ["524 of a proxy", status(524), "retry", "never again"],
 ];
 
 test.each(policy)(
@@ -46,12 +47,42 @@ test.each(policy)(
 
 test("a create is only sent again if it surely had no effect", () => {
   const blindly = policy.filter(([, failure]) => ["retry", "wait"].includes(nextStep("POST", failure)));
-  expect(blindly.map(([what]) => what)).toEqual([
-    "no connection",
-    "429",
-    "429 with Retry-After",
-    "503 with Retry-After",
-  ]);
+  expect(blindly.map(([what]) => what)).toEqual(["no connection", "429", "429 with Retry-After"]);
+});
+
+describe("a request is sent again", () => {
+  /** How often, and the time that passes meanwhile, if each attempt fails so. */
+  function sentAgain(most: number, failureAt: (time: number) => Failure): [count: number, time: number] {
+    const retries = new Retries(most);
+    let time = 0;
+    for (let count = 0; ; count++) {
+      const pause = retries.pauseAfter(failureAt(time), time);
+      if (pause === undefined) return [count, time];
+      time += pause;
+    }
+  }
+
+  test.each([0, 1, 7])("at most %i times", (most) => {
+    for (const failure of [status(500), { type: "cut" }, { type: "timeout" }] as const)
+      expect(sentAgain(most, () => failure)[0]).toBe(most);
+  });
+
+  test("for a minute if nothing accepts a connection, however often that is", () => {
+    const [count, time] = sentAgain(0, () => ({ type: "unreachable" }));
+    expect(time).toBe(60_000);
+    expect(count).toBeGreaterThan(8);
+  });
+
+  test("as often as ever once a connection was accepted", () => {
+    const [, refused] = sentAgain(3, (time) => (time < 50_000 ? { type: "unreachable" } : status(502)));
+    expect(refused).toBeGreaterThan(50_000);
+    // One that is refused later has a minute of its own.
+    let answered = 0;
+    const [, twice] = sentAgain(1, (time) =>
+      time > 45_000 && ++answered === 1 ? status(502) : { type: "unreachable" },
+    );
+    expect(twice).toBeGreaterThan(60_000);
+  });
 });
 
 describe("the pause before a retry", () => {

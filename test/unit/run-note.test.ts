@@ -4,14 +4,13 @@ import { join } from "node:path";
 
 import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
-import type { Engine } from "../../provider/engine/engine";
+import type { EngineLog } from "../../provider/engine/engine-log";
 import { FrontSession } from "../../provider/engine/front";
 import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
 import { PluginRun } from "../../provider/engine/plugin/run";
 import { newClaim } from "../../provider/lifecycle/claims";
-import type { Claim } from "../../provider/lifecycle/resource";
-import type * as RunNotes from "../../provider/lifecycle/run-note";
-import { openRunNote, processName } from "../../provider/lifecycle/run-note";
+import { openRunNote, processName } from "../../provider/lifecycle/note-file";
+import { RecordNote } from "../../provider/lifecycle/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import type { Emulator } from "../../provider/emulator";
 import { startEmulator } from "../support/emulator";
@@ -22,13 +21,14 @@ import { fronts, Program } from "../support/program";
 import { storedIds } from "../support/sent";
 import { emulator, failureOf, myKey, otherKey, settingsOf, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
-import { neighborsIn, type Notes } from "../support/simulated/process";
+import { noteOf, type Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
 
 const engine = "127.0.0.1:4000";
-const record = "server monitors 1";
 const [ownName = "", otherName = ""] = [process.pid, process.ppid].map(processName);
 const endedName = `${2 ** 22 + 1}@1`;
+const claim = newClaim();
+const record = { id: "1", raw: home };
 let temporary: string;
 beforeEach(() => {
   temporary = newFolder();
@@ -41,6 +41,8 @@ afterEach(() => {
 const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`);
 const file = (): string => join(folder(), fs.readdirSync(folder())[0] ?? "");
 const noted = (): string => fs.readFileSync(file(), "utf8");
+const note = (address: string | undefined = engine, key = "81d0") =>
+  new RecordNote(openRunNote(address), monitor, { hash: "5e44e44e", url: "", source: "" }, key);
 
 /** What this process has noted counts as that of another one. */
 function noteAs(name: string): void {
@@ -48,100 +50,154 @@ function noteAs(name: string): void {
 }
 
 describe("the note of a run", () => {
-  const note = (address: string | undefined = engine) => openRunNote(address);
+  const mayDelete = (own = newClaim(), one = note()) =>
+    one.mayDelete("1", own, () => Promise.resolve(record));
 
-  test("tells another process of the run which records this one owns, in a file that only this user can read", () => {
-    note().reserve(record);
+  test("has a line with a verb, the record, the claim and the writer, in a file that only this user can read", () => {
+    note().keep("1", claim);
+    note().takeCreated("2", newClaim());
+    note().take({ ...record, id: "3" }, newClaim());
     expect([folder(), file()].map((path) => fs.statSync(path).mode & 0o077)).toEqual([0, 0]);
-    expect(note().isOthers(record)).toBe(false);
-    const text = noted();
-    noteAs(otherName);
-    const one = note();
-    expect([one.isOthers(record), one.isOthers("server monitors 2")]).toEqual([true, false]);
-    // It reads what the others add, too.
-    fs.appendFileSync(file(), text.replace(ownName, endedName));
-    expect(one.isOthers(record)).toBe(true);
-    expect(note("127.0.0.1:4001").isOthers(record)).toBe(false);
+    const [first, ...others] = noted().trim().split("\n");
+    expect(first).toMatch(new RegExp(`^keeps 5e44e44e monitors 1 81d0 ${claim} ${ownName}#\\d+$`));
+    expect(others.map((line) => line.split(" ").length)).toEqual([7, 8]);
   });
 
-  test("gives a record that two processes claim at the same time to the first, and the other gets an error", () => {
+  test.each<[string, (one: RecordNote) => void]>([
+    [
+      "keeps",
+      (one) => {
+        one.keep("1", claim);
+      },
+    ],
+    [
+      "has created",
+      (one) => {
+        one.takeCreated("1", claim);
+      },
+    ],
+    [
+      "has adopted or imported",
+      (one) => {
+        one.take(record, claim);
+      },
+    ],
+  ])("keeps a record that another process %s", async (_, tell) => {
+    tell(note());
+    noteAs(otherName);
+    expect(note().hasOther("1")).toBe(true);
+    expect(await mayDelete()).toBe(false);
+    expect(() => {
+      note().take(record, newClaim());
+    }).toThrow("has or deletes monitor 1");
+  });
+
+  test("lets a resource that another process has with the same claim be deleted: it moves there", async () => {
+    note().keep("1", claim);
+    noteAs(otherName);
+    expect(await mayDelete(claim)).toBe(true);
+  });
+
+  test.each<[string, () => unknown]>([
+    [
+      "it has ended",
+      () => {
+        noteAs(endedName);
+      },
+    ],
+    [
+      "another process has its id by now",
+      () => {
+        noteAs(`${process.ppid}@1`);
+      },
+    ],
+    ["it was an earlier run of this process", () => undefined],
+  ])("ignores what a process has told if %s", async (_, change) => {
+    note().keep("1", claim);
+    change();
+    expect(note().hasOther("1")).toBe(false);
+    expect(await mayDelete()).toBe(true);
+  });
+
+  test("of two processes that delete a record, the first sends the request, and nobody takes it any more", async () => {
+    expect(await mayDelete()).toBe(true);
+    noteAs(otherName);
+    expect(await mayDelete()).toBe(false);
+    expect(note().isDeleted("1")).toBe(true);
+    expect(() => {
+      note().take(record, newClaim());
+    }).toThrow("has or deletes monitor 1");
+  });
+
+  test("of two processes that take a record, the first gets it", () => {
     const one = note();
-    one.reserve(record);
+    one.take(record, claim);
     const own = noted();
     noteAs(otherName);
     fs.writeFileSync(file(), own + noted());
-    expect(one.isOthers(record)).toBe(false);
-    fs.writeFileSync(file(), own.replace(ownName, otherName));
+    expect(note().hasOther("1", claim)).toBe(false);
+    fs.writeFileSync(file(), own.replaceAll(ownName, otherName));
     expect(() => {
-      note().reserve(record);
+      note().take(record, newClaim());
     }).toThrow(UptimeError);
-    // What a process that has ended was first with is free.
-    fs.writeFileSync(file(), own.replace(ownName, endedName));
-    note().reserve(record);
   });
 
-  test("ignores what a process wrote whose id another process has by now", () => {
-    note().reserve(record);
-    noteAs(`${process.ppid}@1`);
-    expect(note().isOthers(record)).toBe(false);
-  });
-
-  test("ignores that another process has the same resource of state", () => {
-    const [claim, another] = [newClaim("a resource"), newClaim("another one")];
-    note().add(record, claim);
+  test("tells that a record was deleted, until the server gives its id to a new one", async () => {
+    await mayDelete();
+    note().keep("1", newClaim());
+    note().takeCreated("1", claim);
     noteAs(otherName);
-    const have = (own?: Claim): boolean => note().isOthers(record, own);
-    expect([have(claim), have(another), have()]).toEqual([false, true, true]);
-    // An adoption or an import by that process does.
-    note().add(record);
+    const one = note();
+    expect(one.isDeleted("1")).toBe(false);
+    // What only state has is void.
+    expect([one.isCreatedElsewhere("1", newClaim()), one.isCreatedElsewhere("1", claim)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(one.hasOther("1", claim)).toBe(false);
+  });
+
+  test("is of one key, except for a record with the same name and URL", async () => {
+    note().keep("1", newClaim());
+    note().take(record, claim);
     noteAs(otherName);
-    expect(have(claim)).toBe(true);
+    const withOtherKey = (): RecordNote => note(engine, "0000");
+    expect(withOtherKey().hasOther("1")).toBe(false);
+    expect(await mayDelete(newClaim(), withOtherKey())).toBe(false);
+    const renamed = { ...record, raw: { ...home, name: "Another" } };
+    expect(await withOtherKey().mayDelete("1", newClaim(), () => Promise.resolve(renamed))).toBe(true);
+    expect(note("127.0.0.1:4001").hasOther("1")).toBe(false);
   });
 
-  /** Runs a process to its end. Returns how many listeners it has had for that. */
-  const runProcess = (work: (open: typeof openRunNote) => void): number => {
-    const once = jest.spyOn(process, "once").mockReturnThis();
-    jest.isolateModules(() => {
-      work(jest.requireActual<typeof RunNotes>("../../provider/lifecycle/run-note").openRunNote);
-    });
-    const ends = once.mock.calls.flatMap(([event, end]) => (event === "exit" ? [end] : []));
-    once.mockRestore();
-    for (const end of ends) end();
-    return ends.length;
-  };
-
-  test.each([
-    [otherName, 1],
-    [endedName, 0],
-  ])("is removed by the last of its processes to end: beside %s", (name, left) => {
-    runProcess((open) => {
-      open(engine).reserve(record);
-      fs.writeFileSync(file(), noted() + noted().replace(ownName, name));
-    });
-    expect(fs.readdirSync(folder())).toHaveLength(left);
-  });
-
-  test("is removed with those of other runs by one listener of a process that serves many", () => {
-    const listeners = runProcess((open) => {
-      for (let port = 4000; port < 4020; port++) open(`127.0.0.1:${port}`).reserve(record);
-      expect(fs.readdirSync(folder())).toHaveLength(20);
-    });
-    expect(listeners).toBe(1);
-    expect(fs.readdirSync(folder())).toEqual([]);
+  test("removes the files of runs that are over for a day, and no others", () => {
+    for (const port of [4001, 4002, 4003]) note(`127.0.0.1:${port}`).keep("1", claim);
+    const [running = "", over = "", ...recent] = fs.readdirSync(folder()).map((name) => join(folder(), name));
+    const dayBefore = Date.now() / 1000 - 25 * 60 * 60;
+    for (const [path, name] of [
+      [running, otherName],
+      [over, endedName],
+    ] as const) {
+      fs.writeFileSync(path, fs.readFileSync(path, "utf8").replaceAll(ownName, name));
+      fs.utimesSync(path, dayBefore, dayBefore);
+    }
+    note().keep("1", claim);
+    const left = fs.readdirSync(folder()).map((name) => join(folder(), name));
+    expect(left).toHaveLength(3);
+    expect(left).toEqual(expect.arrayContaining([running, ...recent]));
   });
 
   test("needs no name of the user, which a container may not know", () => {
     jest.spyOn(os, "userInfo").mockImplementation(() => {
       throw new Error("uv_os_get_passwd returned ENOENT");
     });
-    note().reserve(record);
+    note().take(record, claim);
     expect(fs.readdirSync(folder())).toHaveLength(1);
   });
 
   test("is not written without an engine", () => {
-    const none = openRunNote(undefined);
-    none.reserve(record);
-    expect([none.isOthers(record), fs.readdirSync(temporary)]).toEqual([false, []]);
+    const none = new RecordNote(openRunNote(undefined), monitor, { hash: "", url: "", source: "" }, "81d0");
+    none.take(record, claim);
+    expect([none.hasOther("1"), fs.readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 
@@ -149,7 +205,7 @@ describe("a note that cannot be read", () => {
   withServer();
 
   test("does not keep a new record out of state", async () => {
-    openRunNote(engine).add(record);
+    note().keep("1", claim);
     const path = file();
     fs.rmSync(path);
     fs.mkdirSync(path);
@@ -163,8 +219,8 @@ describe("an attached plugin", () => {
   withServer();
 
   test("notes what a run adopts for that run, also if the next engine has attached meanwhile", async () => {
-    openRunNote(engine).reserve(record);
-    const attached = { address: engine, log: () => undefined } as unknown as Engine;
+    note().keep("1", claim);
+    const attached = { address: engine, log: () => undefined } as unknown as EngineLog;
     const session = new PluginRun(attached, {});
     session.configure({ baseUrl: emulator.url, apiKey: myKey, adoptExisting: true });
     emulator.monitors.add(home);
@@ -194,12 +250,12 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   let notes: Notes<object>;
   beforeEach(async () => {
     otherAccount = await startEmulator({ apiKey: otherKey });
-    notes = new Map();
+    notes = [];
   });
   withServer({ anyKey: true });
 
   const processWith = (settings: Record<string, string>, transport = httpTransport()): Program => {
-    const neighbors = neighborsIn(notes, {});
+    const neighbors = noteOf(notes, {});
     return new Program(front, settings, { runNote: neighbors, transport });
   };
   /** Of another account, which has the same ids. */
@@ -243,11 +299,11 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 
   test("one deletes the old record of a resource that is replaced by the other", async () => {
     const one = await createdBefore();
-    notes.clear();
+    notes.length = 0;
     const two = processWith({}).resource();
     two.state = structuredClone(one.state);
     expect(await two.preview({ ...home, url: "https://two.example/" })).toBe("update");
-    await one.drop();
+    await one.destroy();
     expect(storedIds()).toEqual([]);
   });
 
@@ -264,7 +320,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
         await other.providers.monitor.import?.(urnOf({ kind: "monitor", name: two.name }), "1", declared);
       else await two.up({ ...declared, ...(isImport && { importId: "1" }) });
       expect(otherAccount.writes()).toEqual([]);
-      await one.drop();
+      await one.destroy();
       expect(storedIds()).toEqual([]);
     },
   );
@@ -274,7 +330,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     const two = processWith({ ...others, ...adopting }).resource();
     await two.up(home);
     expect(two.state?.id).toBe("1");
-    await one.drop();
+    await one.destroy();
     expect(storedIds()).toEqual(["1"]);
   });
 });

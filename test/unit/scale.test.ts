@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { json } from "../../provider/emulator/answers";
+import { json, type Answer } from "../../provider/emulator/answers";
 import { startDynamic, type Provider, type Settings } from "../support/calls";
 import { VirtualClock } from "../support/clock";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
@@ -69,9 +69,12 @@ function tenth(): () => boolean {
   return () => digits.pop() === 0;
 }
 
+const busy = (retryAfter?: string): Answer =>
+  json(503, { message: "Busy" }, retryAfter === undefined ? {} : { "retry-after": retryAfter });
+
 const without503 = (retryAfter?: string): Misbehaviour => ({
   effectAfter: "never",
-  answer: () => json(503, { message: "Busy" }, retryAfter === undefined ? {} : { "retry-after": retryAfter }),
+  answer: () => busy(retryAfter),
 });
 
 describe("searches for lost creates, a tenth of all", () => {
@@ -140,7 +143,8 @@ describe("creates on a limit of 60 a minute take at most a tenth longer than the
     [
       "that a server tells of in milliseconds",
       "bucket",
-      { telling: "X-RateLimit in milliseconds", mostSent: 2.5 },
+      // Each request that is accepted is followed by a burst that is not.
+      { telling: "X-RateLimit in milliseconds", mostSent: 5 },
     ],
     // What a person has set is kept to in any minute, whatever a server may allow beyond it.
     [
@@ -165,13 +169,13 @@ describe("creates on a limit of 60 a minute take at most a tenth longer than the
     let hits = 0;
     const fault = ({ method }: Seen): Misbehaviour | undefined => {
       if (faults.length === 0 || !isHit()) return undefined;
-      const isTold = faults[++hits % faults.length] === "with";
+      const retryAfter = faults[++hits % faults.length] === "with" ? "1" : undefined;
       needed++;
-      if (isTold || method === "GET") return without503(isTold ? "1" : undefined);
+      if (method === "GET") return without503(retryAfter);
       const isDone = hits % 4 < 2;
       // One look finds it; two that do not are followed by the same create.
       if (!isDone) needed += 2;
-      return isDone ? { answer: (usual) => usual && json(503, { message: "Busy" }) } : without503();
+      return isDone ? { answer: (usual) => usual && busy(retryAfter) } : without503(retryAfter);
     };
     api.latency = () => latency / 2;
     api.misbehave = (request) => {
@@ -192,7 +196,7 @@ describe("creates on a limit of 60 a minute take at most a tenth longer than the
     const least = neededTime(limitKinds[kind](60, 60_000), needed, 0);
     expect(time.now() / least).toBeLessThanOrEqual(1.1);
     expect(api.requests.length / needed).toBeLessThanOrEqual(mostSent);
-    const limiter = settings ? "uptime:requestsPerMinute" : "the server's rate limit";
-    expect(new Set(told.map((line) => line.split(",")[0]))).toEqual(new Set([`waiting for ${limiter}`]));
+    expect(told.length).toBeGreaterThan(0);
+    for (const line of told) expect(line).toMatch(/^rate limit: \d+ s, \d+ of \d+ done$/);
   });
 });

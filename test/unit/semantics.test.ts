@@ -2,17 +2,15 @@ import fc from "fast-check";
 
 import { completeDialect, type Dialect, type Table } from "../../provider/emulator";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
-import { startDynamic, type Kind, type Settings } from "../support/calls";
+import type { Kind } from "../support/calls";
 import { VirtualClock } from "../support/clock";
 import { unknown } from "../support/marks";
-import { ModelStack, type Inputs } from "../support/model";
-import { startPlugin } from "../support/plugin-calls";
+import type { Inputs, ModelStack } from "../support/model";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
+import { fronts, Program, type Front } from "../support/program";
 import { apiKey, origin, SimulatedApi } from "../support/simulated/api";
 import { SimulatedProcess } from "../support/simulated/process";
 import { sample } from "../support/size";
-
-const fronts = { dynamic: startDynamic, plugin: startPlugin };
 
 const optional: Record<string, string[]> = {
   monitor: (
@@ -41,12 +39,12 @@ function holds<Case>(
 
 const tableOf = (kind: Kind): Table => api.tables[kind];
 
-function stackFor(front: keyof typeof fronts, kind: Kind, dialect: Partial<Dialect>): ModelStack {
+function stackFor(front: Front, kind: Kind, dialect: Partial<Dialect>): ModelStack {
   api.dialect = completeDialect(dialect);
-  const config = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey, "uptime:goneStatuses": "403" };
-  const process = new SimulatedProcess(time, api);
-  const start = (settings: Settings) => fronts[front](settings, process);
-  return new ModelStack(kind, config, { clock: time, start, restarts: front === "plugin" });
+  const config = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey };
+  const { clock, transport, runNote, print } = new SimulatedProcess(time, api);
+  const surroundings = { clock, transport, runNote, print, restarts: front === "plugin" };
+  return new Program(front, config, surroundings).resource(kind);
 }
 
 function recordOf(kind: Kind, stack: ModelStack): Readonly<Record<string, unknown>> {
@@ -62,7 +60,7 @@ function assertHeld(kind: Kind, stack: ModelStack, ...history: Inputs[]): void {
 
 const inputsOf = { monitor: monitorInputs, domain: domainInputs };
 
-const subjects = (Object.keys(fronts) as (keyof typeof fronts)[]).flatMap((front) =>
+const subjects = fronts.flatMap((front) =>
   (["monitor", "domain"] as const).map((kind) => [front, kind] as const),
 );
 
@@ -93,6 +91,7 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
           expect(api.writes()).toHaveLength(writes);
         }
         expect(tableOf(kind).size).toBe(1);
+        stack.nextRun();
         await stack.destroy();
         expect(tableOf(kind).size).toBe(0);
       },

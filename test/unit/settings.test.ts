@@ -56,20 +56,17 @@ test("the environment sets what configuration does not", () => {
   expect(read(complete, env)).toMatchObject({ baseUrl: { source: "uptime:baseUrl" }, apiKey: "key" });
 });
 
-test.each(["adoptExisting", "refreshAttributes", "sameAccount"] as const)(
-  "%s is true with spaces around it too",
-  (name) => {
-    for (const [given, value] of [
-      [" true", true],
-      ["true\n", true],
-      [" false ", false],
-      ["", false],
-    ] as const) {
-      const config = { ...complete, [`uptime:${name}`]: given };
-      expect(read(config)[name]).toBe(value);
-    }
-  },
-);
+test.each(["adoptExisting", "refreshAttributes"] as const)("%s is true with spaces around it too", (name) => {
+  for (const [given, value] of [
+    [" true", true],
+    ["true\n", true],
+    [" false ", false],
+    ["", false],
+  ] as const) {
+    const config = { ...complete, [`uptime:${name}`]: given };
+    expect(read(config)[name]).toBe(value);
+  }
+});
 
 test("a key's fingerprint is four hex digits, which change with the key and the address", () => {
   const fingerprintOf = (config: Record<string, string>): string => {
@@ -82,24 +79,22 @@ test("a key's fingerprint is four hex digits, which change with the key and the 
   expect(fingerprintOf({ "uptime:baseUrl": "https://other.example.com" })).not.toBe(fingerprintOf({}));
 });
 
-test.each(["off", "summary", "requests", "json"])("the log level may be %s", (level) => {
+test.each(["off", "debug"])("the log level may be %s", (level) => {
   expect(read({ ...complete, "uptime:logLevel": level }).logLevel).toBe(level);
   expect(read(complete, { UPTIME_LOG_LEVEL: level }).logLevel).toBe(level);
   expect(read({ ...complete, "uptime:logLevel": level }, { UPTIME_LOG_LEVEL: "off" }).logLevel).toBe(level);
 });
 
 test("an error about a variable of the environment names the variable", () => {
-  expect(() => read(complete, { UPTIME_LOG_LEVEL: "loud" })).toThrow(
-    "UPTIME_LOG_LEVEL must be off, summary, requests or json",
-  );
+  expect(() => read(complete, { UPTIME_LOG_LEVEL: "loud" })).toThrow("UPTIME_LOG_LEVEL must be off or debug");
 });
 
-test("lists may be separated by commas or blanks, or be JSON", () => {
-  for (const list of ["403,451", "403 451", "[403, 451]"])
-    expect(read({ ...complete, "uptime:goneStatuses": list }).goneStatuses).toEqual([403, 451]);
-  expect(
-    read({ ...complete, "uptime:movedFrom": "https://a.example.com, https://b.example.com" }).movedFrom,
-  ).toHaveLength(2);
+test("pairs of the same account may be separated by commas or blanks, or be JSON", () => {
+  for (const pairs of ["3f9c=81d0,0000=81d0", "3f9c=81d0 0000=81d0", '["3f9c=81d0", "0000=81d0"]'])
+    expect(read({ ...complete, "uptime:sameAccount": pairs }).sameAccount).toEqual([
+      "3f9c=81d0",
+      "0000=81d0",
+    ]);
 });
 
 test.each([
@@ -119,18 +114,12 @@ test.each([
   [{ "uptime:maxRetries": "1.5" }, /uptime:maxRetries must be a whole number/],
   [{ "uptime:requestsPerMinute": "0" }, /uptime:requestsPerMinute must be a whole number from 1 to/],
   [{ "uptime:allowHttp": "yes" }, /uptime:allowHttp must be true or false/],
-  [
-    { "uptime:goneStatuses": "gone" },
-    /uptime:goneStatuses must be a list of status codes from 400 to 499, such as 403,451/,
-  ],
-  [{ "uptime:goneStatuses": "403,500" }, /goneStatuses must be a list of status codes from 400 to 499/],
-  [{ "uptime:goneStatuses": "403,401" }, /must not contain 400, 401, .* or 429, which never mean/],
-  [{ "uptime:goneStatuses": "[429]" }, /must not contain 400, 401, .* or 429, which never mean/],
+  [{ "uptime:sameAccount": "true" }, /uptime:sameAccount must be pairs of four hex digits such as 3f9c=81d0/],
+  [{ "uptime:sameAccount": "3f9c=81d0,3f9c" }, /uptime:sameAccount must be pairs of four hex digits/],
   [{ "uptime:refreshAttributes": "yes" }, /uptime:refreshAttributes must be true or false/],
   [{ "uptime:apiKey": "Bearer key" }, /uptime:apiKey must be the key alone: leave out "Bearer "/],
   [{ "uptime:apiKey": "bearer  key" }, /leave out "Bearer "/],
-  [{ "uptime:logLevel": "loud" }, /uptime:logLevel must be off, summary, requests or json/],
-  [{ "uptime:movedFrom": "elsewhere" }, /uptime:movedFrom must be an absolute URL/],
+  [{ "uptime:logLevel": "loud" }, /uptime:logLevel must be off or debug/],
 ])("%j is refused, by name", (config, message) => {
   expect(() => read(Object.keys(config).length > 0 ? { ...complete, ...config } : {})).toThrow(message);
 });

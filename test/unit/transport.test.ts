@@ -15,7 +15,7 @@ const encrypted = `https://${host}`;
 let proxy: Proxy;
 const { env } = process;
 
-withServer();
+withServer({ hosts: [host] });
 
 beforeEach(async () => {
   process.env = { ...env };
@@ -104,13 +104,22 @@ describe("a create that did not get through a proxy had no effect", () => {
     expect(proxy.received).toHaveLength(1);
   });
 
-  test.each([403, 502, 503, 504])(
-    "if the proxy refuses the tunnel (%i), which is tried again",
+  test("if the proxy does not allow the tunnel (403)", async () => {
+    process.env.HTTP_PROXY = proxy.url;
+    proxy.refusal = () => ({ status: 403 });
+    expect(await refusalOf(encrypted)).toContain("the proxy refused the connection with status 403");
+    expect(proxy.received).toHaveLength(1);
+  });
+
+  test.each([502, 503, 504])(
+    "if the proxy cannot open the tunnel (%i), which is tried for a minute",
     async (status) => {
       process.env.HTTP_PROXY = proxy.url;
       proxy.refusal = () => ({ status });
+      const begun = clock.now();
       expect(await refusalOf(encrypted)).toContain(`the proxy refused the connection with status ${status}`);
-      expect(proxy.received).toHaveLength(2);
+      expect(clock.now() - begun).toBe(60_000);
+      expect(proxy.received.length).toBeGreaterThan(2);
     },
   );
 

@@ -1,29 +1,19 @@
 // Measures commands of Pulumi with the programs that the benchmark compares.
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { ensureLanguage } from "../engine/languages.mjs";
-import { root } from "../main.mjs";
-import { programOf } from "./programs.mjs";
 import { Project } from "./project.mjs";
-import { commands, latencyOfLimits, measuredOnce } from "./report.mjs";
-import { requestsPerMinute } from "./scale-report.mjs";
+import { monitorsOf } from "./programs.mjs";
 
-/**
- * What is measured together: each command with all of these kinds, before any of them runs the next one, so that a machine that
- * becomes slower or faster meanwhile does so for all.
- * @typedef {object} Group
- * @property {number} n how many monitors
- * @property {number} latency of the API, in milliseconds
- * @property {number} round The kinds change places with each.
- * @property {string[]} kinds of programs, as in `programOf`
- * @property {string[]} commands
- * @property {Record<string, string>} [env]
- * @property {number} [secretEvery] how many monitors there are for each one with request headers
- */
+/** The latency of the API, in milliseconds. */
+const latency = 20;
+/** What the server of the command `limited` allows in any minute. */
+export const requestsPerMinute = 60;
 
-const rounds = [0, 1, 2];
-const all = Object.keys(commands);
+const all = ["up", "preview", "again", "refresh", "edit", "destroy"];
+/** What is measured of a kind that differs from another one in these commands alone. */
+const some = { readingFloor: ["up", "refresh", "destroy"] };
 const yes = ["--yes", "--skip-preview"];
 const argsOf = {
   preview: ["preview"],
@@ -31,72 +21,73 @@ const argsOf = {
   destroy: ["destroy", ...yes],
 };
 
+/**
+ * What is measured together: each command with all of these kinds, before any of them runs the next one, so that a machine that
+ * becomes slower or faster meanwhile does so for all.
+ * @typedef {object} Group
+ * @property {number} n how many monitors
+ * @property {number} round The kinds change places with each.
+ * @property {string[]} kinds of programs
+ * @property {string[]} commands
+ * @property {Record<string, string>} [env]
+ * @property {number} [secretEvery] how many monitors there are for each one with request headers
+ */
+
 /** The groups of `npm run bench`. */
 export function usualGroups({ quick }) {
-  const latencies = quick ? [latencyOfLimits] : [0, latencyOfLimits];
-  return (quick ? [100] : [100, 500, 1000]).flatMap((n) =>
-    latencies.flatMap((latency) =>
-      rounds.map((round) => {
-        // The conventional provider takes minutes.
-        const isLong = n > 500 && latency < latencyOfLimits;
-        const once = round > 0 || isLong ? [] : measuredOnce;
-        return { n, latency, round, kinds: ["ours", "native", "floor", ...once], commands: all };
-      }),
-    ),
-  );
+  const n = quick ? 100 : 1000;
+  const groups = (quick ? [0] : [0, 1, 2]).map((round) => {
+    return { n, round, kinds: ["ours", "native", "readingFloor", "floor"], commands: all };
+  });
+  // It takes minutes, and is far from its limit.
+  return [...groups, { n, round: 0, kinds: ["conventional"], commands: ["up"] }];
 }
 
-/** The groups of `npm run bench -- --scale`, beside resources that do nothing but send. */
+/** The groups of `npm run bench -- --scale`. */
 export function scaleGroups() {
   // Without it, a local backend writes the whole state twice for each resource.
   const env = { PULUMI_SKIP_CHECKPOINTS: "true" };
   const own = ["sendingFloor", "ours", "native"];
-  return rounds.flatMap((round) =>
+  return [0, 1, 2].flatMap((round) =>
     [100, 1000, 5000, 10_000].flatMap((n) => {
-      const groups = [{ kinds: [...own, "yaml"], commands: all, env }];
+      const groups = [{ kinds: [...own, "readingFloor", "yaml"], commands: all, env }];
       if (round === 0) {
         groups.push({ kinds: ["conventional"], commands: ["up", "refresh"], env });
         if (n <= 1000) groups.push({ kinds: [...own, "conventional"], commands: ["checkpointed"] });
         if (n === 1000) groups.push({ kinds: ["ours"], commands: ["limited"], env });
       }
       // As often as a team has monitors behind a login: encrypted headers cost the engine too.
-      return groups.map((group) => ({ n, latency: latencyOfLimits, round, secretEvery: 10, ...group }));
+      return groups.map((group) => ({ n, round, secretEvery: 10, ...group }));
     }),
   );
 }
 
 /**
  * Measures groups. What a file has is not measured again, and the rest is added to it, so that a run that was ended goes on where
- * it was.
+ * it was. Only whole groups count: what takes turns must be compared.
  * @param {Group[]} groups
  * @param {string} [file]
  */
 export async function measure(engine, groups, file) {
-  const runs = file !== undefined && existsSync(file) ? readLines(file) : [];
-  const isMeasured = (group) => runs.some((run) => isLastOf(group, run));
-  for (const group of file === undefined ? groups : groups.filter((one) => !isMeasured(one))) {
+  const lines = file !== undefined && existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+  const runs = lines.map((line) => JSON.parse(line));
+  const isMeasured = ({ n, round, kinds, commands }) =>
+    runs.some(
+      (run) =>
+        run.n === n && run.round === round && kinds.includes(run.kind) && run.command === commands.at(-1),
+    );
+  for (const group of groups.filter((one) => !isMeasured(one))) {
     const measured = await measureGroup(engine, group);
     runs.push(...measured);
     if (file === undefined) continue;
-    // Only whole groups count: what takes turns must be compared.
     mkdirSync(dirname(file), { recursive: true });
     appendFileSync(file, measured.map((run) => `${JSON.stringify(run)}\n`).join(""));
   }
   return runs;
 }
 
-const isLastOf = ({ n, round, kinds, commands }, run) =>
-  run.n === n && run.round === round && kinds.includes(run.kind) && run.command === commands.at(-1);
-
-const readLines = (file) =>
-  readFileSync(file, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-
 /** @param {Group} group */
-export async function measureGroup(engine, { n, latency, round, kinds, commands, env, secretEvery }) {
-  const date = new Date().toISOString().slice(0, 10);
+export async function measureGroup(engine, { n, round, kinds, commands, env, secretEvery }) {
   const runs = [];
   const projects = [];
   for (const kind of round % 2 ? kinds.toReversed() : kinds) {
@@ -107,13 +98,14 @@ export async function measureGroup(engine, { n, latency, round, kinds, commands,
   }
   for (const command of commands)
     for (const [kind, project] of projects) {
-      await project.write(programOf(kind, n, command === "edit", secretEvery));
+      if (some[kind] && !some[kind].includes(command)) continue;
+      await project.write(monitorsOf(n, command === "edit", secretEvery));
       await project.takeCounts(latency, command === "limited" ? requestsPerMinute : undefined);
       const { seconds, used } = await project.pulumi(argsOf[command] ?? ["up", ...yes], env);
       const counts = await project.takeCounts(latency);
       const sizes = sizesOf(kind, command, project.state());
-      runs.push({ n, latency, round, kind, command, seconds, used, ...counts, ...sizes, date });
-      console.log(`N ${n}, ${latency} ms, ${kind}: ${command} ${seconds.toFixed(1)} s`, counts);
+      runs.push({ n, round, kind, command, seconds, used, ...counts, ...sizes });
+      console.log(`N ${n}, round ${round}, ${kind}: ${command} ${seconds.toFixed(1)} s`, counts);
     }
   for (const [, project] of projects) await project.dispose();
   return runs;
@@ -154,6 +146,3 @@ function attributesBytes(text) {
   );
   return JSON.stringify(all).length / all.length;
 }
-
-/** With thousands of monitors: one measurement in a line. */
-export const scaleFile = join(root, "node_modules", ".cache", "pulumi-uptime", "scale.jsonl");

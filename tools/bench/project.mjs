@@ -6,8 +6,8 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
 import { newProject } from "../engine/env.mjs";
-import { root } from "../main.mjs";
-import { floorPackage, sendingFloorPackage } from "./programs.mjs";
+import { root } from "../shared.mjs";
+import { programs, yamlOf } from "./programs.mjs";
 
 const running = new Set();
 const projects = new Set();
@@ -25,7 +25,7 @@ export async function disposeAll() {
 
 /** A project with an API and an account of its own: what else is in an account is listed too. */
 export class Project {
-  /** @param kind what the project's programs are made of, as in `programOf` */
+  /** @param kind of its program, as in `programs` */
   static async create(engine, kind) {
     const { folder, env } = await newProject(engine, "bench");
     const api = fork(join(root, "tools", "bench", "api.mjs"));
@@ -34,14 +34,13 @@ export class Project {
     const project = new Project(folder, own, api, kind);
     projects.add(project);
     const modules = join(folder, "project", "node_modules");
-    for (const name of ["@pulumi", "uptime-floor"]) await mkdir(join(modules, name), { recursive: true });
+    await mkdir(join(modules, "@pulumi"), { recursive: true });
     await symlink(root, join(modules, "pulumi-uptime"));
     await symlink(join(root, "node_modules", "@pulumi", "pulumi"), join(modules, "@pulumi", "pulumi"));
-    await symlink(join(root, "node_modules", "undici"), join(modules, "undici"));
-    await writeFile(join(modules, "uptime-floor", "index.js"), floorPackage);
-    await writeFile(join(modules, "uptime-floor", "sending.js"), sendingFloorPackage);
-    await writeFile(join(folder, "project", "Pulumi.yaml"), project.settings);
-    await writeFile(join(folder, "project", "package.json"), '{ "name": "bench", "main": "index.js" }\n');
+    await symlink(join(root, "tools", "bench", "floor"), join(modules, "uptime-floor"));
+    await project.lay("Pulumi.yaml", project.settings);
+    await project.lay("package.json", '{ "name": "bench", "main": "index.js" }\n');
+    await project.lay("index.js", programs[kind] ?? "");
     return project;
   }
 
@@ -86,8 +85,14 @@ export class Project {
     return { seconds, used };
   }
 
-  write(source) {
-    const [file, text] = this.isYaml ? ["Pulumi.yaml", this.settings + source] : ["index.js", source];
+  /** Has the program declare these. */
+  write(monitors) {
+    return this.isYaml
+      ? this.lay("Pulumi.yaml", this.settings + yamlOf(monitors))
+      : this.lay("monitors.json", JSON.stringify(monitors));
+  }
+
+  lay(file, text) {
     return writeFile(join(this.folder, "project", file), text);
   }
 

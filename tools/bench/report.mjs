@@ -1,7 +1,6 @@
 // What the benchmark says of its measurements: limits and tables. Nothing here measures.
-import { judged, matching, most, peakOf, ratioOf, tableOfLimits, tableOfRuns, whenOf } from "./figures.mjs";
+import { requestsPerMinute } from "./measure.mjs";
 
-/** What is measured of each program, in this order. */
 export const commands = {
   up: "`up`, all are new",
   preview: "`preview`, no change",
@@ -9,106 +8,212 @@ export const commands = {
   refresh: "`refresh`",
   edit: "`up`, one field of one monitor",
   destroy: "`destroy`",
+  checkpointed: "`up`, with checkpoints",
+  limited: `\`up\` at ${requestsPerMinute} requests a minute`,
 };
+/** The processes of a command. */
+const roles = ["cli", "program", "provider"];
 
-/** No limit compares the times of these, except one that is far from what they take. */
-export const measuredOnce = ["yaml", "conventional"];
+export const sizesOf = (runs) => [...new Set(runs.map(({ n }) => n))].sort((a, b) => a - b);
 
-/** The latency, in milliseconds, at which times are compared. */
-export const latencyOfLimits = 20;
+/** What was measured of a command, a kind or a size. */
+export const matching = (runs, wanted) =>
+  runs.filter((run) => Object.entries(wanted).every(([key, value]) => run[key] === value));
 
-const secondsOf = ({ seconds }) => seconds;
+/** `undefined` where nothing was measured, as in all that follow. */
+function median(values) {
+  const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
+  if (sorted.length === 0) return undefined;
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
 
-/** What must hold, each with what was measured of it and whether it does; `undefined` where it was not measured. */
-export function limitsOf({ runs }) {
-  const ratio = (command, kind, to) =>
-    ratioOf(runs, { n: 1000, latency: latencyOfLimits, command, kind, to }, secondsOf);
+function most(values) {
+  const known = values.filter((value) => value !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
+}
+
+/** The wall seconds of the fastest round: what else the machine does only adds to them. */
+function fastest(runs) {
+  return runs.length > 0 ? Math.min(...runs.map(({ seconds }) => seconds)) : undefined;
+}
+
+const wallOf = ({ seconds }) => seconds;
+const cpuOf = ({ used }) => used.cli && Object.values(used).reduce((sum, { seconds }) => sum + seconds, 0);
+const peakOf =
+  (role) =>
+  ({ used }) =>
+    used[role] && Math.round(used[role].peak);
+
+/** How many times as much one kind needs as another: the median of the rounds, each compared with itself. */
+function ratioOf(runs, valueOf, { kind, to, ...wanted }) {
+  const ratios = matching(runs, { ...wanted, kind }).flatMap((run) =>
+    matching(runs, { ...wanted, kind: to, round: run.round }).map((other) => valueOf(run) / valueOf(other)),
+  );
+  return median(ratios);
+}
+
+/** Of 1000 monitors. Seconds are as the clock has them, and CPU seconds beside the floor that reads. */
+export function usualLimits(runs) {
+  const large = matching(runs, { n: 1000 });
+  const wall = (command, kind, to) => ratioOf(large, wallOf, { command, kind, to });
+  const cpu = (command, to) => ratioOf(large, cpuOf, { command, kind: "ours", to });
   const mostOf = (wanted, valueOf) => most(matching(runs, { kind: "ours", ...wanted }).map(valueOf));
-  const beyondPages = matching(runs, { kind: "ours", command: "refresh" })
-    .filter(({ n }) => n >= 100)
-    .map(({ n, requests }) => requests - Math.ceil(n / 100));
-  const natively = (command) => ratio(command, "native", "ours");
-  const bytes = mostOf(
-    { kind: "native", n: 1000, command: "up" },
-    ({ n, state, attributes }) => state / n - attributes,
-  );
-  const times = `N = 1000, ${latencyOfLimits} ms`;
-  const limits = [
-    [`\`up\`: at most 1.10 × the floor (${times})`, ratio("up", "ours", "floor"), (x) => x <= 1.1],
-    [`\`destroy\`: at most 1.10 × the floor (${times})`, ratio("destroy", "ours", "floor"), (x) => x <= 1.1],
-    [`\`preview\`: at most 0.9 × the floor (${times})`, ratio("preview", "ours", "floor"), (x) => x <= 0.9],
-    [`\`refresh\`: at most 1.4 × the floor (${times})`, ratio("refresh", "ours", "floor"), (x) => x <= 1.4],
+  const withoutAttributes = ({ n, state, attributes }) => state / n - attributes;
+  return judged([
+    ["`up` ÷ floor", wall("up", "ours", "floor"), 1.1],
+    ["`destroy` ÷ floor", wall("destroy", "ours", "floor"), 1.1],
+    ["`preview` ÷ floor", wall("preview", "ours", "floor"), 0.9],
+    ["`refresh` ÷ floor", wall("refresh", "ours", "floor"), 1.4],
+    ["`refresh` ÷ reading floor, CPU", cpu("refresh", "readingFloor"), 1.15],
+    ["`destroy` ÷ reading floor, CPU", cpu("destroy", "readingFloor"), 1.15],
+    ["`refresh` ÷ floor, CPU", cpu("refresh", "floor")],
+    ["`destroy` ÷ floor, CPU", cpu("destroy", "floor")],
+    ["`up` ÷ conventional", wall("up", "ours", "conventional"), 0.4],
+    ["`up`, native ÷ dynamic", wall("up", "native", "ours"), 1],
+    ["`preview`, native ÷ dynamic", wall("preview", "native", "ours"), 1.1],
+    ["`refresh`, native ÷ dynamic", wall("refresh", "native", "ours"), 1.1],
+    ["`refresh`: requests beyond N ÷ 100", requestsBeyondPages(matching(runs, { kind: "ours" })), 2],
+    ["`up` without a change: requests", mostOf({ command: "again" }, ({ requests }) => requests), 0],
     [
-      `\`up\`: conventional at least 2.5 × ours (${times})`,
-      ratio("up", "conventional", "ours"),
-      (x) => x >= 2.5,
-    ],
-    ["`refresh`: requests beyond one for each 100, at most 2", most(beyondPages), (x) => x <= 2],
-    [
-      "`up` without a change: requests, none",
-      mostOf({ command: "again" }, ({ requests }) => requests),
-      (x) => x === 0,
-    ],
-    [
-      "`up` with one change: writes, one",
+      "`up` with one change: writes",
       mostOf({ command: "edit" }, ({ requests, reads }) => requests - reads),
-      (x) => x === 1,
+      1,
     ],
+    ["`up` with one change: reads", mostOf({ command: "edit" }, ({ reads }) => reads), 1],
+    ["bytes of ours in state for each monitor", mostOf({}, ({ own }) => own), 320],
     [
-      "`up` with one change: reads that verify it, at most one",
-      mostOf({ command: "edit" }, ({ reads }) => reads),
-      (x) => x <= 1,
+      "bytes of state for each monitor without `attributes`, native",
+      mostOf({ kind: "native", n: 1000, command: "up" }, withoutAttributes),
+      1500,
     ],
-    ["Bytes of ours in state for each monitor, at most 320", mostOf({}, ({ own }) => own), (x) => x <= 320],
-    ["Peak memory of the provider's process, below 300 MB", mostOf({}, peakOf("provider")), (x) => x < 300],
-    [`\`up\`, native: at most 1.0 × ours (${times})`, natively("up"), (x) => x <= 1],
-    [`\`preview\`, native: at most 1.10 × ours (${times})`, natively("preview"), (x) => x <= 1.1],
-    [`\`refresh\`, native: at most 1.10 × ours (${times})`, natively("refresh"), (x) => x <= 1.1],
-    ["Bytes of state for each monitor without `attributes`, native, at most 1,500", bytes, (x) => x <= 1500],
-    [
-      "Peak memory of the plugin's process, below 200 MB",
-      mostOf({ kind: "native" }, peakOf("provider")),
-      (x) => x < 200,
-    ],
-  ];
-  return judged(limits);
+    ["peak memory of the provider, MB", mostOf({}, peakOf("provider")), 300],
+    ["peak memory of the plugin, MB", mostOf({ kind: "native" }, peakOf("provider")), 200],
+  ]);
 }
 
-/** A file of what each machine has measured, with one measurement in a line. */
-export function textOf(all) {
-  const texts = all.map(({ machine, runs }) => {
-    const lines = runs.map((run) => JSON.stringify(run));
-    return `{\n"machine": ${JSON.stringify(machine)},\n"runs": [\n${lines.join(",\n")}\n]\n}`;
+/** Of thousands of monitors. Ratios are of CPU seconds. */
+export function scaleLimits(runs) {
+  const ratio = (wanted) => ratioOf(runs, cpuOf, wanted);
+  const large = sizesOf(runs).filter((n) => n >= 5000);
+  const fromLarge = (wanted) => most(large.map((n) => ratio({ n, ...wanted })));
+  const growth = (wanted) => {
+    const [small, last] = [1000, 10_000].map((n) => ratio({ n, ...wanted }));
+    return small === undefined || last === undefined ? undefined : last / small;
+  };
+  const own = runs.filter(({ kind }) => ["ours", "native", "yaml"].includes(kind));
+  const secondsAtLimit = ({ n }) => ((n + 1) * 60) / requestsPerMinute;
+  const compared = ["up", "preview", "again", "refresh", "edit", "destroy"].flatMap((command) => {
+    const title = commands[command];
+    const ours = { command, kind: "ours" };
+    const isReading = command === "refresh" || command === "destroy";
+    return [
+      [`${title}, 10,000 beside 1000: ÷ floor`, growth({ ...ours, to: "sendingFloor" }), 1.1],
+      [`${title}, from 5000: ÷ floor`, fromLarge({ ...ours, to: "sendingFloor" }), isReading ? undefined : 1],
+      ...(isReading
+        ? [[`${title}, from 5000: ÷ reading floor`, fromLarge({ ...ours, to: "readingFloor" }), 1.15]]
+        : []),
+    ];
   });
-  return `[\n${texts.join(",\n")}\n]\n`;
+  const natively = (command) => fromLarge({ command, kind: "native", to: "ours" });
+  const waits = matching(runs, { command: "limited" }).map((run) => run.seconds / secondsAtLimit(run));
+  return judged([
+    ...compared,
+    ["`refresh`, from 5000: native ÷ dynamic", natively("refresh"), 1],
+    ["`destroy`, from 5000: native ÷ dynamic", natively("destroy"), 1],
+    ["`up`, from 5000: native ÷ dynamic", natively("up"), 1.05],
+    ["`refresh`: requests beyond N ÷ 100", requestsBeyondPages(own), 2],
+    [
+      "peak memory of the provider at 10,000, MB",
+      most(matching(own, { n: 10_000 }).map(peakOf("provider"))),
+      350,
+    ],
+    [`${commands.limited}: its time ÷ (N + 1 requests ÷ the limit)`, most(waits), 1.1],
+  ]);
 }
 
-/**
- * The limits with what the first machine has measured that has measured it at all.
- * @returns {{ what: string, measured?: number, holds?: boolean }[]}
- */
-export function limitsOfAll(all) {
-  const [first, ...others] = all.map(limitsOf);
-  return first.map(
-    (limit, index) =>
-      [limit, ...others.map((limits) => limits[index])].find(({ holds }) => holds !== undefined) ?? limit,
-  );
+/** What was measured, with the most that is allowed; without that, it is told for comparison only. */
+const judged = (limits) =>
+  limits.map(([what, measured, bound]) => {
+    const isTold = measured === undefined || bound === undefined;
+    return { what, measured, bound, holds: isTold ? undefined : measured <= bound };
+  });
+
+const requestsBeyondPages = (runs) =>
+  most(matching(runs, { command: "refresh" }).map(({ n, requests }) => requests - Math.ceil(n / 100)));
+
+export function tableOfLimits(limits) {
+  const rows = limits.map(({ what, measured, bound, holds }) => {
+    const verdict = holds === false ? " **is more**" : "";
+    return [what, format(bound), format(measured) + verdict];
+  });
+  return table([["", "at most", "measured"], ...rows]);
 }
 
-/** Markdown of everything that was measured: what must hold, and then the figures of each machine. */
-export function markdownOf(all) {
-  return [tableOfLimits(limitsOfAll(all)), ...all.map(figuresOf)].join("\n\n");
-}
-
-function figuresOf({ machine, runs }) {
-  const settings = new Map(
-    runs.map(({ n, latency }) => [`N = ${n}, latency of the API ${latency} ms`, { n, latency }]),
-  );
-  return [
-    `### ${machine.replace(/,.*/s, "")}`,
-    `${whenOf(runs)}: ${machine}.`,
-    ...[...settings].map(([title, setting]) =>
-      tableOfRuns(title, matching(runs, setting), commands, { floor: "floor", valueOf: secondsOf }),
+/** What each command uses with each kind of program: medians of the rounds, and the wall seconds of the fastest. */
+export function tableOfRuns(runs) {
+  const rows = sizesOf(runs).flatMap((n) =>
+    Object.keys(commands).flatMap((command) =>
+      [...new Set(runs.map(({ kind }) => kind))].flatMap((kind) => {
+        const those = matching(runs, { n, command, kind });
+        if (those.length === 0) return [];
+        const value = (of) => format(median(those.map(of)));
+        return [
+          [
+            `${n}: ${commands[command]}`,
+            kind,
+            format(fastest(those)),
+            value(cpuOf),
+            value(({ requests }) => requests),
+            ...roles.map((role) => value(peakOf(role))),
+            value(({ state }) => Math.round(state / n)),
+          ],
+        ];
+      }),
     ),
-  ].join("\n\n");
+  );
+  const peaks = roles.map((role) => `${role} MB`);
+  return table([["Command", "", "wall s", "CPU s", "requests", ...peaks, "state bytes ÷ N"], ...rows]);
+}
+
+/** What docs/performance.md shows: the seconds of each command by size, and what ours needs with the most monitors. */
+export function summaryOf(runs) {
+  const sizes = sizesOf(runs);
+  const secondsOf = (wanted) => sizes.map((n) => rounded(fastest(matching(runs, { ...wanted, n }))) ?? null);
+  const kinds = ["ours", "native", "sendingFloor", "conventional"];
+  const seconds = Object.fromEntries(
+    kinds.map((kind) => [
+      kind,
+      Object.fromEntries(
+        Object.keys(commands).flatMap((command) => {
+          const all = secondsOf({ kind, command });
+          return all.every((one) => one === null) || command === "limited" ? [] : [[command, all]];
+        }),
+      ),
+    ]),
+  );
+  const last = Object.fromEntries(
+    Object.keys(commands).flatMap((command) => {
+      const those = matching(runs, { kind: "ours", n: sizes.at(-1), command });
+      const valuesOf = [({ requests }) => requests, ...roles.map(peakOf)];
+      return those.length === 0 ? [] : [[command, valuesOf.map((of) => median(those.map(of)))]];
+    }),
+  );
+  return { sizes, seconds, last };
+}
+
+const rounded = (value) => value && Number(value.toPrecision(3));
+
+export function format(value) {
+  if (value === undefined || value === null) return "–";
+  if (Number.isInteger(value)) return String(value);
+  return value < 100 ? value.toPrecision(value < 1 ? 2 : 3) : String(Math.round(value));
+}
+
+/** A table of Markdown, the first row its head. */
+export function table(rows) {
+  const [head, ...rest] = rows;
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  const ruler = head.map((_, column) => (column === 0 ? "---" : "--:"));
+  return ["<!-- prettier-ignore -->", ...[head, ruler, ...rest].map(line)].join("\n");
 }

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { clearInterval, setInterval } from "node:timers";
 import { promisify } from "node:util";
 
 /** The first file of that name on PATH that can be executed, or undefined. */
@@ -18,6 +19,17 @@ export function isExecutable(file) {
     return statSync(file).isFile();
   } catch {
     return false;
+  }
+}
+
+/** Says every ten seconds how long something has taken so far, so that nobody takes it for stuck. */
+export async function withProgress(log, action) {
+  const started = Date.now();
+  const timer = setInterval(() => log(`  … ${Math.round((Date.now() - started) / 1000)} s`), 10_000);
+  try {
+    return await action();
+  } finally {
+    clearInterval(timer);
   }
 }
 

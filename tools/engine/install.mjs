@@ -1,6 +1,7 @@
 // Finds a Pulumi engine, or installs one.
 import { join } from "node:path";
 import { cacheRoot, install, readInstalled } from "./cache.mjs";
+import { withProgress } from "./command.mjs";
 import { cacheKey, fillFrom, findOnPath, goVersion, pinnedVersion } from "./sources.mjs";
 
 /** From where one is installed, in this order. */
@@ -24,7 +25,7 @@ const installable = ["npm", "go"];
  */
 export async function ensureEngine({ log = () => undefined, env = process.env } = {}) {
   const folderOf = (source) => join(cacheRoot(env), `${cacheKey}-${source}`);
-  const fill = (source) => (draft) => fillFrom(source, draft, { env, log });
+  const fill = (source) => (draft) => withProgress(log, () => fillFrom(source, draft, { env, log }));
   const ways = [
     ["path", () => findOnPath(env)],
     ...installable.map((source) => [source, () => readInstalled(folderOf(source))]),

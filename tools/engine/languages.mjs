@@ -5,7 +5,7 @@ import { chmod, copyFile, rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheRoot, install, readInstalled } from "./cache.mjs";
-import { run, which } from "./command.mjs";
+import { run, which, withProgress } from "./command.mjs";
 import { ensureEngine } from "./install.mjs";
 import { goBuild } from "./sources.mjs";
 
@@ -24,8 +24,12 @@ const languages = {
     { module: "sdks", target: `${SDK}/go/pulumi-language-go` },
     { module: "codegen", target: "." },
   ],
-  // SDKs in C# and Java can be generated here, but their language hosts are no Go modules that can be had.
-  untested: [{ module: "untested", target: "." }],
+  java: [
+    { module: "jvm-dotnet", target: "github.com/pulumi/pulumi-java/pkg/cmd/pulumi-language-java" },
+    { module: "jvm-dotnet", target: "." },
+  ],
+  // Its language host is no Go module that can be had, so its SDK is only compiled.
+  csharp: [{ module: "jvm-dotnet", target: "." }],
 };
 
 /**
@@ -45,7 +49,7 @@ export async function ensureLanguage(language, { log = () => undefined, env = pr
   const earlier = await readInstalled(folder);
   if (earlier) return earlier;
   log(`Building what Pulumi needs for ${language} with Go: this takes some minutes, once for this machine.`);
-  return install(folder, { version: engine.version, source: "go" }, async (draft) => {
+  const build = async (draft) => {
     for (const program of programs)
       await goBuild(draft, { ...program, program: nameOf(program), ldflags: "-s -w", env });
     if (language === "python") await copyPythonRunner(draft, env);
@@ -54,7 +58,9 @@ export async function ensureLanguage(language, { log = () => undefined, env = pr
     for (const bin of engine.bin)
       for (const name of readdirSync(bin))
         if (name.startsWith("pulumi")) await copyFile(join(bin, name), join(draft, "bin", name));
-  });
+  };
+  const installed = { version: engine.version, source: "go" };
+  return install(folder, installed, (draft) => withProgress(log, () => build(draft)));
 }
 
 function nameOf({ module, target }) {

@@ -1,6 +1,6 @@
 // Breaks what gives fields and operations their meaning, in many small ways, and sees that a test fails for each. Part of
 // `npm run test:full`; alone: `PULUMI_UPTIME_QUICK=1 npx stryker run tools/mutations/config.mjs`, with
-// `--mutate provider/definitions/field-types.ts:60-90` for some lines.
+// `--mutate provider/definitions/codecs.ts:60-90` for some lines.
 import { mkdtempSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const [unit] = jest.projects;
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 export default {
   mutate: [
-    "provider/definitions/field-types.ts",
+    "provider/definitions/codecs.ts",
     "provider/lifecycle/check.ts",
     "provider/lifecycle/create.ts",
     "provider/lifecycle/delete.ts",

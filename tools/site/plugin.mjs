@@ -1,8 +1,9 @@
 // A TypeDoc plugin: the site's pages are those that the README lists, with their own titles and file names.
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import ts from "typescript";
 import { Application, Converter, KindRouter } from "typedoc";
-import { readManifest, root } from "../main.mjs";
+import { readManifest, root } from "../shared.mjs";
 import { addressOf } from "../package.mjs";
 
 /** The lists of pages under "Documentation" in the README: the heading of each, and the files that it links. */
@@ -44,6 +45,12 @@ export function load(app) {
     app.options.setValue("groupOrder", [...groups.map(({ title }) => title), "*"]);
   });
 
+  // The type of a list's values, `(typeof list)[number]`, is shown as these values.
+  app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, reflection) => {
+    const [declaration] = context.getSymbolFromReflection(reflection)?.declarations ?? [];
+    if (declaration?.type?.kind === ts.SyntaxKind.IndexedAccessType)
+      reflection.comment?.modifierTags.add("@useDeclaredType");
+  });
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_, document) => {
     const file = document.project.files.getReflectionPath(document) ?? "";
     const relative = file.slice(root.length + 1);

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
-import { counted } from "../../definitions/text";
+import { counted } from "../../common/text";
 import { driftReport, driftSummary } from "../drift/report";
 import { exists, readText } from "../shared/files";
 import { findingReport } from "../shared/finding";

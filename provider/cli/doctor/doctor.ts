@@ -8,10 +8,9 @@ import * as z from "zod/mini";
 import { ApiError, UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
-import { ownPackage } from "../../definitions/package";
+import { ownPackage } from "../../common/package";
 import { plainTextKeys } from "../../definitions/setting-warnings";
-import { isLoopback } from "../../definitions/url";
-import type { CollectedProvider } from "../../engine/collected";
+import { isLoopback } from "../../common/url";
 import type { Session } from "../../lifecycle/session";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
@@ -21,7 +20,6 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { escapeInvisible } from "../shared/quoting";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
-import { managedResources } from "../shared/state";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
 import { checkProgram, type ProgramReport } from "./program";
@@ -61,7 +59,8 @@ export function configure(command: Command, context: CommandContext): void {
 Settings come from options, from the stack's configuration if there is a Pulumi project, and from the environment.
 With --program, \`pulumi preview\` runs the program, in whatever language it is. It needs the Pulumi CLI and a stack, and
 takes its settings from that stack and from the environment. Pulumi itself reports only one of the resources that are
-refused; this lists all of them, and which would be created, imported, adopted or replaced. Nothing is changed.
+refused; this lists all of them, and what \`pulumi up\` would do: which creates have a record like them already, which are
+equal, and which monitors have no alert channels. Nothing is changed.
 
 Examples:
   UPTIME_BASE_URL=https://uptime.example.com UPTIME_API_KEY=… pulumi-uptime doctor
@@ -120,15 +119,13 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
     return { findings: findings.map((one) => (one === stack ? { ...one, level: "failed" } : one)) };
   if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
   try {
-    const state = managedResources(await exportState(location, false));
+    const state = await exportState(location, true);
     const program = await withProgress(context.stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
-      return checkProgram(location, state);
+      return checkProgram(location, state, settings, session);
     });
-    if (unset.length > 0 && program.usesStackSettings) return { findings: [...findings, ...unset], program };
-    findings.push(...program.providers.map(providerFinding));
-    if (!isFailed(findings)) findings.push(...programFindings(program));
-    return { findings, program };
+    const isUnset = unset.length > 0 && program.usesStackSettings && program.errors.length === 0;
+    return { findings: [...findings, ...(isUnset ? unset : programFindings(program))], program };
   } catch (error) {
     return { findings: [...findings, ...unset, failure("preview", error, session.secrets)] };
   }
@@ -136,12 +133,6 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
 
 function isFailed(findings: readonly Finding[]): boolean {
   return findings.some(({ level }) => level === "failed");
-}
-
-function providerFinding({ provider, address, problem }: CollectedProvider): Finding {
-  return problem === undefined
-    ? ok("provider", `The provider ${provider}: the address is ${address}`)
-    : failed("provider", `The provider ${provider}: ${problem}`);
 }
 
 async function versionFindings(location: StackLocation): Promise<Finding[]> {

@@ -1,18 +1,26 @@
-import type { ApiRecord } from "../../api/answer";
+import { compareIds, type ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
-import { counted } from "../../definitions/text";
+import { counted } from "../../common/text";
+import { isObject, tryParseJson } from "../../common/values";
+import { shownNames, type Definition } from "../../definitions/field";
+import { identityKeys } from "../../definitions/keys";
 import { readSample } from "../../lifecycle/complete-records";
-import { shows } from "../../lifecycle/difference";
+import { shows, shownValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import { ok, type Finding } from "../shared/finding";
+import { ok, warning, type Finding } from "../shared/finding";
+import { listOf } from "../shared/quoting";
 
-/** Reads one kind of record, and says which fields the server does not show. Throws what the server refuses. */
+/** The code of a warning about records in the account that people cannot tell apart. */
+export const accountTwinsCode = "account-twins";
+
+/** Reads one kind of record, and says what the server does not show, and what the records use. Throws what the server refuses. */
 export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const { collection, definition } = scope;
   const { client } = collection;
   const { plural, fields } = definition;
   const operation = new Operation(scope);
-  const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
+  const fine = (code: string, text: string): Finding =>
+    ok(`${plural}-${code}`, `${plural}: ${client.withoutKey(text)}`);
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) listed.push(...page);
   const sample = await readSample(scope, listed, operation);
@@ -21,10 +29,7 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const findings = [fine("count", counted(listed.length, "record"))];
   if (leftOut.length > 0)
     findings.push(
-      fine(
-        "list-fields",
-        `lists leave out ${client.withoutKey(leftOut.join(", "))}, so records are read one by one`,
-      ),
+      fine("list-fields", `lists leave out ${leftOut.join(", ")}, so records are read one by one`),
     );
   const hidden = Object.keys(fields).filter((key) => {
     const field = fields[key];
@@ -34,8 +39,57 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
     findings.push(
       fine(
         "hidden-fields",
-        `record ${client.withoutKey(record.id)} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
+        `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
       ),
     );
+  for (const { key, ids } of usedIds(definition, listed))
+    findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
+  for (const twins of twinsAmong(definition, listed))
+    findings.push(warning(accountTwinsCode, `${plural}: ${client.withoutKey(twins)}`));
   return findings;
+}
+
+/** The ids of other things that records have, such as alert channels, and how many records have each; the most used first. */
+function usedIds(definition: Definition, listed: readonly ApiRecord[]): { key: string; ids: string[] }[] {
+  const fields = Object.entries(definition.fields).filter(([, { type }]) => type === "idList");
+  return fields.flatMap(([key, field]) => {
+    const counts = new Map<string, number>();
+    const names = new Map<string, string>();
+    for (const record of listed) {
+      const ids = shownValues(definition, record, { refuse: () => undefined }).get(key);
+      for (const id of Array.isArray(ids) ? ids : [])
+        counts.set(String(id), (counts.get(String(id)) ?? 0) + 1);
+      const raw = record.raw[shownNames(field).find((name) => name in record.raw) ?? ""];
+      const entries = typeof raw === "string" ? tryParseJson(raw) : raw;
+      for (const entry of Array.isArray(entries) ? entries : [])
+        if (isObject(entry) && typeof entry.name === "string") names.set(String(entry.id), entry.name);
+    }
+    const ids = [...counts]
+      .sort(([a, count], [b, other]) => other - count || compareIds(a, b))
+      .map(([id, count]) => {
+        const name = names.get(id);
+        const records = counted(count, definition.singular);
+        return `${id} (${name === undefined ? "" : `${JSON.stringify(name)}, `}${records})`;
+      });
+    return ids.length > 0 ? [{ key, ids }] : [];
+  });
+}
+
+/** Records that people cannot tell apart. */
+function twinsAmong(definition: Definition, listed: readonly ApiRecord[]): string[] {
+  const keys = identityKeys(definition);
+  const groups = new Map<string, string[]>();
+  for (const record of listed) {
+    const shown = shownValues(definition, record, { refuse: () => undefined });
+    const identity = keys.map((key) => shown.get(key));
+    if (identity.includes(undefined)) continue;
+    const key = JSON.stringify(identity);
+    groups.set(key, [...(groups.get(key) ?? []), record.id]);
+  }
+  const twins = [...groups].filter(([, ids]) => ids.length > 1);
+  if (twins.length === 0) return [];
+  const lists = twins.map(
+    ([identity, ids]) => `${[...ids].sort(compareIds).join(", ")} (${identity.slice(1, -1)})`,
+  );
+  return [`records with the same ${keys.join(" and ")}: ${listOf(lists)}`];
 }

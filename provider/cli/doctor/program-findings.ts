@@ -1,8 +1,9 @@
-import { counted } from "../../definitions/text";
+import { counted } from "../../common/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countsOf, countTexts } from "../shared/preview";
 import { firstWords, listOf } from "../shared/quoting";
-import { differenceText, type ProgramReport } from "./program";
+import type { Namesake } from "./accounts";
+import type { ProgramReport } from "./program";
 
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";
@@ -11,6 +12,7 @@ export const refusedCode = "program-refused";
 export function programFindings({
   resources,
   planned,
+  twins,
   silent,
   refused,
   errors,
@@ -26,15 +28,22 @@ export function programFindings({
         const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
         return ok("program-plan", `${title}: ${operation}${taken}`);
       }
-      const records = namesakes.map(differenceText).join("; ");
-      const text = `${title}: ${operation}, although there is the same name already: ${records}`;
-      return warning(
-        "program-plan",
-        `${text}. To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.`,
-      );
+      const text = `${title}: ${operation}, although a record like it exists: ${namesakes.map(differenceText).join("; ")}.`;
+      const advice =
+        " To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.";
+      const isFree = namesakes.some(({ owner }) => owner === undefined);
+      return warning("program-plan", isFree ? text + advice : text);
     }),
+    ...twins.map(({ same, resources }) =>
+      warning("program-twins", `Several new resources have the same ${same}: ${listOf(resources)}.`),
+    ),
     ...(silent.length > 0
-      ? [warning("program-channels", `Nobody is told of failures, without channels: ${listOf(silent)}.`)]
+      ? [
+          warning(
+            "program-channels",
+            `Without alert channels, nobody is told of a failure: ${listOf(silent)}.`,
+          ),
+        ]
       : []),
     ...unchecked.map((text) => warning("program-unchecked", text)),
     ...refused.flatMap(({ title, importId, reasons }) => {
@@ -55,4 +64,10 @@ export function programFindings({
           ),
         ]),
   ];
+}
+
+/** Names a record of the same name, whose it is, and the properties that differ. */
+function differenceText({ id, differs, owner }: Namesake): string {
+  const whose = owner === undefined ? "" : `, which ${owner} has,`;
+  return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
 }

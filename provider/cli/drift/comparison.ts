@@ -1,9 +1,9 @@
 import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { fixedKeys, identityKeys } from "../../definitions/keys";
-import type { Properties } from "../../definitions/marks";
-import { parseUrn } from "../../definitions/urn";
-import { Cleaner, stringsIn } from "../../engine/clean";
+import type { Properties } from "../../common/marks";
+import { parseUrn } from "../../common/urn";
+import { Redactor, stringsIn } from "../../engine/redactor";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude } from "../../lifecycle/paths";
@@ -52,7 +52,7 @@ export async function compareResource(
     const own = [declared, stored].flatMap((properties) =>
       Object.keys(properties).flatMap((key) => (isSecret(key) ? stringsIn(properties[key]) : [])),
     );
-    const message = new Cleaner([...secrets, ...own]).error(error);
+    const message = new Redactor([...secrets, ...own]).error(error);
     if (!(error instanceof AnotherRecordError))
       return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
     // Its message quotes values, which may be secret.

@@ -1,7 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { providerType } from "../../definitions/pulumi";
-import { isDefaultProvider, parseUrn } from "../../definitions/urn";
+import { providerType } from "../../common/pulumi";
+import { isDefaultProvider, parseUrn } from "../../common/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "../shared/setting-options";

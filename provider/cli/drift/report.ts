@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import { counted, shorten } from "../../definitions/text";
-import { parseUrn } from "../../definitions/urn";
+import { counted, shorten } from "../../common/text";
+import { parseUrn } from "../../common/urn";
 import { layOut, listSection, tableSection, type Section, type Table } from "../shared/markdown-layout";
 import { secretText } from "../shared/preview";
 import { codeSpan, listOf, escapeInvisible } from "../shared/quoting";

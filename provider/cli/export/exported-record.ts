@@ -1,9 +1,10 @@
 import type { ApiRecord } from "../../api/answer";
-import type { Definition, RequestHeader } from "../../definitions/field";
-import { mustBeDeclared } from "../../definitions/field-types";
+import type { RequestHeader } from "../../common/values";
+import type { Definition } from "../../definitions/field";
+import { mustBeDeclared } from "../../definitions/codecs";
 import { identityKeys } from "../../definitions/keys";
-import type { Value } from "../../definitions/values";
-import { Cleaner } from "../../engine/clean";
+import type { Value } from "../../common/values";
+import { Redactor } from "../../engine/redactor";
 import { shownValues } from "../../lifecycle/difference";
 import { problemsOf, type InputProblem } from "../../lifecycle/validate";
 import { slug } from "../shared/quoting";
@@ -45,8 +46,8 @@ export function exportedOf(
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),
   );
-  const cleaner = Cleaner.forResource(secrets, definition, Object.fromEntries(shown));
-  const problems = [...unreadable, ...refused].map((one) => cleaner.problem(one).replace(/\.$/, ""));
+  const redactor = Redactor.forResource(secrets, definition, Object.fromEntries(shown));
+  const problems = [...unreadable, ...refused].map((one) => redactor.problem(one).replace(/\.$/, ""));
   return { definition, record, values, problems };
 }
 

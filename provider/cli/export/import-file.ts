@@ -1,5 +1,5 @@
 import { UptimeError } from "../../api/errors";
-import { pluginType } from "../../definitions/pulumi";
+import { pluginType } from "../../common/pulumi";
 import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";

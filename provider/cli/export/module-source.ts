@@ -1,5 +1,5 @@
 import type { Definition } from "../../definitions/field";
-import { isObject, type Value } from "../../definitions/values";
+import { isObject, type Value } from "../../common/values";
 import { stringLiteral, escapeInvisible } from "../shared/quoting";
 
 /** A value that the program reads from the stack's configuration. */

@@ -10,8 +10,7 @@ export interface ExportFacts {
   readonly resources: readonly ModuleResource[];
   readonly settings: Settings;
   readonly stack: string | undefined;
-  /** The files with the state to import and with the values of the secrets, from the project's folder. */
-  readonly stateFile: string | undefined;
+  /** The file with the values of the secrets, from the project's folder. */
   readonly secretsFile: string | undefined;
   /** The main file is still the sample of a new project. */
   readonly isSample: boolean;
@@ -41,7 +40,7 @@ export function nextSteps(parts: readonly (NextStep | string)[]): string {
  * @param modules the names of the modules that were written
  */
 export function programSteps(facts: ExportFacts, modules: readonly string[]): (NextStep | string)[] {
-  const { project, resources, settings, stateFile, isSample } = facts;
+  const { project, resources, settings, isSample } = facts;
   const passwords = resources.flatMap(configValuesOf).filter(({ optional }) => optional);
   return [
     {
@@ -71,18 +70,9 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
       lines: passwords.map(({ key }) => setSecret(key)),
     },
     {
-      text: "Import the state. The file may hold secrets: delete it afterwards.",
-      lines:
-        stateFile === undefined
-          ? []
-          : [`pulumi stack import --file ${shellWord(stateFile)}`, `rm ${shellWord(stateFile)}`],
-    },
-    {
-      text: `Look at what would happen, then import the records. ${
-        stateFile === undefined
-          ? "The preview lists them as resources to create, and says under Diagnostics which record each imports. An "
-          : "An "
-      }import writes nothing to the API: a property that differs from its record is refused.`,
+      text:
+        "Look at what would happen, then import the records. The preview lists them as resources to create, and says under " +
+        "Diagnostics which record each imports. An import writes nothing to the API: a property that differs from its record is refused.",
       lines: ["pulumi preview", "pulumi up"],
     },
     "After that you can remove the option `import` from the program. `protect: true` keeps Pulumi from deleting a " +

@@ -6,7 +6,7 @@ import { nextSteps, programSteps, type ExportFacts } from "./next-steps";
 
 /** The files of a program in TypeScript by name: a module for each kind of record. None if nothing is new. */
 export function planProgram(facts: ExportFacts): Map<string, string> {
-  const { project, resources, stateFile, secretsFile } = facts;
+  const { project, resources, secretsFile } = facts;
   const modules = definitions.flatMap((definition) => {
     const members = resources.filter((resource) => resource.definition === definition);
     if (members.length === 0) return [];
@@ -14,8 +14,8 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
     return [{ name, source: moduleSource(definition, members) }];
   });
   const names = modules.map(({ name }) => name);
-  if (modules.length === 0 && stateFile === undefined) return new Map();
-  const secretFiles = [stateFile, secretsFile].filter((file) => file !== undefined);
+  if (modules.length === 0) return new Map();
+  const secretFiles = secretsFile === undefined ? [] : [secretsFile];
   const program = names.map((name) => `import "./${name}";\n`).join("");
   const scaffolded = project.exists ? [] : [...scaffold(project, program, secretFiles)];
   return new Map([

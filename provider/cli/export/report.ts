@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { counted } from "../../definitions/text";
+import { counted } from "../../common/text";
 import { escapeInvisible } from "../shared/quoting";
 import { labelIn } from "../shared/resource-types";
 
@@ -13,14 +13,10 @@ export interface ExportReport {
   readonly language: string;
   readonly files: readonly string[];
   readonly resources: readonly ExportedResource[];
-  /** The number of records that the program or the stack had already. */
+  /** The number of records that the stack manages already. */
   readonly known: number;
   /** The keys that the stack's configuration must hold, or may hold. */
   readonly secrets: readonly { readonly key: string; readonly optional: boolean; readonly of: string }[];
-  /** The file that holds the state to import. */
-  readonly state: string | undefined;
-  /** The number of resources that it adds to the stack. */
-  readonly adopted: number;
   readonly notes: readonly string[];
 }
 
@@ -44,7 +40,7 @@ export function refusedText(language: string): string {
 
 /** The report as people read it. */
 export function exportText(report: ExportReport): string {
-  const { resources, directory, files, known, dryRun, secrets, notes, adopted, state, language } = report;
+  const { resources, directory, files, known, dryRun, secrets, notes, language } = report;
   const wrote = dryRun ? "Would write" : "Wrote";
   const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file));
   const refused = resources.filter(({ problems }) => problems.length > 0);
@@ -58,8 +54,6 @@ export function exportText(report: ExportReport): string {
     );
   } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
   else lines.push("No record matches.");
-  if (state !== undefined)
-    lines.push(`${wrote} ${state}: the stack's state and ${counted(adopted, "more resource")}.`);
   if (refused.length > 0)
     lines.push(
       "",

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 import * as z from "zod/mini";
 
-import { ownPackage, packageAbove } from "../../definitions/package";
+import { ownPackage, packageAbove } from "../../common/package";
 import { assertFree, exists, explainFailure, readText, writeNewFile } from "./files";
 import { parseAs } from "./json";
 

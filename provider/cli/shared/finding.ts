@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
-import { Cleaner } from "../../engine/clean";
+import { Redactor } from "../../engine/redactor";
 
 const finding = z.object({
   /** A fixed word for programs: `api-key`, for example. */
@@ -23,5 +23,5 @@ export const failed = (code: string, text: string): Finding => ({ code, level: "
 /** An error as a finding. Anything but an UptimeError is a bug and is rethrown. */
 export function failure(code: string, error: unknown, secrets: Iterable<string>): Finding {
   if (!(error instanceof UptimeError)) throw error;
-  return failed(code, new Cleaner(secrets).error(error));
+  return failed(code, new Redactor(secrets).error(error));
 }

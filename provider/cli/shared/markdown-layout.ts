@@ -1,4 +1,4 @@
-import { parseUrl } from "../../definitions/url";
+import { parseUrl } from "../../common/url";
 import { markdownHead, markdownRow } from "./quoting";
 
 /** A part of a Markdown text: a list, a table or a code block. */

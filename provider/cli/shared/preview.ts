@@ -1,11 +1,11 @@
-import { isDeepStrictEqual } from "node:util";
+import { isDeepStrictEqual, stripVTControlCharacters } from "node:util";
 
 import * as z from "zod/mini";
 
 import { identityKeys } from "../../definitions/keys";
-import { unknownValue } from "../../definitions/marks";
-import { stackType } from "../../definitions/pulumi";
-import { parseUrn } from "../../definitions/urn";
+import { unknownValue } from "../../common/marks";
+import { stackType } from "../../common/pulumi";
+import { parseUrn } from "../../common/urn";
 import { withoutHidden } from "../../engine/request";
 import { findDefinition, titleOf } from "./resource-types";
 
@@ -49,7 +49,7 @@ export type Preview = z.infer<typeof previewReport>;
 export type PreviewStep = NonNullable<Preview["steps"]>[number];
 
 /** What becomes of a resource, what matters most first. To Pulumi an adoption is a create, so a preview cannot show it. */
-const operations = ["replace", "delete", "create", "update", "adopt", "import"] as const;
+const operations = ["replace", "delete", "create", "update", "import"] as const;
 export type PlannedOperation = (typeof operations)[number];
 
 /** How many resources there are for each operation. */
@@ -70,9 +70,14 @@ export function countTexts(counts: OperationCounts): string[] {
   });
 }
 
+/** The URN of a resource's provider; a reference is the URN and the id. */
+export function providerOf(resource: { readonly provider?: string | undefined } | undefined): string {
+  return (resource?.provider ?? "").replace(/::[^:]*$/, "");
+}
+
 /** What a preview does to one resource. */
 export interface PlannedChange {
-  readonly operation: Exclude<PlannedOperation, "adopt">;
+  readonly operation: PlannedOperation;
   readonly urn: string;
   /** Such as `Monitor shop`. */
   readonly title: string;
@@ -117,6 +122,15 @@ export function summaryOf(preview: Preview): OperationCounts {
   const same = preview.changeSummary?.same ?? 0;
   const isStackSame = (preview.steps?.find(isStack)?.op ?? "same") === "same";
   return { ...countsOf([...own, ...others]), same: Math.max(0, isStackSame ? same - 1 : same) };
+}
+
+/** What a failed preview says: its errors or, as it is with a program in YAML, what the program has printed. */
+export function failureIn(preview: Preview): string[] {
+  const errors = errorsIn(preview);
+  if (errors.length > 0) return errors;
+  const printed = (preview.diagnostics ?? []).filter(({ severity }) => severity === "info#err");
+  const text = stripVTControlCharacters(printed.map(({ message }) => message).join("")).trim();
+  return text === "" ? [] : [text.replace(/\n{2,}/g, "\n")];
 }
 
 export function errorsIn({ diagnostics }: Preview): string[] {

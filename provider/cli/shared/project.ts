@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod/mini";
 
-import { isObject } from "../../definitions/values";
+import { isObject } from "../../common/values";
 import { exists, explainFailure, readText } from "./files";
 import { parseAs } from "./json";
 import { slug } from "./quoting";
@@ -24,8 +24,6 @@ export interface Project {
   readonly namesPlugin: boolean;
   /** The ending of a module's name in an import. */
   readonly extension: "" | ".js";
-  /** Pulumi.yaml, which holds the whole program if that is in YAML. */
-  readonly settings: Readonly<Record<string, unknown>>;
   /** Names of what is directly in the folder, in lower case. */
   readonly files: ReadonlySet<string>;
 }
@@ -58,7 +56,6 @@ export function readProject(directory: string): Project {
     namesPlugin:
       Array.isArray(providers) && providers.some((one: unknown) => isObject(one) && one.name === "uptime"),
     extension: isModule(directory, entries) ? ".js" : "",
-    settings,
     files: new Set(entries.map((entry) => entry.toLowerCase())),
   };
 }
@@ -77,7 +74,7 @@ function readYaml(path: string): Readonly<Record<string, unknown>> {
 }
 
 /** A string that a person may have written without quotes although it looks like a number. */
-export function textOf(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import { parseAs } from "./json";
-import { errorsIn, previewReport, type Preview } from "./preview";
+import { errorsIn, failureIn, previewReport, type Preview } from "./preview";
 import { isProject } from "./project";
 import { firstWords } from "./quoting";
 import { parseDeployment, type Deployment } from "./state";
@@ -39,7 +39,9 @@ async function runPulumi(args: readonly string[], { cwd, env }: StackLocation): 
   const all = [...args, "--non-interactive", "--color", "never"];
   const name = `\`pulumi ${args.slice(0, 2).join(" ")}\` in ${cwd}`;
   return new Promise((resolve, reject) => {
-    const child = spawn("pulumi", all, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    // The variable turns the one object of `preview --json` into lines of events.
+    const plain = { ...env, PULUMI_ENABLE_STREAMING_JSON_PREVIEW: undefined };
+    const child = spawn("pulumi", all, { cwd, env: plain, stdio: ["ignore", "pipe", "pipe"] });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
@@ -103,7 +105,8 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
   const preview = parseAs(previewReport, out);
   if (!preview) throw new UptimeError(failure);
   if (code === 0 || errorsIn(preview).length > 0) return preview;
-  return { ...preview, diagnostics: [{ severity: "error", message: ownWords }] };
+  const [message = ownWords] = failureIn(preview);
+  return { ...preview, diagnostics: [{ severity: "error", message }] };
 }
 
 /** A stack's state. With secrets it must be neither stored nor printed. */
@@ -132,9 +135,4 @@ export async function stackConfig(location: StackLocation): Promise<ReadonlyMap<
       return text === undefined ? [] : [[key, { text, isSecret: secret === true }] as const];
     }),
   );
-}
-
-/** The short name of the selected stack. */
-export async function stackName(location: StackLocation): Promise<string> {
-  return (await output(onStack(["stack", "--show-name"], location), location)).trim();
 }

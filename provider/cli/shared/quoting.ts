@@ -1,4 +1,4 @@
-import { shorten } from "../../definitions/text";
+import { shorten } from "../../common/text";
 
 /** Everything that is not a visible character: it could control a terminal, or hide in a program. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;

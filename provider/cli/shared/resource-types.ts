@@ -1,11 +1,18 @@
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import { pluginType, typeToken } from "../../definitions/pulumi";
-import { parseUrn } from "../../definitions/urn";
+import { pluginType, typeToken } from "../../common/pulumi";
+import { parseUrn } from "../../common/urn";
 
 /** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
 export function findDefinition(type: string): Definition | undefined {
   return definitions.find((definition) => [typeToken(definition), pluginType(definition)].includes(type));
+}
+
+/** The kind of record that a resource of this package stands for. */
+export function definitionOf(urn: string): Definition {
+  const definition = findDefinition(parseUrn(urn).type);
+  if (!definition) throw new Error(`${urn} is of another package.`);
+  return definition;
 }
 
 /** The last part of a type token: `Monitor`, for example. */

@@ -24,7 +24,7 @@ const scripts = {
   drift: "pulumi-uptime drift",
 };
 
-/** The files with secrets that exports write, under the names that help and docs use. */
+/** Files with secrets, under the names that help and docs use. */
 const usualSecretFiles = ["secrets.json", "state.json"];
 
 /** The program of a new project. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { accountNames, readSettings, type Settings } from "../../api/settings";
-import type { Properties } from "../../definitions/marks";
+import type { Properties } from "../../common/marks";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
@@ -16,7 +16,6 @@ const names = settingNames.filter((name) => settingOf(name).isOption);
 const placeholders: Partial<Record<Setting["type"], string>> = {
   url: " <url>",
   integer: " <number>",
-  statuses: " <list>",
 };
 
 export function addSettingOptions(command: Command): Command {

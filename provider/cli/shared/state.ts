@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { isSecret, unwrapSecrets } from "../../definitions/marks";
+import { isSecret, unwrapSecrets } from "../../common/marks";
 import { parseAs } from "./json";
 import { findDefinition } from "./resource-types";
 

@@ -6,7 +6,7 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
-import type { Engine } from "../engine";
+import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
@@ -36,9 +36,9 @@ type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
   >;
 
 /** The methods of Pulumi's provider protocol, by their names in it. */
-export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedServiceImplementation {
+export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): UntypedServiceImplementation {
   let present: { readonly engine: string | undefined; readonly run: PluginRun } | undefined;
-  /** The run of the present engine: an attached plugin serves several, each with its own engine. */
+  /** The run of the present engine. */
   const presentRun = (): PluginRun => {
     if (!present || present.engine !== engine.address) {
       // If the engine before was killed, it has not sent Cancel.
@@ -46,11 +46,6 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       present = { engine: engine.address, run: lazy.newRun() };
     }
     return present.run;
-  };
-  const attach = (address: string): void => {
-    // The next engine may get the address of one whose run is over. One engine attaches once for each provider.
-    if (present?.run.isInterrupted) present = undefined;
-    engine.attach(address);
   };
   /** Runs a request about a resource; `parts` are those whose names differ between the methods. */
   const run = <T>(
@@ -76,11 +71,11 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
     // The answer does not say `acceptSecrets`, so the engine sends secrets as plain values, and each answer that
     // state keeps must mark them again: see `markSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
-      attach(request.getEngineAddress());
+      engine.attach(request.getEngineAddress());
       return new proto.ProviderHandshakeResponse();
     }),
     attach: unary((request: PluginAttach) => {
-      attach(request.getAddress());
+      engine.attach(request.getAddress());
       return new Empty();
     }),
     getPluginInfo: unary(() => new PluginInfo().setVersion(version)),
@@ -97,6 +92,8 @@ export function methodsOf(engine: Engine, version: string, lazy: Lazy): UntypedS
       return replaces ? response.setReplacesList(changed) : response;
     }),
     configure: unary((request: proto.ConfigureRequest) => {
+      // An attached plugin serves several runs, also of one engine: the preview and the update of one `up`.
+      if (present?.run.isInterrupted) present = undefined;
       presentRun().configure(fromStruct(request.getArgs()));
       return new proto.ConfigureResponse().setSupportspreview(true);
     }),

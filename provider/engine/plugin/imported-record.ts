@@ -1,10 +1,10 @@
 import { isRecordId } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { mustBeDeclared } from "../../definitions/field-types";
-import type { Properties } from "../../definitions/marks";
-import { hiddenNames } from "../../definitions/pulumi";
-import { unknown } from "../../definitions/unknown";
+import { mustBeDeclared } from "../../definitions/codecs";
+import type { Properties } from "../../common/marks";
+import { hiddenNames } from "../../common/pulumi";
+import { unknown } from "../../common/unknown";
 import type { Outputs } from "../../lifecycle/resource";
 import type { InputProblem } from "../../lifecycle/validate";
 import { withoutMarks } from "../request";

@@ -6,7 +6,7 @@ import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 
 import { version } from "../../../package.json";
 import { endAtSignal, endWithEngine } from "../end";
-import { Engine } from "../engine";
+import { EngineLog } from "../engine-log";
 import { methodsOf } from "./grpc";
 import type * as runs from "./run";
 
@@ -17,7 +17,7 @@ if (args.includes("--version")) {
 } else {
   // The engine gives its address as the last argument, after options such as `--tracing`.
   const address = args.findLast((arg) => /^\S+:\d+$/.test(arg));
-  const engine = new Engine(address);
+  const engine = new EngineLog(address);
   let plugin: runs.PluginRun | undefined;
   const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
   server.addService(

@@ -1,4 +1,4 @@
-import type { Properties } from "../../definitions/marks";
+import type { Properties } from "../../common/marks";
 
 /** A request of the engine about a resource. Parts that the engine does not send are empty. */
 export interface ResourceRequest {

@@ -2,14 +2,15 @@ import { isDeepStrictEqual } from "node:util";
 
 import { message, messageOf } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { equal } from "../../definitions/field-types";
-import { unknownValue, type Properties } from "../../definitions/marks";
-import { hiddenNames } from "../../definitions/pulumi";
-import { parseUrn } from "../../definitions/urn";
-import { isEmpty, type Value } from "../../definitions/values";
+import { equal } from "../../definitions/codecs";
+import { unknownValue, type Properties } from "../../common/marks";
+import { hiddenNames } from "../../common/pulumi";
+import { parseUrn } from "../../common/urn";
+import { isEmpty, type Value } from "../../common/values";
 import { newClaim } from "../../lifecycle/claims";
 import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
+import { ownerOf } from "../../lifecycle/owners";
 import { readUnmanaged, read } from "../../lifecycle/read";
 import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
 import { update } from "../../lifecycle/update";
@@ -32,33 +33,31 @@ import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-req
 /** Answers the engine's requests to a plugin about one kind of resource, in plain values; `grpc.ts` has the protocol. */
 export class PluginResources {
   private readonly imports = new Map<string, ImportedRecord>();
-  /** The resources that the program has in this run. */
-  private readonly declared = new Set<string>();
 
   constructor(readonly front: Front) {}
 
   async check(request: ResourceRequest): Promise<CheckResult> {
     const { urn, inputs: news, oldInputs } = request;
-    this.declared.add(urn);
     const { account, ...declared } = decodeDeclared(news);
     const imported = this.imports.get(urn);
     const isInState = !imported && Object.keys(oldInputs).length > 0;
     const problem = imported && (imported.problem ?? accountProblem(account, imported));
-    return this.front.check({
+    const { inputs, problems } = await this.front.check({
       declaration: {
         declared,
         account,
         importId: problem ? undefined : imported?.id,
-        isImportedByEngine: true,
         // After an import the old inputs are the record's, so one that the program does not declare was never managed.
         old: isInState && !isImported(oldInputs) ? decodeInputs(this.front.definition, oldInputs) : undefined,
         options: this.requestOptions(request),
       },
+      name: nameOf(urn),
       news,
-      isInState,
-      importId: imported?.id,
       refusals: problem ? [problem] : [],
     });
+    // The engine itself imports: the id is an option of the resource and not an input.
+    const { importId: _, ...kept } = inputs;
+    return { inputs: kept, problems };
   }
 
   diff(request: ResourceRequest): { changes: Map<string, PropertyChange>; isInTheWay: boolean } {
@@ -68,10 +67,12 @@ export class PluginResources {
     const outputs = imported
       ? { ...imported, values: decodeInputs(this.front.definition, inputs).values as Outputs["values"] }
       : this.outputsInState(request);
-    const { changed, replaces, isInTheWay } = this.front.diff(id, outputs, inputs, {
-      ...this.requestOptions(request),
-      isDeclared: this.declared.has(urn),
-    });
+    const { changed, replaces, isInTheWay } = this.front.diff(
+      id,
+      outputs,
+      inputs,
+      this.requestOptions(request),
+    );
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
@@ -122,12 +123,7 @@ export class PluginResources {
   }
 
   async delete(request: ResourceRequest): Promise<void> {
-    const { id, urn } = request;
-    const outputs = this.outputsInState(request);
-    const imported = this.imports.get(urn);
-    // The import may replace a resource in state that has the same record.
-    if (imported?.id === id && imported.outputs.account === outputs.account) return;
-    await this.front.delete(id, outputs, this.requestOptions(request));
+    await this.front.delete(request.id, this.outputsInState(request), this.requestOptions(request));
   }
 
   /** Reads the record that an import names. */
@@ -137,9 +133,11 @@ export class PluginResources {
     try {
       const { id, account } = parseImportId(request.id);
       const connected = connect(account);
-      const record = await readUnmanaged(connected, id, this.requestOptions(request));
-      connected.note.reserve(record);
-      const claim = newClaim(ownerOfUrn(urn));
+      const options = this.requestOptions(request);
+      const record = await readUnmanaged(connected, id, options);
+      const claim = newClaim();
+      connected.note.take(record, claim);
+      connected.ledger.take(id, claim, options.owner);
       const read = outputsOfRecord(connected, record, account);
       const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };
       this.imports.set(urn, { id, outputs });
@@ -176,12 +174,12 @@ export class PluginResources {
 
   private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {
     const run = this.front.runOptions(oldOutputs);
-    return { ...run, urn, owner: ownerOfUrn(urn), isOwnerCertain: true, timeout, ignoreChanges };
+    return { ...run, urn, owner: ownerOf(nameOf(urn)), timeout, ignoreChanges };
   }
 }
 
-/** Identifies a resource in its stack: its URN without stack and project, which may get other names. */
-function ownerOfUrn(urn: string): string {
+/** What tells a resource from others in its stack: its URN without stack and project, which may get other names. */
+function nameOf(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
 }

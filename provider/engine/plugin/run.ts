@@ -1,14 +1,14 @@
 import { UptimeError } from "../../api/errors";
-import { readLogLevel, readSettings, type Config } from "../../api/settings";
+import { readSettings, type Config } from "../../api/settings";
 import type { Definition } from "../../definitions/field";
-import type { Properties } from "../../definitions/marks";
-import { isDefaultProvider, parseUrn } from "../../definitions/urn";
-import { openRunNote } from "../../lifecycle/run-note";
+import type { Properties } from "../../common/marks";
+import { parseUrn } from "../../common/urn";
+import { openRunNote } from "../../lifecycle/note-file";
 import type { Surroundings } from "../../lifecycle/session";
-import type { Engine } from "../engine";
+import { newFront } from "../collecting-front";
+import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
 import { runLookup } from "../lookup";
-import { newFront } from "../new-front";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
@@ -20,11 +20,9 @@ export class PluginRun {
   private configured: Properties | undefined;
   readonly session: FrontSession;
   private readonly resources = new Map<Definition, PluginResources>();
-  /** The name of an explicit provider. */
-  private provider: string | undefined;
 
   constructor(
-    private readonly engine: Engine,
+    private readonly engine: EngineLog,
     private readonly env: NodeJS.ProcessEnv,
     surroundings: Surroundings = {},
   ) {
@@ -41,7 +39,6 @@ export class PluginRun {
   }
 
   checkSettings(urn: string, given: Properties): Properties {
-    this.provider = isDefaultProvider(urn) ? undefined : parseUrn(urn).name;
     const { settings, warnings } = checkedSettings(urn, given);
     for (const warning of warnings) this.engine.log("warning", warning, urn);
     return settings;
@@ -60,8 +57,6 @@ export class PluginRun {
       );
     this.configured = settings;
     this.config = configOf(settings);
-    // The log must exist to summarize a run that sends nothing.
-    this.session.logOf(readLogLevel(this.config, this.env));
   }
 
   /** Runs an operation on the resources of a type. */
@@ -110,7 +105,6 @@ export class PluginRun {
         print: (severity, text, urn) => {
           engine.log(severity, text, urn);
         },
-        provider: () => this.provider,
       };
       this.resources.set(definition, (resources = new PluginResources(newFront(context, env))));
     }

@@ -1,7 +1,7 @@
 import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
-import { unwrapSecrets, type Properties } from "../../definitions/marks";
-import { isObject } from "../../definitions/values";
+import { unwrapSecrets, type Properties } from "../../common/marks";
+import { isObject } from "../../common/values";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
 export function fromStruct(struct: Struct | undefined): Properties {

@@ -1,7 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import { lookupFunction, pluginType, type LookupCount } from "../../definitions/pulumi";
+import { lookupFunction, pluginType, type LookupCount } from "../../common/pulumi";
 
 /** The definition of a resource type. Throws if there is no such type. */
 export function definitionOf(type: string): Definition {

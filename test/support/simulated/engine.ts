@@ -1,4 +1,5 @@
 import { OperationFailed } from "../calls";
+import { unknownValue } from "../../../provider/common/marks";
 import type { CallOptions, Kind, Properties, Provider, ProviderProcess, Settings } from "../calls";
 
 /** A resource as a program declares it. */
@@ -15,6 +16,8 @@ export interface Declared {
   readonly formerly?: readonly Pick<Declared, "name" | "parent">[] | undefined;
   /** Names of resources, each with its parent, that must be there before. */
   readonly after?: readonly string[] | undefined;
+  /** Those of them whose outputs are in one of its properties: a monitor's URL, a domain's name. */
+  readonly uses?: readonly string[] | undefined;
   readonly retainOnDelete?: boolean | undefined;
   /** The provider, if it is not the default one. */
   readonly provider?: string | undefined;
@@ -54,8 +57,9 @@ export interface Entry {
   readonly retainOnDelete?: boolean | undefined;
   /** The next `up` replaces it. */
   readonly isTainted?: boolean | undefined;
-  /** URNs of what it depends on. */
+  /** URNs of what it depends on, and of those of them whose outputs its inputs hold. */
   dependencies: readonly string[];
+  uses: readonly string[];
   /** The last operation failed half-way: the next `up` updates whatever diff says. */
   hasInitErrors: boolean;
   /** It was replaced, and is to be deleted at the end. */
@@ -82,6 +86,8 @@ export interface RunOptions {
   readonly program: readonly Declared[];
   /** URNs; undefined: all. */
   readonly targets?: readonly string[] | undefined;
+  /** `--target-dependents` */
+  readonly isForDependents?: boolean | undefined;
   /** URNs that `--replace` names. */
   readonly replace?: readonly string[] | undefined;
   /** URNs that `--exclude` names. */
@@ -155,6 +161,7 @@ export function entryOf(
     kind: named.kind,
     provider: named.provider,
     dependencies: [],
+    uses: [],
     hasInitErrors: false,
     isDelete: false,
     isPendingReplacement: false,
@@ -433,10 +440,14 @@ class Run implements Outcome {
   private async generate(declared: Declared, goal: Goal, command: Command): Promise<Step> {
     if (this.isFailed) throw new Cancelled();
     const urn = urnOf(declared);
-    const dependencies = (declared.after ?? []).map((label) => {
+    const urnNamed = (label: string): string => {
       const found = this.options.program.find((one) => labelOf(one) === label);
       return found ? urnOf(found) : label;
-    });
+    };
+    const needs = {
+      dependencies: (declared.after ?? []).map(urnNamed),
+      uses: (declared.uses ?? []).map(urnNamed),
+    };
     const found = this.find(declared);
     this.operated.add(urn).add(found?.urn ?? urn);
     const isRenamed = found && (this.isTargeted(urn) || this.isTargeted(found.urn));
@@ -448,11 +459,11 @@ class Run implements Outcome {
       if (!old && this.options.targets) this.skipped.add(urn);
       return () => Promise.resolve();
     }
-    const unmade = dependencies.find((dependency) => this.skipped.has(dependency));
+    const unmade = needs.dependencies.find((dependency) => this.skipped.has(dependency));
     if (unmade !== undefined) throw new Error(`${urn} depends on ${unmade}, which is not among the targets`);
     const isRefresh = command === "refresh --run-program";
     const decide = (known: Entry | undefined): Promise<Step> =>
-      this.decide(declared, goal, urn, dependencies, known, isReplaced);
+      this.decide(declared, goal, urn, needs, known, isReplaced);
     // It runs as a step of its own, and the registration goes on behind it.
     if (old && (isRefresh || command === "up --refresh --run-program"))
       return async () => {
@@ -474,7 +485,7 @@ class Run implements Outcome {
     declared: Declared,
     goal: Goal,
     urn: string,
-    dependencies: readonly string[],
+    needs: Pick<Entry, "dependencies" | "uses">,
     old: Entry | undefined,
     isReplaced: boolean,
   ): Promise<Step> {
@@ -483,7 +494,7 @@ class Run implements Outcome {
     const { importId } = goal;
     const { ignoreChanges, retainOnDelete } = declared;
     const entry = (state: Pick<Entry, "id" | "inputs" | "outputs">): Entry =>
-      entryOf(declared, { ...state, importId, dependencies, retainOnDelete });
+      entryOf(declared, { ...state, ...needs, importId, retainOnDelete });
     const planned = (plan: Plan, step: Step): Step => {
       this.plans.set(urn, plan);
       return step;
@@ -521,10 +532,12 @@ class Run implements Outcome {
       const replacement = created(isReplaced ? inputs : await check({}, goal.inputs));
       if (!goal.deleteBeforeReplace && deleteBeforeReplace !== true)
         return planned("replace", () => this.create(provider, replacement, old));
+      // What uses it is deleted before it, if that must be replaced too; the program registers it later.
+      const first = old.isPendingReplacement ? [] : [...(await this.replacedWith(old)), old];
       return planned("replace", async () => {
-        if (!old.isPendingReplacement) {
-          await this.delete(old);
-          this.exchange(old, { ...old, isPendingReplacement: true });
+        for (const one of first) {
+          await this.delete(one);
+          this.exchange(one, { ...one, isPendingReplacement: true });
         }
         await this.create(provider, replacement, undefined);
       });
@@ -537,6 +550,24 @@ class Run implements Outcome {
       this.replaceEntry(old, kept);
       return Promise.resolve();
     });
+  }
+
+  /** What must be replaced with a resource, the last first. Whether it must is asked with the values unknown that it uses. */
+  private async replacedWith(replaced: Entry): Promise<Entry[]> {
+    const gone = new Set([replaced.urn]);
+    const found: Entry[] = [];
+    for (const entry of this.state) {
+      if (entry.isDelete || entry.isPendingReplacement || !entry.uses.some((urn) => gone.has(urn))) continue;
+      const { urn, id, outputs, inputs } = entry;
+      const unknown = { [entry.kind === "monitor" ? "url" : "name"]: unknownValue };
+      const { replaces } = await this.call({ operation: "diff", urn, id }, () =>
+        this.provider(entry).diff(urn, id, outputs, inputs, { ...inputs, ...unknown }),
+      );
+      if (!replaces) continue;
+      gone.add(urn);
+      found.unshift(entry);
+    }
+    return found;
   }
 
   // Steps -----------------------------------------------------------------------------------------------------------
@@ -623,12 +654,17 @@ class Run implements Outcome {
 
   /** What was replaced, and what the program no longer has: dependents first, what is independent at once. */
   private async deleteAll(): Promise<void> {
-    const { targets } = this.options;
+    const { targets, isForDependents } = this.options;
     // With a target may go what depends on it, and only if it is a target too.
     const allowed = new Set(targets);
-    if (targets)
+    if (targets) {
+      for (const target of targets) {
+        const entry = this.state.find(({ urn, isDelete }) => urn === target && !isDelete);
+        if (entry) for (const { urn } of await this.replacedWith(entry)) allowed.add(urn);
+      }
       for (const { urn, dependencies } of this.state)
         if (dependencies.some((dependency) => allowed.has(dependency))) allowed.add(urn);
+    }
     // After an error not all of them were registered.
     const spared = new Set(this.errors.length > 0 ? this.options.program.flatMap(urnsOf) : []);
     const left = new Set(
@@ -640,7 +676,8 @@ class Run implements Outcome {
       ),
     );
     for (const { urn } of left)
-      if (!this.isTargeted(urn)) throw new Error(`${urn} would be deleted, and is not among the targets`);
+      if (!this.isTargeted(urn) && !isForDependents)
+        throw new Error(`${urn} would be deleted, and is not among the targets`);
     // It is deleted already.
     for (const entry of left)
       if (entry.isPendingReplacement && !entry.isDelete) {

@@ -17,7 +17,7 @@ export const dynamicFront: Front = {
   name: "dynamic",
   register: (declared, settings) => {
     // Aliases and dependencies are the engine's own.
-    const { formerly: _, after: __, ...told } = declared;
+    const { formerly: _, after: __, uses: ___, ...told } = declared;
     const key = JSON.stringify([told, settings]);
     let goal = goals.get(key);
     if (!goal) goals.set(key, (goal = registered(declared, settings)));

@@ -116,6 +116,11 @@ export class Invariants {
     this.history(keyOf(entry)).isStray = true;
   }
 
+  /** Whether a new record has got the id. */
+  isReused(entry: Entry): boolean {
+    return this.history(keyOf(entry)).isReused;
+  }
+
   get hasStrays(): boolean {
     return [...this.histories.values()].some(({ isStray }) => isStray);
   }

@@ -1,7 +1,6 @@
-import { UptimeError } from "../../../provider/api/errors";
 import type { Clock } from "../../../provider/api/clock";
 import type { Transport } from "../../../provider/api/transport";
-import type { RunNote } from "../../../provider/lifecycle/run-note";
+import type { Line, RunNote } from "../../../provider/lifecycle/run-note";
 import type { Surroundings } from "../../../provider/lifecycle/session";
 import { OperationFailed, type Kind, type Provider, type ProviderProcess, type Settings } from "../calls";
 import type { VirtualClock } from "../clock";
@@ -9,24 +8,26 @@ import type { Network } from "./api";
 import type { Providers } from "./engine";
 import type { Front } from "./front";
 
-/** The processes that have added each entry, in that order, with the owner's claim in state. */
-export type Notes<T> = Map<string, { readonly process: T; readonly claim: string | undefined }[]>;
+/** What the processes of a run have told each other, in that order. */
+export type Notes<T> = { readonly process: T; readonly line: Line }[];
 
 /** The note of a run, without a file. */
-export function neighborsIn<T>(notes: Notes<T>, self: T): RunNote {
-  const isOthers: RunNote["isOthers"] = (entry, asking) => {
-    const first = notes
-      .get(entry)
-      ?.find(({ process, claim }) => process === self || claim === undefined || claim !== asking);
-    return first !== undefined && first.process !== self;
+export function noteOf<T>(
+  notes: Notes<T>,
+  self: T,
+  isRunning: (process: T) => boolean = () => true,
+): RunNote {
+  const own = new Set<Line>();
+  return {
+    add: (told) => {
+      const line = { ...told, writer: "" };
+      own.add(line);
+      notes.push({ process: self, line });
+    },
+    linesAbout: (place) =>
+      notes.flatMap(({ process, line }) => (line.place === place && isRunning(process) ? [line] : [])),
+    isOwn: (line) => own.has(line),
   };
-  const add: RunNote["add"] = (entry, claim) =>
-    void notes.set(entry, [...(notes.get(entry) ?? []), { process: self, claim }]);
-  const reserve = (entry: string): void => {
-    add(entry);
-    if (isOthers(entry)) throw new UptimeError("A resource of another provider has the record.");
-  };
-  return { reserve, add, isOthers };
 }
 
 /** The surroundings of a provider's process: a clock, a network, and a reader of what it prints. */
@@ -37,9 +38,8 @@ export class SimulatedProcess implements Surroundings {
   readonly runNote: RunNote;
   private isDead = false;
 
-  /** @param notes see {@link neighborsIn} */
-  constructor(time: VirtualClock, network: Network, notes: Notes<SimulatedProcess> = new Map()) {
-    this.runNote = neighborsIn<SimulatedProcess>(notes, this);
+  constructor(time: VirtualClock, network: Network, notes: Notes<SimulatedProcess> = []) {
+    this.runNote = noteOf<SimulatedProcess>(notes, this);
     this.clock = {
       now: () => time.now(),
       date: () => time.date(),
@@ -71,7 +71,7 @@ interface Running {
 /** The processes of one run: one for each provider and each set of settings, because state keeps those of the last run. */
 export class SimulatedProcesses implements Providers {
   private readonly running = new Map<string, Running>();
-  private readonly notes: Notes<SimulatedProcess> = new Map();
+  private readonly notes: Notes<SimulatedProcess> = [];
 
   constructor(
     private readonly frontOf: (provider: string | undefined) => Front,

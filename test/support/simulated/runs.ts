@@ -1,11 +1,13 @@
-import { kinds, type Kind, type Settings } from "../calls";
+import { kinds, type Settings } from "../calls";
 import { Hang, VirtualClock } from "../clock";
-import { apiKey, networkError, SimulatedApi, type Misbehaviour, type Network, type Seen } from "./api";
-import { isGreen, SimulatedEngine, urnOf, type Declared, type Outcome, type RunOptions } from "./engine";
+import { networkError, SimulatedApi, type Misbehaviour, type Network, type Seen } from "./api";
+import { isGreen, SimulatedEngine, urnOf } from "./engine";
+import type { Declared, Entry, Outcome, RunOptions } from "./engine";
 import { faults } from "./faults";
 import { dynamicFront, pluginFront, type Front } from "./front";
 import { accountOf, Invariants, keyOf, messagesOf, requestsTo, shown, Violation } from "./invariants";
 import type { Accounts } from "./invariants";
+import { Neighbor } from "./neighbor";
 import { SimulatedProcesses } from "./process";
 import { at, isChangedMeanwhile, plannedRun, refusedName, sound, urnsAt } from "./scenarios";
 import type { Edit, Event, Fault, Mistake, PlannedRun, Scenario } from "./scenarios";
@@ -43,7 +45,7 @@ export async function play(
   front: Front,
   { isRepaired = true }: { readonly isRepaired?: boolean } = {},
 ): Promise<Pick<World, "engine" | "api" | "outcomes">> {
-  const world = new World(front, scenario.server, isRepaired);
+  const world = new World(front, scenario.server, isRepaired, scenario.hasNeighbor);
   for (const { kind, fields } of scenario.records) world.api.add(kind, fields);
   for (const [number, run] of scenario.runs.entries()) {
     const program = sound(run.program.map((one) => ofFront(one, front)));
@@ -73,10 +75,11 @@ class World implements Network {
   readonly outcomes: Outcome[] = [];
   private readonly accounts: Accounts;
   private readonly invariants: Invariants;
+  private readonly neighbor: Neighbor | undefined;
   private readonly checkpoints: Checkpoint[] = [];
-  /** The former addresses of the server, and those that uptime:movedFrom names. */
-  private readonly formerOrigins: string[] = [];
-  private movedFrom: string[] = [];
+  private moves = 0;
+  /** What is set in uptime:sameAccount. */
+  private pairs: readonly string[] = [];
   /** All keys, past and present. */
   private readonly keys: string[] = [];
   /** The last run, if it was green and made everything as the program says. */
@@ -86,6 +89,7 @@ class World implements Network {
     private readonly front: Front,
     habits: Scenario["server"],
     private readonly isRepaired: boolean,
+    hasNeighbor = false,
   ) {
     const dialect = habits?.dialect ?? { uniqueDomainNames: false };
     const account = (firstId: number): SimulatedApi => new SimulatedApi(this.time, dialect, habits, firstId);
@@ -102,6 +106,8 @@ class World implements Network {
       this.frontOf(declared.provider).register(declared, settings),
     );
     this.invariants = new Invariants(this.engine, this.accounts, habits);
+    // If ids are used again, nobody can tell a record of ours that was deleted by hand from theirs.
+    if (hasNeighbor && habits?.ids !== "reused") this.neighbor = new Neighbor(front, this.time, this.api);
   }
 
   async answer(sent: Parameters<Network["answer"]>[0]): ReturnType<Network["answer"]> {
@@ -127,7 +133,7 @@ class World implements Network {
     if (wasGreen && isUp) {
       this.invariants.assertConverged(run, title);
       this.settled = run;
-      if (!this.isRepaired || isChangedMeanwhile(run)) return;
+      if (!this.isRepaired || isChangedMeanwhile(run) || this.forgetReplaced()) return;
       const second = await this.execute({ ...run, faults: [], moments: [] }, `${title}, again`);
       const writes = this.writes().filter(({ status }) => status !== 405);
       // What an imported record does not show is sent with the first update, which the plugin's next run makes.
@@ -143,11 +149,11 @@ class World implements Network {
 
   /** Refreshes and destroys what is left, which must always work. */
   async end(): Promise<void> {
-    this.movedFrom = this.formerOrigins;
     this.forgetOthers();
     for (const command of ["refresh --run-program", "destroy --run-program"] as const) {
-      const isSameAccount = this.isRotated || kinds.some((of) => this.isEmptied(of));
-      const outcome = await this.execute(plannedRun([], { command, isSameAccount }), `the last ${command}`);
+      let outcome = await this.execute(plannedRun([], { command }), `the last ${command}`);
+      while (this.obey(outcome))
+        outcome = await this.execute(plannedRun([], { command }), `the last ${command}, in the same account`);
       if (!isGreen(outcome)) throw new Violation(`the last ${command} failed: ${messagesOf(outcome)}`);
     }
     if (this.engine.state.length > 0)
@@ -168,10 +174,7 @@ class World implements Network {
         this.keys.push((accounts.main.key = `${this.keys.length + 20}|rotated/WzXqK`));
         return;
       case "move": {
-        // Some people set uptime:movedFrom at once.
-        this.formerOrigins.push(accounts.main.origin);
-        if (one.place > 0) this.movedFrom = [...this.formerOrigins];
-        const moved = `https://api${this.formerOrigins.length}.invalid`;
+        const moved = `https://api${++this.moves}.invalid`;
         for (const account of [accounts.main, accounts.second, accounts.another]) account.origin = moved;
         return;
       }
@@ -189,10 +192,6 @@ class World implements Network {
         this.settled = undefined;
       }
     }
-  }
-
-  private get isRotated(): boolean {
-    return this.accounts.main.key !== apiKey;
   }
 
   private frontOf(provider: string | undefined): Front {
@@ -251,7 +250,10 @@ class World implements Network {
       };
     try {
       const running = this.engine.run(processes, options, { killed, interrupted });
-      const outcome = await this.time.until(running, longest);
+      // Its key must be right, and a person must not work meanwhile.
+      const beside = run && !isChangedMeanwhile(run) ? this.neighbor?.run() : undefined;
+      const [outcome] = await this.time.until(Promise.all([running, beside]), longest);
+      this.neighbor?.assertApart(this.engine.state);
       // What was sent before a kill still has its effect.
       processes.kill();
       await this.time.until(this.time.sleep(60_000));
@@ -291,7 +293,7 @@ class World implements Network {
         : { "uptime:baseUrl": accounts.copy.origin }),
     });
     this.forget();
-    const options = this.optionsOf({ ...settled, command, isSameAccount: wrong === "address" });
+    const options = this.optionsOf({ ...settled, command });
     const outcome = await this.start({
       ...options,
       settings: mistaken(options.settings),
@@ -313,9 +315,8 @@ class World implements Network {
       "uptime:baseUrl": this.api.origin,
       "uptime:apiKey": key,
       "uptime:accounts": JSON.stringify({ second: { apiKey: this.accounts.second.key } }),
-      ...(this.movedFrom.length > 0 && { "uptime:movedFrom": this.movedFrom.join(",") }),
       ...(run.adoptExisting && { "uptime:adoptExisting": "true" }),
-      ...(run.isSameAccount && { "uptime:sameAccount": "true" }),
+      ...(this.pairs.length > 0 && { "uptime:sameAccount": this.pairs.join(",") }),
     });
     const settings = settingsOf(this.accounts.main);
     const second = settingsOf(this.accounts.second);
@@ -338,7 +339,6 @@ class World implements Network {
       adoptExisting: this.invariants.hasStrays,
       latencies: run.latencies,
     });
-    this.movedFrom = [...this.formerOrigins];
     const wasDoubled = this.doubled().length > 0;
     let outcome = await this.execute(mended, `${title}, repaired`);
     const change = async (what: string, by: Partial<PlannedRun>): Promise<void> => {
@@ -348,14 +348,14 @@ class World implements Network {
     // The replacement may get the id of the record that the run has deleted, which is refused once.
     if (!isGreen(outcome)) await change("again", {});
     if (!isGreen(outcome) && this.forgetOthers()) await change("without what is another record", {});
-    // Only a person can tell the same account, with a new key or without its records (a killed run may have deleted them),
-    // from another account.
-    if (!isGreen(outcome) && (this.isRotated || kinds.some((of) => this.isEmptied(of))))
-      await change("in the same account", { isSameAccount: true });
+    // Only a person can tell the same account, at a new address, with a new key or without its records (a killed run may have
+    // deleted them), from another account.
+    while (this.obey(outcome)) await change("in the same account", {});
     // There is no single record that equals a lost create.
     if (!isGreen(outcome) && mended.adoptExisting) {
       await change("without adoption", { adoptExisting: false });
       if (!isGreen(outcome)) await change("again", {});
+      while (this.obey(outcome)) await change("in the same account", {});
     }
     // Two resources of the program may have one record, if one has imported or adopted it in a run that did not hear of the
     // other. Then a person must take one of them out; unless one of them was waiting for its replacement, and has another
@@ -373,13 +373,14 @@ class World implements Network {
     this.settled = mended;
   }
 
-  /** Whether an account has no record of a kind, and state more than one. */
-  private isEmptied(of: Kind): boolean {
-    return (["main", "second"] as const).some(
-      (name) =>
-        this.accounts[name].all(of).length === 0 &&
-        this.engine.state.filter((one) => one.kind === of && accountOf(one) === name).length > 1,
+  /** Sets uptime:sameAccount as the errors of a run say it. Whether one of them has said something new. */
+  private obey({ errors }: Outcome): boolean {
+    const said = errors.flatMap(({ message }) =>
+      /\bsameAccount\b/.test(message) ? (message.match(/\b[0-9a-f]{4}=[0-9a-f]{4}\b/g) ?? []) : [],
     );
+    const before = this.pairs.length;
+    this.pairs = [...new Set([...this.pairs, ...said])];
+    return this.pairs.length > before;
   }
 
   /** `pulumi state delete` of domains under whose id there is another one now. */
@@ -392,6 +393,19 @@ class World implements Network {
     for (const entry of others) this.invariants.forgotten(entry);
     engine.state = engine.state.filter((entry) => !others.includes(entry));
     return others.length > 0;
+  }
+
+  /** `pulumi state delete` of resources whose record is gone, where another one of the program has got its id since. */
+  private forgetReplaced(): boolean {
+    const { engine, invariants } = this;
+    const lasts = new Map(engine.state.map((entry) => [keyOf(entry), entry]));
+    const isReplaced = (entry: Entry): boolean =>
+      lasts.get(keyOf(entry)) !== entry && invariants.isReused(entry) && !entry.isDelete;
+    const all = engine.state.filter((entry) => !isReplaced(entry));
+    if (all.length === engine.state.length) return false;
+    engine.state = all;
+    this.settled = undefined;
+    return true;
   }
 
   /** Resources whose record another one has too, which stays. */
@@ -444,7 +458,15 @@ class World implements Network {
   }
 
   private edit(one: Edit): void {
-    const id = applyEdit(one, this.api);
+    const { api } = this;
+    // A person here does nothing to what another stack has.
+    const all: SimulatedApi["all"] = (kind) => api.all(kind).filter((record) => !this.neighbor?.has(record));
+    const id = applyEdit(one, {
+      all,
+      add: api.add.bind(api),
+      edit: api.edit.bind(api),
+      remove: api.remove.bind(api),
+    });
     if (id !== undefined) this.invariants.edited(one, id);
   }
 }

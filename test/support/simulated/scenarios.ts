@@ -19,8 +19,6 @@ type Change = Generated<typeof change>;
 
 export type PlannedRun = Omit<Generated<typeof randomRun>, "changes"> & {
   readonly program: readonly Declared[];
-  /** A person says that the account is the one that state means. */
-  readonly isSameAccount?: boolean;
 };
 
 /** Somebody edits records while it runs. */
@@ -38,6 +36,7 @@ export const plannedRun = (program: readonly Declared[], more: Partial<PlannedRu
   targets: undefined,
   excluded: undefined,
   replace: undefined,
+  isForDependents: false,
   isContinued: false,
   parallel: undefined,
   faults: [],
@@ -47,6 +46,8 @@ export const plannedRun = (program: readonly Declared[], more: Partial<PlannedRu
 });
 
 export interface Scenario {
+  /** Another stack of the account runs at the same time. */
+  readonly hasNeighbor?: boolean;
   readonly server?: ServerHabits & { readonly dialect: Partial<Dialect> };
   /** Records that are there before the first run, in the order of their ids. */
   readonly records: readonly { readonly kind: Kind; readonly fields: Fields }[];
@@ -127,7 +128,7 @@ const change = fc.oneof(
   }),
   fc.record({ change: fc.constant("provider"), place: fc.nat(3), provider }),
   fc.record({ change: fc.constant("import"), place: fc.nat(3), id: sometimes(importedId, 2) }),
-  fc.record({ change: fc.constant("dependsOn"), place: fc.nat(3), on: fc.nat(3) }),
+  fc.record({ change: fc.constantFrom("dependsOn", "uses"), place: fc.nat(3), on: fc.nat(3) }),
 );
 
 /** The program after a change, or as it was if the change means nothing in it. */
@@ -156,9 +157,12 @@ function changed(all: readonly Declared[], one: Change): readonly Declared[] {
       const formerly = isOfSameType ? declared.formerly : undefined;
       return replaced({ ...declared, provider: one.provider, formerly });
     }
-    case "dependsOn": {
+    case "dependsOn":
+    case "uses": {
       const on = at(all, one.on);
-      return on ? replaced({ ...declared, after: [labelOf(on)] }) : all;
+      if (!on) return all;
+      const after = [labelOf(on)];
+      return replaced({ ...declared, after, uses: one.change === "uses" ? after : [] });
     }
   }
 }
@@ -168,14 +172,15 @@ export function sound(all: readonly Declared[]): readonly Declared[] {
   const urns = new Set<string>();
   const unique = all.filter((one) => !urns.has(urnOf(one)) && urns.add(urnOf(one)));
   const labels = new Set<string>();
-  return unique.map(({ formerly = [], after = [], ...rest }) => {
+  return unique.map(({ formerly = [], after = [], uses = [], ...rest }) => {
     const free = formerly.filter((former) => {
       const urn = urnOf({ kind: rest.kind, provider: rest.provider, ...former });
       return !urns.has(urn) && urns.add(urn);
     });
-    const before = after.filter((label) => labels.has(label));
+    const isBefore = (label: string): boolean => labels.has(label);
+    const needs = { after: after.filter(isBefore), uses: uses.filter(isBefore) };
     labels.add(labelOf(rest));
-    return { ...rest, formerly: free, after: before };
+    return { ...rest, ...needs, formerly: free };
   });
 }
 
@@ -246,6 +251,8 @@ const randomRun = fc.record({
   targets: sometimes(places(2), 8),
   excluded: sometimes(places(1), 12),
   replace: sometimes(places(1), 10),
+  // `--target-dependents`
+  isForDependents: rarely(2),
   // `--continue-on-error`
   isContinued: rarely(8),
   parallel: sometimes(fc.integer({ min: 1, max: 3 }), 2),
@@ -282,6 +289,7 @@ const server: fc.Arbitrary<NonNullable<Scenario["server"]>> = habits.map(({ ids,
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({
     server,
+    hasNeighbor: rarely(3),
     records: fc.array(
       kind.chain((of) => fc.record({ kind: fc.constant(of), fields: fc.constantFrom(...records[of]) })),
       { maxLength: 3 },
@@ -289,20 +297,22 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
     program: fc.array(resource, { maxLength: 4 }),
     runs: fc.array(randomRun, { minLength: 1, maxLength: 4, size: "max" }),
   })
-  .map(({ server: habits, records: before, program, runs }): Scenario => {
+  .map(({ server: habits, hasNeighbor, records: before, program, runs }): Scenario => {
     let present = sound(program);
     return {
       server: habits,
+      hasNeighbor,
       records: before,
       runs: runs.map(({ changes, ...run }) => {
         present = changes.reduce(changed, present);
-        // The flags are for `up` only, and need a resource to name.
-        const isNamed = run.command.startsWith("up") && present.length > 0;
+        // The flags need a resource to name, and some are for `up` only.
+        const isNamed = present.length > 0;
+        const isUp = isNamed && run.command.startsWith("up");
         return {
           ...run,
-          targets: isNamed ? run.targets : undefined,
-          excluded: isNamed && !run.targets ? run.excluded : undefined,
-          replace: isNamed ? run.replace : undefined,
+          targets: isUp || (isNamed && run.command.startsWith("destroy")) ? run.targets : undefined,
+          excluded: isUp && !run.targets ? run.excluded : undefined,
+          replace: isUp ? run.replace : undefined,
           program: run.hasNoProviders ? sound(present.filter(hasDefaultProvider)) : present,
         };
       }),
@@ -326,13 +336,14 @@ export function inOrder({ records: before, runs }: Scenario): Scenario {
       before: run.before.filter((one) => "edit" in one),
       faults: [],
       moments: [],
+      targets: run.command.startsWith("up") ? run.targets : undefined,
       excluded: undefined,
       parallel: undefined,
       latencies: [1],
       program: sound(
         all.map(({ provider: _, args: { account: __, ...args }, ...declared }) => ({ ...declared, args })),
       ).map((declared, place, kept) => {
-        const { after: _, ...rest } = declared;
+        const { after: _, uses: __, ...rest } = declared;
         const previous = kept[place - 1];
         return previous ? { ...rest, after: [labelOf(previous)] } : rest;
       }),

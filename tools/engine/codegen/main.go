@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	gogen "github.com/pulumi/pulumi/pkg/v3/codegen/go"
-	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 )
@@ -44,12 +43,10 @@ func generate(file, language, folder string) error {
 	switch language {
 	case "go":
 		files, err = gogen.GeneratePackage("codegen", pkg, nil)
-	case "nodejs":
-		files, err = nodejs.GeneratePackage("codegen", pkg, nil, nil, false, nil)
 	case "python":
 		files, err = python.GeneratePackage("codegen", pkg, nil, nil)
 	default:
-		err = fmt.Errorf("no SDK can be generated for %q, only for go, nodejs and python", language)
+		err = fmt.Errorf("no SDK can be generated for %q, only for go and python", language)
 	}
 	if err != nil {
 		return err

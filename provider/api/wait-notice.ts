@@ -1,0 +1,42 @@
+/** A shorter wait does not look like a hang. */
+const quietWait = 10_000;
+/** Often enough to show progress, and rarely enough for the log of a CI job. */
+const pauseBetween = 20_000;
+/** Requests that are refused together are queued within this time, and named together. */
+const gatherTime = 1000;
+/** How many rows show a notice: a terminal scrolls some off, and in the log of a CI job each is a line. */
+const mostRows = 3;
+
+/** Shows a line that need not be kept after the wait, in the row of a resource if the engine passes its URN. */
+export type ShowWait = (line: string, urn: string | undefined) => unknown;
+
+/** Requests that wait for a rate limit. */
+interface Waiting {
+  /** Milliseconds until the next one is sent. */
+  readonly wait: number;
+  /** Since when the first of them waits, on the clock. */
+  readonly since: number;
+  /** The URNs of their resources, the last one of a run at the end. */
+  readonly urns: Iterable<string | undefined>;
+  readonly done: number;
+  /** All requests so far: answered, sent and waiting. */
+  readonly all: number;
+}
+
+/** Shows long waits for a rate limit while they last. */
+export class WaitNotice {
+  private shownAt = -Infinity;
+
+  constructor(private readonly show: ShowWait = () => undefined) {}
+
+  /** Shows a wait if it is a long one. Returns the milliseconds until it is to be shown again if it still lasts. */
+  update({ wait, since, urns, done, all }: Waiting, now: number): number {
+    const isLong = now + wait - since > quietWait;
+    const due = Math.max(since + (isLong ? gatherTime : quietWait), this.shownAt + pauseBetween);
+    if (now < due) return due - now;
+    this.shownAt = now;
+    for (const urn of [...new Set(urns)].slice(-mostRows))
+      this.show(`rate limit: ${Math.ceil(wait / 1000)} s, ${done} of ${all} done`, urn);
+    return pauseBetween;
+  }
+}

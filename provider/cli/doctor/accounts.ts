@@ -1,0 +1,135 @@
+import type { ApiRecord } from "../../api/answer";
+import { UptimeError } from "../../api/errors";
+import { Operation } from "../../api/operation";
+import { unknownValue } from "../../common/marks";
+import { hiddenNames, providerType } from "../../common/pulumi";
+import { isDefaultProvider, parseUrn } from "../../common/urn";
+import { comparableHost } from "../../definitions/codecs";
+import type { Definition } from "../../definitions/field";
+import { identityKeys } from "../../definitions/keys";
+import { Redactor } from "../../engine/redactor";
+import { readUnlessMissing } from "../../lifecycle/complete-records";
+import { differences, shownValues, type WantedValues } from "../../lifecycle/difference";
+import type { RecordScope } from "../../lifecycle/record-scope";
+import type { Session } from "../../lifecycle/session";
+import { providersOf } from "../drift/providers";
+import { providerOf, type PreviewStep } from "../shared/preview";
+import { titleOf } from "../shared/resource-types";
+import type { CommandSettings } from "../shared/setting-options";
+import { managedResources, type Deployment } from "../shared/state";
+
+/** A record with the name (a monitor: and URL) that a new resource declares. */
+export interface Namesake {
+  readonly id: string;
+  /** The properties that differ from what is declared. */
+  readonly differs: readonly string[];
+  /** The resource that has it in state, or imports it. */
+  readonly owner: string | undefined;
+}
+
+/** The accounts of a program's new resources, as far as the stack's settings and state say how to reach them. */
+export class Accounts {
+  /** A sentence for what could not be checked. */
+  readonly unchecked = new Set<string>();
+  private readonly settingsOf: ReturnType<typeof providersOf>;
+  /** The explicit providers in state, and those of the program whose settings are not known yet. */
+  private readonly explicit: ReadonlySet<string>;
+  private readonly unknown: ReadonlySet<string>;
+  /** The records in each list by name; a list is read once. */
+  private readonly lists = new Map<unknown, Promise<Map<string, ApiRecord[]>>>();
+
+  constructor(
+    private readonly state: Deployment,
+    steps: readonly PreviewStep[],
+    settings: CommandSettings,
+    private readonly session: Session,
+  ) {
+    const resources = state.deployment.resources ?? [];
+    const isUnknown = ({ urn, newState }: PreviewStep): boolean =>
+      parseUrn(urn).type === providerType && Object.values(newState?.inputs ?? {}).includes(unknownValue);
+    this.settingsOf = providersOf(resources, settings, session);
+    this.explicit = new Set(resources.flatMap(({ type, urn }) => (type === providerType ? [urn] : [])));
+    this.unknown = new Set(steps.filter(isUnknown).map(({ urn }) => urn));
+  }
+
+  /** Whether the engine has called the provider for a step. It does not if the provider's settings are not known yet. */
+  isChecked({ urn, newState }: PreviewStep): boolean {
+    const provider = providerOf(newState);
+    if (!this.unknown.has(provider)) return true;
+    const { name } = parseUrn(provider);
+    this.unchecked.add(
+      `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf({ urn })} was not checked.`,
+    );
+    return false;
+  }
+
+  /** The records of the name that a new resource declares. */
+  async namesakes(step: PreviewStep, definition: Definition, wanted: WantedValues): Promise<Namesake[]> {
+    const provider = providerOf(step.newState);
+    const { name } = parseUrn(provider);
+    if (!isDefaultProvider(provider) && !this.explicit.has(provider)) {
+      this.unchecked.add(
+        `The provider ${name} is new, so its resources are not compared with the records in its account.`,
+      );
+      return [];
+    }
+    try {
+      const { connectTo } = this.settingsOf({ provider: step.newState?.provider });
+      const account = step.newState?.inputs?.account;
+      return await this.find(
+        connectTo(definition)(typeof account === "string" ? account : undefined),
+        wanted,
+      );
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      const reason = new Redactor(this.session.secrets).error(error);
+      this.unchecked.add(`The records of the provider ${name} cannot be read: ${reason}`);
+      return [];
+    }
+  }
+
+  private async find(scope: RecordScope, wanted: WantedValues): Promise<Namesake[]> {
+    const { definition } = scope;
+    const operation = new Operation(scope);
+    const list = this.lists.get(scope.reader) ?? recordsByName(scope, operation);
+    this.lists.set(scope.reader, list);
+    const keys = identityKeys(definition);
+    const identity = new Map([...wanted].filter(([key]) => keys.includes(key)));
+    const found: Namesake[] = [];
+    for (const { id, ...listed } of (await list).get(nameIn(definition, wanted)) ?? []) {
+      if (differences(definition, identity, { id, ...listed }).length > 0) continue;
+      // A list may leave fields out.
+      const record = await readUnlessMissing(scope, id, operation);
+      const differs = record && differences(definition, wanted, record).map(({ key }) => key);
+      if (differs) found.push({ id, differs, owner: this.ownerOf(scope, id) });
+    }
+    return found;
+  }
+
+  /** The resource of the stack that has a record. On another server, the same id is another record. */
+  private ownerOf({ definition, address }: RecordScope, id: string): string | undefined {
+    const owner = managedResources(this.state).find(({ definition: { label }, resource }) => {
+      const server = resource.outputs?.[hiddenNames.serverHash];
+      return (
+        resource.id === id && label === definition.label && (server === undefined || server === address.hash)
+      );
+    });
+    return owner && titleOf(owner.resource);
+  }
+}
+
+async function recordsByName(scope: RecordScope, operation: Operation): Promise<Map<string, ApiRecord[]>> {
+  const { definition, reader } = scope;
+  const records = new Map<string, ApiRecord[]>();
+  for (const record of (await reader.wholeList(operation)).all()) {
+    const name = nameIn(definition, shownValues(definition, record, { refuse: () => undefined }));
+    records.set(name, [...(records.get(name) ?? []), record]);
+  }
+  return records;
+}
+
+/** What a person knows a record by first, in one spelling. */
+function nameIn(definition: Definition, values: WantedValues): string {
+  const name = values.get(identityKeys(definition)[0] ?? "");
+  return typeof name === "string" ? comparableHost(name) : "";
+}

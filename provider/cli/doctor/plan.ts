@@ -1,0 +1,98 @@
+import { isEmpty } from "../../common/values";
+import type { Definition } from "../../definitions/field";
+import { identityKeys } from "../../definitions/keys";
+import { decodeInputs } from "../../engine/request";
+import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
+import { secretText, type PlannedChange, type PreviewStep } from "../shared/preview";
+import { definitionOf } from "../shared/resource-types";
+import type { Accounts, Namesake } from "./accounts";
+
+/** What a `pulumi up` would do to a resource. */
+interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
+  /** The id of the record that an import takes. */
+  readonly record: string | undefined;
+  /** Of a create: the records of the same name (a monitor: and URL), beside which it makes another one. */
+  readonly namesakes: readonly Namesake[];
+}
+
+/** Resources that are to create records with the same values of what people know them by. */
+interface Twins {
+  /** What is the same: `name and url`, for example. */
+  readonly same: string;
+  readonly resources: readonly string[];
+}
+
+/** What a `pulumi up` would do, as far as a person may want to think twice. */
+export interface Plan {
+  readonly planned: readonly PlannedResource[];
+  readonly twins: readonly Twins[];
+  /** The new resources that can have alert channels and declare none, so that nobody is told of a failure. */
+  readonly silent: readonly string[];
+}
+
+/** A step of a preview that changes something. */
+interface PlannedStep {
+  readonly step: PreviewStep;
+  readonly change: PlannedChange;
+}
+
+export async function planOf(steps: readonly PlannedStep[], accounts: Accounts): Promise<Plan> {
+  const added = steps.filter(({ change }) => change.operation === "create" || change.operation === "import");
+  const creates = added.filter(({ change }) => change.importId === undefined);
+  const importers = new Map(
+    added.map(({ step, change }) => [recordKey(step, change.importId), change.title] as const),
+  );
+  const planned = steps.map(async ({ step, change }): Promise<PlannedResource> => {
+    const { title, operation, importId: record } = change;
+    const definition = definitionOf(step.urn);
+    const wanted = operation === "create" ? declaredIn(step, definition) : undefined;
+    const found = wanted ? await accounts.namesakes(step, definition, wanted) : [];
+    const namesakes = found.map((one) => ({
+      ...one,
+      owner: one.owner ?? importers.get(recordKey(step, one.id)),
+    }));
+    return { title, operation, record, namesakes };
+  });
+  return {
+    planned: await Promise.all(planned),
+    twins: twinsAmong(creates.map(({ step, change }) => ({ step, title: change.title }))),
+    silent: added.filter(({ step }) => isSilent(step)).map(({ change }) => change.title),
+  };
+}
+
+/** A record in the account of a step. */
+function recordKey({ urn, newState }: PreviewStep, id: string | undefined): string {
+  return JSON.stringify([definitionOf(urn).plural, newState?.provider, newState?.inputs?.account, id]);
+}
+
+/** What a new resource declares, without what is secret; undefined if its name is secret, or not known yet. */
+function declaredIn({ newState }: PreviewStep, definition: Definition): WantedValues | undefined {
+  const shown = Object.entries(newState?.inputs ?? {}).filter(([, value]) => value !== secretText);
+  const { values } = decodeInputs(definition, Object.fromEntries(shown));
+  const wanted = wantedValuesOnCreate(definition, values);
+  return identityKeys(definition).every((key) => wanted.has(key)) ? wanted : undefined;
+}
+
+function twinsAmong(creates: readonly { readonly step: PreviewStep; readonly title: string }[]): Twins[] {
+  const groups = new Map<string, { same: string; resources: string[] }>();
+  for (const { step, title } of creates) {
+    const definition = definitionOf(step.urn);
+    const wanted = declaredIn(step, definition);
+    if (!wanted) continue;
+    const { provider, inputs = {} } = step.newState ?? {};
+    const keys = identityKeys(definition);
+    const values = keys.map((key) => wanted.get(key));
+    const identity = JSON.stringify([definition.plural, provider, inputs.account, values]);
+    const group = groups.get(identity) ?? { same: keys.join(" and "), resources: [] };
+    group.resources.push(title);
+    groups.set(identity, group);
+  }
+  return [...groups.values()].filter(({ resources }) => resources.length > 1);
+}
+
+/** Whether a resource can have alert channels and declares none. */
+function isSilent({ urn, newState }: PreviewStep): boolean {
+  const { fields } = definitionOf(urn);
+  const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
+  return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
+}

@@ -1,0 +1,81 @@
+// Names that the program and the provider's processes share. Every stack's state holds them, so none may ever change.
+
+/** The names of one kind of record; its definition has them. */
+interface Kind {
+  /** Name of the resource class. */
+  readonly label: string;
+  /** Name of a single record. */
+  readonly singular: string;
+  /** Last part of the collection's path. */
+  readonly plural: string;
+}
+
+/** The type of a dynamic resource in Pulumi. */
+export function typeToken({ label }: Pick<Kind, "label">): string {
+  return `pulumi-nodejs:dynamic/uptime:${label}`;
+}
+
+/**
+ * The code with which Pulumi's dynamic host loads the provider. It only requires the package, so that old state runs the
+ * version that is installed now. It is short, because state has it twice for each resource.
+ */
+export function providerCode({ singular }: Pick<Kind, "singular">): string {
+  return `exports.handler=()=>require("pulumi-uptime/provider").${singular}`;
+}
+
+/** The type of a provider of the plugin. */
+export const providerType = "pulumi:providers:uptime";
+
+/** The type of the resource that is the stack itself. */
+export const stackType = "pulumi:pulumi:Stack";
+
+/** The properties that Pulumi does not show, because their names begin with two underscores. */
+export const hiddenNames = {
+  // Inputs of a dynamic resource: what Pulumi does not pass to its provider, and the provider's code.
+  options: "__options",
+  providerCode: "__provider",
+  // Outputs: what state knows besides the record's values.
+  serverHash: "__server",
+  keyFingerprint: "__key",
+  claim: "__claim",
+  isPartial: "__partial",
+  isReadOnly: "__readOnly",
+  /**
+   * An input of a native resource that was imported. It says that the other inputs are the record's values and not the
+   * program's, and stays until the resource is updated.
+   */
+  isImported: "__imported",
+  /** An input of a resource whose refusal was collected; it is never stored. It tells which step of the preview this is. */
+  refused: "__refused",
+  /** A setting that holds the name of a native provider and the types of its parents. All default providers have one name. */
+  providerName: "__name",
+} as const;
+
+/** Options of a resource that Pulumi does not forward to a dynamic provider. */
+export interface PassedOptions {
+  readonly ignoreChanges?: readonly string[] | undefined;
+  readonly replaceOnChanges?: readonly string[] | undefined;
+  readonly customTimeouts?:
+    Readonly<Partial<Record<"create" | "update" | "delete", string | undefined>>> | undefined;
+  /** The end of the resource's URN, after stack and project; in state a hash of it. */
+  readonly owner?: string | undefined;
+}
+
+/** The type of the same resource in the provider plugin, in every language. */
+export function pluginType({ label }: Pick<Kind, "label">): string {
+  return `uptime:index:${label}`;
+}
+
+/** The number of records that a lookup finds: `getMonitor` one, `getMonitors` all that it selects. */
+export type LookupCount = "one" | "all";
+
+/** The name of a lookup, in every language. */
+export function lookupName({ label, plural }: Pick<Kind, "label" | "plural">, count: LookupCount): string {
+  const name =
+    count === "one" ? label : plural.replace(/(?:^|[-_])(.)/g, (_, letter: string) => letter.toUpperCase());
+  return `get${name}`;
+}
+
+export function lookupFunction(definition: Pick<Kind, "label" | "plural">, count: LookupCount): string {
+  return `uptime:index:${lookupName(definition, count)}`;
+}

@@ -1,0 +1,58 @@
+import { decodeHTMLStrict } from "entities";
+
+/** A header of the check request. */
+export interface RequestHeader {
+  /** Name of the header: letters, digits and `-`, for example `X-Token`. (docs/monitor.md) */
+  key: string;
+  /** Value of the header, on one line. Secret. (docs/monitor.md) */
+  value: string;
+}
+
+/** A field's parsed value, in the same form for all servers. */
+export type Value =
+  string | number | boolean | null | readonly (string | number)[] | readonly RequestHeader[];
+
+/** Null, absent, "" and the empty list mean the same in the API. */
+export function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** Whether a date is all zeros, which is how some databases write a date that is not set. */
+export function isZeroDate(date: unknown): boolean {
+  return /^[0\s:T.Z+-]+$/.test(String(date));
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Parses a JSON text; undefined if it is none. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces every value that is neither a list nor an object, at any depth, and optionally renames properties. */
+export function mapLeaves<T>(
+  value: T,
+  change: (leaf: unknown) => unknown,
+  rename: (name: string) => string = (name) => name,
+): T {
+  const map = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(map);
+    if (!isObject(part)) return change(part);
+    return Object.fromEntries(Object.entries(part).map(([name, entry]) => [rename(name), map(entry)]));
+  };
+  return map(value) as T;
+}
+
+/** Decodes one level of HTML entities in all strings, because some servers escape what they show. */
+export function decodeEntities(raw: unknown): unknown {
+  const decode = (text: string): string => (text.includes("&") ? decodeHTMLStrict(text) : text);
+  return mapLeaves(raw, (leaf) => (typeof leaf === "string" ? decode(leaf) : leaf), decode);
+}

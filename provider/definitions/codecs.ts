@@ -1,0 +1,208 @@
+import { domainToASCII } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+
+import type { Field, FieldType } from "./field";
+import { isEmpty, isObject, isZeroDate, tryParseJson } from "../common/values";
+import type { RequestHeader, Value } from "../common/values";
+
+export type Pair = readonly [name: string, value: string];
+
+/** The two forms of an empty list: a list with one empty entry, or an empty string. */
+export type EmptyListForm = "entry" | "text";
+
+/** A record shows a value that a field of this type cannot have. */
+export class UnreadableError extends Error {}
+
+/** How the values of a type are read from records, sent in forms and compared. */
+interface Codec<T extends Value> {
+  /** The value that a record shows. Throws {@link UnreadableError}. */
+  parse(raw: unknown): T | null;
+  /** Compares values that are not empty. */
+  equal(a: T, b: T): boolean;
+  encode(wire: string, value: T): Pair[];
+  empty(wire: string): Pair[];
+}
+
+/** Parses the value of a field in a record. Throws {@link UnreadableError}. */
+export function parse(field: Field, raw: unknown): Value {
+  return codecOf[field.type].parse(raw) ?? null;
+}
+
+/** Whether a declared value (null: managed as empty) and another one mean the same to a person. */
+export function equal(field: Field, declared: Value, other: Value): boolean {
+  // This is faster, and most values have not changed.
+  if (isDeepStrictEqual(declared, other)) return true;
+  if (field.type === "boolean") return (declared ?? false) === (other ?? false);
+  const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
+  if (isNothing(declared)) return isNothing(other);
+  return !isEmpty(other) && codecOf[field.type].equal(declared, other);
+}
+
+/** Whether a program must declare a value so that it matches the record: it is neither empty nor the default. */
+export function mustBeDeclared(field: Field, value: Value): value is Exclude<Value, null> {
+  return !isEmpty(value) && (field.required === true || !equal(field, field.default ?? null, value));
+}
+
+export function isList({ type }: Field): boolean {
+  return type === "idList" || type === "headerList";
+}
+
+export function encode(field: Field, value: Value, emptyLists: EmptyListForm): Pair[] {
+  const codec = codecOf[field.type];
+  if (!isEmpty(value)) return codec.encode(field.wire, value);
+  return isList(field) && emptyLists === "text" ? emptyString(field.wire) : codec.empty(field.wire);
+}
+
+const emptyString = (wire: string): Pair[] => [[wire, ""]];
+
+const string: Codec<string> = {
+  parse(raw) {
+    if (typeof raw === "string") return raw === "" ? null : raw;
+    if (typeof raw === "number") return String(raw);
+    if (raw === null || raw === undefined) return null;
+    throw new UnreadableError("a string");
+  },
+  equal: (a, b) => a === b,
+  encode: (wire, value) => [[wire, value]],
+  empty: emptyString,
+};
+
+/** A host's name in one spelling: in lower case, and an internationalised one as punycode. */
+export function comparableHost(name: string): string {
+  return domainToASCII(name) || name.toLowerCase();
+}
+
+const hostname: Codec<string> = {
+  ...string,
+  equal: (a, b) => comparableHost(a) === comparableHost(b),
+};
+
+const url: Codec<string> = {
+  ...string,
+  equal: (a, b) => comparableUrl(a) === comparableUrl(b),
+};
+
+/** A URL in one spelling: of its scheme, its host, and the slash of an empty path. Everything else is kept. */
+function comparableUrl(value: string): string {
+  const [, scheme, user = "", host, port = "", rest] =
+    /^([^:/?#]+:\/\/)([^/?#]*@)?([^/?#]*?)(:\d*)?((?:[/?#].*)?)$/s.exec(value) ?? [];
+  if (scheme === undefined || host === undefined || rest === undefined) return value;
+  return (
+    scheme.toLowerCase() + user + comparableHost(host) + port + (rest.startsWith("/") ? rest : `/${rest}`)
+  );
+}
+
+const integer: Codec<number> = {
+  parse(raw) {
+    if (raw === null || raw === undefined || raw === "") return null;
+    const value = typeof raw === "string" && /^-?\d+(\.0+)?$/.test(raw) ? Number(raw) : raw;
+    if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+    throw new UnreadableError("a whole number");
+  },
+  equal: (a, b) => a === b,
+  encode: (wire, value) => [[wire, String(value)]],
+  empty: emptyString,
+};
+
+const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined];
+const trueForms: readonly unknown[] = [true, "true", 1, "1"];
+
+const boolean: Codec<boolean> = {
+  parse(raw) {
+    if (falseForms.includes(raw)) return false;
+    if (trueForms.includes(raw)) return true;
+    // A time under a name such as `paused_at` means that it happened.
+    if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !isZeroDate(raw);
+    if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
+    throw new UnreadableError("true, false, 1, 0 or a date");
+  },
+  equal: (a, b) => a === b,
+  encode: (wire, value) => [[wire, value ? "1" : "0"]],
+  empty: (wire) => [[wire, "0"]],
+};
+
+const dateTime: Codec<string> = {
+  ...string,
+  parse(raw) {
+    const value = isZeroDate(raw) ? null : string.parse(raw);
+    const [, date, time] =
+      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:?00)?$/.exec(value ?? "") ?? [];
+    // A value with another offset, or in another form, is kept, so that it shows as a difference.
+    return date !== undefined && time !== undefined ? `${date}T${time}` : value;
+  },
+};
+
+const idList: Codec<readonly (string | number)[]> = {
+  parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry.id : entry)),
+  equal: (a, b) => comparableIds(a) === comparableIds(b),
+  encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
+  empty: (wire) => [[`${wire}[]`, ""]],
+};
+
+function id(raw: unknown): string | number {
+  if (typeof raw === "number" && Number.isSafeInteger(raw)) return raw;
+  if (typeof raw === "string" && /^\d+$/.test(raw)) {
+    const value = Number(raw);
+    return Number.isSafeInteger(value) ? value : raw;
+  }
+  throw new UnreadableError("a list of ids");
+}
+
+const comparableIds = (ids: readonly (string | number)[]): string =>
+  [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join();
+
+const headerList: Codec<readonly RequestHeader[]> = {
+  parse: (raw) => headersOf(raw).filter(({ key, value }) => key !== "" || value !== ""),
+  equal: (a, b) => comparableHeaders(a) === comparableHeaders(b),
+  encode: (wire, headers) =>
+    headers.flatMap(({ key, value }, index): Pair[] => [
+      [`${wire}[${index}][key]`, key],
+      [`${wire}[${index}][value]`, value],
+    ]),
+  empty: (wire) => [
+    [`${wire}[0][key]`, ""],
+    [`${wire}[0][value]`, ""],
+  ],
+};
+
+/** Headers are shown as a list of pairs, or as a map from name to value. */
+function headersOf(raw: unknown): RequestHeader[] {
+  const shown = parseJsonList(raw);
+  const isPair = (entry: unknown): entry is Record<string, unknown> => isObject(entry) && "key" in entry;
+  if (isObject(shown) && !Object.values(shown).every(isPair))
+    return Object.entries(shown).map(([key, value]) => ({ key, value: string.parse(value) ?? "" }));
+  return entriesOf(shown).map((entry) => {
+    if (!isPair(entry)) throw new UnreadableError("a list of headers or a map of them");
+    return { key: string.parse(entry.key) ?? "", value: string.parse(entry.value) ?? "" };
+  });
+}
+
+const comparableHeaders = (headers: readonly RequestHeader[]): string =>
+  JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort());
+
+/** The entries of a list. PHP shows a list with gaps as a map, and some servers show an empty one as null or "". */
+function entriesOf(raw: unknown): unknown[] {
+  const shown = parseJsonList(raw);
+  if (Array.isArray(shown)) return shown;
+  if (isObject(shown)) return Object.values(shown);
+  if (isEmpty(shown)) return [];
+  throw new UnreadableError("a list");
+}
+
+/** Some servers show a list as JSON text, as their database stores it. */
+function parseJsonList(raw: unknown): unknown {
+  const list = typeof raw === "string" && /^\s*(?:[[{]|null\s*$)/.test(raw) ? tryParseJson(raw) : undefined;
+  return list === undefined ? raw : list;
+}
+
+const codecOf = {
+  text: string,
+  hostname,
+  url,
+  integer,
+  choice: string,
+  boolean,
+  dateTime,
+  idList,
+  headerList,
+} as Record<FieldType, Codec<Value>>;

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { message, messageOf, UptimeError } from "../api/errors";
+import { noNote, type Line, type RunNote, type Verb } from "./run-note";
+
+const dayMilliseconds = 24 * 60 * 60 * 1000;
+
+/** @param engine host and port of the engine that has started the run; without one there are no other processes */
+export function openRunNote(engine: string | undefined): RunNote {
+  return engine === undefined ? noNote : new NoteFile(engine);
+}
+
+/** The note of a run, in a file that only this user can read. A line counts while its writer runs. */
+class NoteFile implements RunNote {
+  private readonly folder: string;
+  private readonly path: string;
+  private readonly writer: string;
+  private readonly lines = new Map<string, Line[]>();
+  /** How many bytes were read. */
+  private offset = 0;
+
+  constructor(engine: string) {
+    // By user id, because a container's user may have no name. On Windows each user has a folder for temporary files.
+    this.folder = join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`);
+    this.path = join(this.folder, createHash("sha256").update(engine).digest("hex").slice(0, 32));
+    this.writer = `${processName(process.pid)}#${++runs}`;
+  }
+
+  isOwn({ writer }: Line): boolean {
+    return writer === this.writer;
+  }
+
+  add(line: Omit<Line, "writer">): void {
+    const { verb, place, key, claim, identity } = line;
+    const parts = [verb, place, key, claim, this.writer, identity];
+    try {
+      if (this.offset === 0) this.openFolder();
+      appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
+    } catch (error) {
+      throw new UptimeError(
+        message`The processes of this run cannot be told, because the folder ${this.folder} cannot be written (${messageOf(error)}). Set TMPDIR to a folder that can.`,
+        { cause: error },
+      );
+    }
+  }
+
+  linesAbout(place: string): readonly Line[] {
+    if (!isOwnFolder(this.folder)) return [];
+    this.read();
+    return (this.lines.get(place) ?? []).filter((line) => this.isOwn(line) || isRunning(line.writer));
+  }
+
+  private openFolder(): void {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    if (!isOwnFolder(this.folder)) throw new Error("it belongs to another user");
+    for (const name of readdirSync(this.folder)) removeIfOld(join(this.folder, name));
+  }
+
+  /** Reads what is new, because the file is searched once for each resource. */
+  private read(): void {
+    const file = openIfThere(this.path);
+    if (file === undefined) return;
+    try {
+      const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - this.offset));
+      const text = bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, this.offset));
+      // Another process may have written only a part of the last line.
+      const end = text.lastIndexOf("\n") + 1;
+      for (const line of linesIn(text.slice(0, end)))
+        this.lines.set(line.place, [...(this.lines.get(line.place) ?? []), line]);
+      this.offset += end;
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+/** How many runs this process has served: an attached plugin serves several, and its lines of earlier ones are void. */
+let runs = 0;
+
+function* linesIn(text: string): Generator<Line> {
+  for (const line of text.split("\n")) {
+    const [verb, address, kind, id, key, claim, writer, identity] = line.split(" ");
+    if (!isVerb(verb) || key === undefined || claim === undefined || writer === undefined) continue;
+    const place = `${address} ${kind} ${id}`;
+    yield { verb, place, key, claim, writer, identity };
+  }
+}
+
+const isVerb = (word: string | undefined): word is Verb =>
+  word === "takes" || word === "keeps" || word === "deletes";
+
+/** Whether a folder belongs to this user. Another one may have created it first. */
+function isOwnFolder(folder: string): boolean {
+  try {
+    const stats = lstatSync(folder);
+    return stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
+  } catch {
+    return false;
+  }
+}
+
+/** Removes the note of a run that is over: nobody has written it for a day, and no writer runs. */
+function removeIfOld(path: string): void {
+  try {
+    if (Date.now() - statSync(path).mtimeMs < dayMilliseconds) return;
+    const writers = new Set(Array.from(linesIn(readFileSync(path, "latin1")), ({ writer }) => writer));
+    if (![...writers].some(isRunning)) rmSync(path);
+  } catch {
+    // Another process may have removed it.
+  }
+}
+
+/** Opens the note, if any process has written it. */
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Identifies a process by its id and start time, because ids are used again. Undefined if no process has the id. Only Linux
+ * has the start time in a file.
+ */
+export function processName(pid: number): string | undefined {
+  try {
+    process.kill(pid, 0);
+    // The 22nd field. The second one is a name in parentheses that may contain spaces and parentheses.
+    const isLinux = process.platform === "linux";
+    const start = isLinux
+      ? readFileSync(`/proc/${pid}/stat`, "latin1")
+          .replace(/^.*\) /s, "")
+          .split(" ")[19]
+      : "";
+    return `${pid}@${start}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether another process that has written a line still runs. This one has other lines of its own: see {@link runs}. */
+function isRunning(writer: string): boolean {
+  const [name = ""] = writer.split("#");
+  const pid = Number.parseInt(name);
+  return pid !== process.pid && name === processName(pid);
+}

@@ -1,0 +1,36 @@
+import { createHash } from "node:crypto";
+
+/** Identifies a resource in its stack: 8 hex digits of a hash of its name, its type and the types of its parents. */
+export type Owner = string & { readonly brand: "owner" };
+
+/** The resources that the program declares: those that this run has checked. */
+export class Owners {
+  /** What a person calls them, such as `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. */
+  private readonly names = new Map<Owner, string>();
+
+  /**
+   * Notes that the program declares a resource.
+   *
+   * @param name the end of its URN, after stack and project
+   */
+  declare(name: string): Owner {
+    const owner = ownerOf(name);
+    this.names.set(owner, name);
+    return owner;
+  }
+
+  isDeclared(owner: Owner | undefined): owner is Owner {
+    return owner !== undefined && this.names.has(owner);
+  }
+
+  /** The end of the URN of a declared resource. */
+  nameOf(owner: Owner): string | undefined {
+    return this.names.get(owner);
+  }
+}
+
+/** The owner with a name. The digits that `check` has made of a name stay as they are. */
+export function ownerOf(name: string): Owner {
+  if (/^[0-9a-f]{8}$/.test(name)) return name as Owner;
+  return createHash("sha256").update(name).digest("hex").slice(0, 8) as Owner;
+}

@@ -1,0 +1,131 @@
+import { idNumber, isRecordOf, type ApiRecord } from "../api/answer";
+import type { WriteAnswer } from "../api/collection";
+import {
+  AnotherRecordError,
+  LostAnswerError,
+  message,
+  MissingError,
+  quoteId,
+  UptimeError,
+} from "../api/errors";
+import type { Operation } from "../api/operation";
+import type { Baseline } from "./baseline";
+import { newClaim } from "./claims";
+import { recoverCreate } from "./lost-create";
+import type { CreatedRecord, PlannedCreate } from "./pending-creates";
+import type { RecordScope } from "./record-scope";
+import { formOf, withEmptyListForm } from "./write";
+
+/** Creates a record. Never sends a create again before it is known that the last one had no effect. */
+export async function sendCreate(
+  scope: RecordScope,
+  planned: PlannedCreate,
+  operation: Operation,
+): Promise<CreatedRecord> {
+  const { creates, definition } = scope;
+  const turnKey = JSON.stringify(formOf(definition, planned.wanted, "entry"));
+  return inTurn(creates.turns, turnKey, operation, async () => {
+    let highestIdThen = creates.highestKnownId;
+    for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
+      // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
+      const onSend = lost ? undefined : () => (highestIdThen = creates.highestKnownId);
+      const post = postOnce(scope, planned, operation, onSend);
+      creates.inFlight.add(post);
+      try {
+        return await post.finally(() => creates.inFlight.delete(post));
+      } catch (error) {
+        const sent = { ...planned, highestIdThen, lost, sends };
+        const found = await recoverCreate(scope, sent, error, operation);
+        if (!(found instanceof LostAnswerError)) return found;
+        lost = found;
+      }
+    }
+  });
+}
+
+/** Runs identical creates one after another, so that a lost one cannot be mistaken for its twin. */
+async function inTurn<T>(
+  turns: Map<string, Promise<unknown>>,
+  turnKey: string,
+  operation: Operation,
+  run: () => Promise<T>,
+): Promise<T> {
+  const before = turns.get(turnKey);
+  const turn = (async () => {
+    if (before) await operation.inTime(before);
+    return run();
+  })();
+  // If the time of one ends while it waits, the next one waits for those before it too.
+  const all: Promise<unknown> = Promise.allSettled([before, turn]).then(() => {
+    if (turns.get(turnKey) === all) turns.delete(turnKey);
+  });
+  turns.set(turnKey, all);
+  return turn;
+}
+
+/** Sends a create once, and returns the record of the answer. Throws {@link LostAnswerError} if there is none. */
+async function postOnce(
+  scope: RecordScope,
+  { wanted, baseline, owner }: PlannedCreate,
+  operation: Operation,
+  onSend: (() => void) | undefined,
+): Promise<CreatedRecord> {
+  const { collection, creates, definition, ledger, note, traits } = scope;
+  const { answer, emptyLists } = await withEmptyListForm(scope, wanted, traits.emptyLists, (pairs) =>
+    collection.store(pairs, operation, onSend),
+  );
+  if (emptyLists === "text") traits.emptyLists = emptyLists;
+  const { id, status, request } = answer;
+  if (id === undefined)
+    throw new LostAnswerError(
+      message`${request} was answered with status ${status} and without an id, so the new ${definition.singular} was looked for, and was not found.`,
+      "never again",
+    );
+  assertNew(scope, id, baseline, answer);
+  const claim = newClaim();
+  ledger.take(id, claim, owner, { isCreated: true });
+  ledger.change(id);
+  const record = await readNewRecord(scope, id, answer, operation);
+  creates.rememberId(id, baseline);
+  note.takeCreated(id, claim);
+  return { id, claim, record, status, emptyLists };
+}
+
+/** Throws if an answer to a create is a record that was there before. */
+function assertNew(
+  { definition, ledger, note }: RecordScope,
+  id: string,
+  baseline: Baseline,
+  { request }: WriteAnswer,
+): void {
+  const wasThere = baseline.ids.has(idNumber(id) ?? id) || ledger.isShown(id);
+  if (!wasThere || ledger.isDeleted(id) || note.isDeleted(id)) return;
+  throw new UptimeError(
+    message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
+  );
+}
+
+/** The record of an answer. An id alone may be that of something else, such as a job, so its record is read. */
+async function readNewRecord(
+  { definition, ledger, reader }: RecordScope,
+  id: string,
+  { record, request }: WriteAnswer,
+  operation: Operation,
+): Promise<ApiRecord | undefined> {
+  if (record && isRecordOf(definition, record)) return record;
+  try {
+    return await reader.readSingle(id, operation);
+  } catch (error) {
+    const isAnother = error instanceof AnotherRecordError;
+    // The record cannot be read now, but its id is known and must be kept.
+    if (!isAnother && !(error instanceof MissingError)) return undefined;
+    ledger.giveBack(id);
+    const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
+    throw new LostAnswerError(
+      message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked for, and was not found.`,
+      "never again",
+      { cause: error },
+      isAnother ? undefined : id,
+    );
+  }
+}

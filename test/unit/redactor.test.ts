@@ -1,0 +1,199 @@
+import fc from "fast-check";
+
+import { message, quote, UptimeError } from "../../provider/api/errors";
+import { excerpt, shorten } from "../../provider/common/text";
+import { monitor } from "../../provider/definitions/monitor";
+import { Redactor } from "../../provider/engine/redactor";
+import { anyCharacter } from "../support/arbitraries";
+import { echoes, folded } from "../support/echoes";
+import { sample } from "../support/size";
+
+const notice = "(the server repeats a secret)";
+
+/** What is shown of a server's words. */
+const shown = (text: string, ...secrets: string[]): string => new Redactor(secrets).message([quote(text)]);
+
+const attributesOf = (attributes: Record<string, unknown>, ...secrets: string[]) =>
+  new Redactor(secrets).attributes(monitor, attributes);
+
+/** Characters that are in no text of the tests, so that whatever is left of a secret is seen. */
+const odd = fc
+  .array(fc.constantFrom(...Array.from("ßüñЖ漢😀<>&\"'/\\%+|=;#~ \n\t")), { minLength: 4, maxLength: 12 })
+  .map((characters) => characters.join(""))
+  .filter((text) => (text.match(/[ßüñЖ漢😀]/gu) ?? []).length > 2 && folded(text).length > 3);
+
+describe.each(Object.entries(echoes))("a text with a secret %s", (_form, echo) => {
+  test("is not shown, whatever the secret is", () => {
+    fc.assert(
+      fc.property(odd, (secret) => {
+        const text = `The value "${echo(secret)}" cannot be used`;
+        expect(shown(text, secret)).toBe(notice);
+        expect(attributesOf({ text, deep: [{ text }] }, secret)).toEqual({
+          text: notice,
+          deep: [{ text: notice }],
+        });
+      }),
+      { numRuns: sample(5, 30, 5000) },
+    );
+  });
+
+  test.each([
+    "12|Abc/d+e=",
+    "p<ss>'word\"",
+    "C:\\temp\\u00",
+    "%41bc%",
+    "&amp;&#39",
+    "a  b\r\nc d",
+    "abc\\\\ ",
+    "abc\n",
+  ])("(%j) is not shown", (secret) => {
+    expect(shown(`It is "${echo(secret)}" now.`, secret)).toBe(notice);
+    expect(attributesOf({ text: echo(secret) }, secret)).toEqual({ text: notice });
+  });
+});
+
+test("a secret is found in a text of any length", () => {
+  const secret = "correct horse battery ".repeat(5000);
+  expect(shown(`The value ${secret} is too long`, secret)).toBe(notice);
+});
+
+describe("a secret of one to three characters", () => {
+  test.each([
+    ["7", false],
+    ["The monitor 7 has 77 checks.", true],
+    ['{"id":7,"pin":"7"}', false],
+    ["The value '7' is too short.", false],
+    ['{"7":"x"}', true],
+  ])("counts only as a whole value: %j is shown: %s", (text, isShown) => {
+    expect(shown(text, "7")).toBe(isShown ? text : notice);
+  });
+});
+
+describe("an error", () => {
+  const cleaned = (thrown: unknown, ...secrets: string[]): string => new Redactor(secrets).error(thrown);
+  const error = new UptimeError(
+    message`The name "hunter22" was sent to port ${80}
+      and answered: ${quote("no hunter22 <b>here</b>")}; ${quote("well\n<i>done</i>")}.`,
+  );
+
+  test("keeps our own words, and each of the server's that repeats no secret", () => {
+    expect(cleaned(error, "hunter22")).toBe(
+      `The name "hunter22" was sent to port 80 and answered: ${notice}; well done.`,
+    );
+    expect(cleaned(error)).toContain("answered: no hunter22 here; well done.");
+  });
+
+  test("that explains another one keeps its words apart too", () => {
+    const outer = new UptimeError(message`It failed: ${error}`);
+    expect(cleaned(outer, "hunter22")).toBe(`It failed: ${cleaned(error, "hunter22")}`);
+    expect(cleaned(new TypeError("no hunter22"), "hunter22")).toBe(notice);
+    expect(cleaned(new UptimeError(message`It failed: ${new Error("no hunter22")}`), "hunter22")).toBe(
+      `It failed: ${notice}`,
+    );
+    expect(cleaned("thrown", "hunter22")).toBe("thrown");
+  });
+
+  test("keeps its name and its stack", () => {
+    expect(error.name).toBe("UptimeError");
+    expect(error.stack).toContain("redactor.test");
+  });
+});
+
+describe("attributes", () => {
+  test("have no field with the name of a secret one, however deep, and no value with a secret", () => {
+    const attributes = {
+      request_auth_password: "x",
+      note: "pass hunter22 on",
+      pin: 4711,
+      port: 47110,
+      copy: {
+        request_headers: [{ key: "X-Token", value: "v" }],
+        url: "https://example.com/",
+        list: ["hunter22"],
+      },
+      hunter22: { name: "X-Token" },
+    };
+    expect(attributesOf(attributes, "hunter22", "4711")).toEqual({
+      note: notice,
+      pin: notice,
+      port: 47110,
+      copy: { url: "https://example.com/", list: [notice] },
+      [notice]: { name: "X-Token" },
+    });
+  });
+
+  test.each([
+    ["as a list", [{ key: "X-Token", value: "hunter22" }]],
+    ["as a map", { "X-Token": "hunter22" }],
+    ["as JSON text", '[{"key":"X-Token","value":"hunter22"}]'],
+    ["with a scheme", { Authorization: "Bearer hunter22" }],
+    ["as what is no list of headers", [{ "X-Token": "hunter22" }]],
+  ])("repeat no secret of the record itself, shown %s", (_, request_headers) => {
+    const attributes = { copy: { request_headers }, curl: "-H 'X-Token: hunter22'", header: "X-Token" };
+    expect(attributesOf(attributes)).toEqual({ copy: {}, curl: notice, header: "X-Token" });
+  });
+
+  test("hold no number that is a secret", () => {
+    expect(attributesOf({ pin: 123, port: 1234 }, "123")).toEqual({ pin: notice, port: 1234 });
+  });
+
+  test("without a secret stay as they are", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue()), (attributes) => {
+        expect(attributesOf(attributes, "a secret that occurs nowhere")).toBe(attributes);
+      }),
+    );
+  });
+});
+
+test("other strings stay as they are, except that they become well-formed Unicode", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: anyCharacter }), (text) => {
+      expect(new Redactor(["a secret that occurs nowhere"]).message([text])).toBe(text.toWellFormed());
+      expect(shown(text, "a secret that occurs nowhere")).toBe(excerpt(text));
+    }),
+  );
+  expect(shown("a \ud83d b", "secret")).toBe("a \ufffd b");
+  expect(shown("", "", "secret")).toBe("");
+});
+
+test.each([
+  ["ordinary words", "<p>Lorem &amp; ipsum%20dolor \\u0073it… amet</p>\n"],
+  ["backslashes", "\\"],
+  ["dots", "."],
+  ["escapes", "%41"],
+  ["escapes of escapes", "%25"],
+  ["references", "&amp;"],
+  ["references without an end", "&a"],
+  ["one letter", "a"],
+  ["the beginnings of a secret", "corr"],
+  ["most of a secret", "correct horse battery stapl"],
+])("a secret is found behind a large text of %s", (_what, part) => {
+  const secret = "correct horse battery staple";
+  // In steps by the square of the length, a text would take minutes.
+  const text = part.repeat(2 ** 17 / part.length) + secret;
+  expect(attributesOf({ text }, secret, "p<ss>word", "x".repeat(5000))).toEqual({ text: notice });
+});
+
+describe("a text that is too long", () => {
+  test.each([
+    ["abcdef", 6, "abcdef"],
+    ["abcdefg", 6, "abcdef…"],
+    ["😀😀😀", 3, "😀😀😀"],
+    ["😀😀😀😀", 3, "😀😀😀…"],
+    ["ab\ud83d", 6, "ab\ufffd"],
+  ])("%j is cut between characters at %i", (text, most, expected) => {
+    expect(shorten(text, most)).toBe(expected);
+  });
+
+  test("is well-formed wherever it is cut", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter }), fc.nat(20), (text, most) => {
+        const short = shorten(text, most);
+        expect(short.isWellFormed()).toBe(true);
+        expect(Array.from(short).length).toBeLessThanOrEqual(most + 1);
+      }),
+    );
+    expect(excerpt(`${"x".repeat(299)}😀 and more`)).toBe(`${"x".repeat(299)}😀…`);
+  });
+});
