@@ -1,4 +1,5 @@
 import { idNumber, isRecordOf, type ApiRecord } from "../api/answer";
+import type { Collection } from "../api/collection";
 import {
   ApiError,
   joinMessages,
@@ -9,7 +10,6 @@ import {
   UptimeError,
 } from "../api/errors";
 import type { Message } from "../api/errors";
-import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
@@ -181,7 +181,7 @@ function mayExistHint({ singular }: Definition): string {
 
 /** Looks once. Judges what it finds when every create that was sent before is answered, or is being looked for too. */
 async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operation): Promise<Look> {
-  const { clock, collection, creates, definition, reader } = scope;
+  const { collection, creates, definition, reader } = scope;
   const { wanted, baseline, highestIdThen, lost } = sent;
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
@@ -191,10 +191,7 @@ async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operatio
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
   try {
-    const list = new Listing(collection.list(operation), "desc", clock);
-    if (highestIdThen === undefined) await list.complete();
-    else await list.find(String(highestIdThen), () => Infinity);
-    const candidates = list.all().filter(isNew);
+    const candidates = (await listAbove(collection, highestIdThen, operation)).filter(isNew);
     // A create that is still in flight may have made one of them, and is about to say so.
     await operation.inTime(Promise.allSettled(creates.inFlight));
     const answered = candidates.find((record) => record.id === lost.answeredId && isNew(record));
@@ -212,6 +209,26 @@ async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operatio
   } catch (failure) {
     return { equal: [], alike: [], failure };
   }
+}
+
+/** The records of a list that falls by number down to an id, or all if it does not. */
+async function listAbove(
+  collection: Collection,
+  id: bigint | undefined,
+  operation: Operation,
+): Promise<ApiRecord[]> {
+  const listed: ApiRecord[] = [];
+  let isFalling = id !== undefined;
+  let lowest: bigint | undefined;
+  for await (const page of collection.list(operation)) {
+    listed.push(...page);
+    for (const number of page.map((record) => idNumber(record.id))) {
+      isFalling &&= number !== undefined && (lowest === undefined || number < lowest);
+      lowest = number;
+    }
+    if (isFalling && lowest !== undefined && id !== undefined && lowest <= id) break;
+  }
+  return listed;
 }
 
 function hasOwner({ ledger, note }: RecordScope, id: string): boolean {

@@ -4,35 +4,29 @@ import type { Collection } from "../api/collection";
 import { MissingError, TimeIsOverError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
-import { isEmpty } from "../common/values";
 import { fieldOf } from "../definitions/keys";
 import { compare, leftOut, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
-import type { ServerTraits } from "./server-traits";
 
-/**
- * A page of a list is worth this many single records: a compromise, because it counts as one request for a rate limit and has
- * the bytes of a hundred records.
- */
-const pageCost = 4;
-/** How many pages may be read beyond that, so that all but the largest accounts are read from their list. */
+/** So many records are read by their ids before a list is read. */
+const fewRecords = 4;
+/** A list is read as far as one page for each four records that were asked for, and so many more. */
 const sparePages = 10;
 
 /**
- * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. A listed record is used
- * only if it has the wanted values; if it differs, the record is read by its id.
+ * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. A listed record counts if
+ * it shows every wanted value; else the record is read by its id.
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();
-  /** The first read, by id. Other reads wait for it: if many do, a list is read next. */
-  private firstRead: Promise<unknown> | undefined;
-  private firstRecord: ApiRecord | undefined;
   private latestList: Listing | undefined;
+  private canList = true;
+  /** A record as its own address has shown it. */
+  private example: ApiRecord | undefined;
 
   constructor(
     private readonly collection: Collection,
     private readonly ledger: Ledger,
-    private readonly traits: ServerTraits,
     private readonly clock: Clock,
   ) {}
 
@@ -40,6 +34,7 @@ export class RecordReader {
    * The record under an id, from the list if that shows the wanted values, else from its own address. Throws
    * {@link MissingError}.
    *
+   * @param wanted undefined if the record is wanted as its own address shows it
    * @param withAttributes whether everything else that its own address shows is wanted too
    */
   async read(
@@ -49,22 +44,10 @@ export class RecordReader {
     withAttributes = false,
   ): Promise<ApiRecord> {
     this.askedIds.add(id);
-    if (!this.firstRead) {
-      const answer = this.readSingle(id, operation);
-      this.firstRead = answer.then(
-        (record) => (this.firstRecord = record),
-        () => undefined,
-      );
-      return answer;
-    }
-    await operation.inTime(this.firstRead);
-    const listed = wanted && (await this.recordInList(id, operation));
-    if (listed && this.hasWantedValues(listed, wanted) && (!withAttributes || this.listShowsAsMuch())) {
+    const listed = wanted && (await this.findInList(id, operation));
+    if (listed && this.isAsWanted(listed, wanted) && (!withAttributes || this.listShowsAsMuch()))
       return listed;
-    }
-    const shown = await this.readSingle(id, operation);
-    if (listed) this.learn(listed, shown, wanted);
-    return shown;
+    return (this.example = await this.readSingle(id, operation));
   }
 
   /** The record at its own address. Throws {@link MissingError}. */
@@ -101,62 +84,36 @@ export class RecordReader {
     await operation.inTime(this.list(operation).begin());
   }
 
-  /** The record in a list; undefined if it is not there, or if it is cheaper so far to read single records. */
-  private async recordInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    if (this.askedIds.size <= pageCost || this.traits.avoidsLists || this.ledger.mayHaveChanged(id))
-      return undefined;
+  /** The record in a list, unless that takes more pages than it is worth. */
+  private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+    const { size } = this.askedIds;
+    if (size <= fewRecords || !this.canList || this.ledger.mayHaveChanged(id)) return undefined;
     try {
-      const record = await operation.inTime(this.find(id, operation));
-      if (record) this.traits.learnListed(record);
-      return record;
+      return await operation.inTime(this.list(operation).find(id, size / fewRecords + sparePages));
     } catch (error) {
       // If the list cannot be read, the record itself may still be.
-      if (!(error instanceof TimeIsOverError)) this.traits.avoidsLists = true;
+      if (!(error instanceof TimeIsOverError)) this.canList = false;
       return undefined;
     }
   }
 
-  /** Finds a record in the list, unless that takes more pages than it is worth. */
-  private async find(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    const list = this.list(operation);
-    // If the last search needed many pages, fetch as many at once for this one.
-    return list.find(id, () => this.askedIds.size / pageCost + sparePages, list.pages);
-  }
-
-  /** Compares the first record in a list with what its own address has shown. */
-  private listShowsAsMuch(): boolean {
-    const { firstRecord } = this;
-    if (!firstRecord) return false;
-    const listed = this.latestList?.get(firstRecord.id);
-    return listed !== undefined && leftOut(listed, firstRecord).length === 0;
-  }
-
-  private hasWantedValues(listed: ApiRecord, wanted: WantedValues): boolean {
+  private isAsWanted(listed: ApiRecord, wanted: WantedValues): boolean {
     return [...wanted].every(([key, value]) => {
       const field = fieldOf(this.collection.definition, key);
-      if (field.writeOnly) return true;
-      const { outcome } = compare(field, value, listed);
-      if (outcome !== "notShown") return outcome === "same";
-      return isEmpty(value) ? this.traits.isListed(key) : this.traits.isNeverShown(key);
+      return field.writeOnly === true || compare(field, value, listed).outcome === "same";
     });
   }
 
-  /** Learns what the record's own address shows and the list does not. */
-  private learn(listed: ApiRecord, shown: ApiRecord, wanted: WantedValues): void {
-    this.traits.learnShown(wanted, shown);
-    this.traits.avoidsLists ||= [...wanted].some(([key, value]) => {
-      const field = fieldOf(this.collection.definition, key);
-      return (
-        compare(field, value, listed).outcome === "notShown" &&
-        compare(field, value, shown).outcome !== "notShown"
-      );
-    });
+  private listShowsAsMuch(): boolean {
+    const { example, latestList } = this;
+    const listed = example && latestList?.get(example.id);
+    return example !== undefined && listed !== undefined && leftOut(listed, example).length === 0;
   }
 
   /** The list, which begins with the oldest record: a stack's resources are mostly read in the order in which they were created. */
   private list(operation: Operation): Listing {
     if (this.latestList?.isFresh) return this.latestList;
     const pages = this.collection.list(operation.forOthersToo(), { sort: "asc" });
-    return (this.latestList = new Listing(pages, "asc", this.clock));
+    return (this.latestList = new Listing(pages, this.clock));
   }
 }

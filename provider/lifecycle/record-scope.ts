@@ -8,7 +8,7 @@ import type { Owners } from "./owners";
 import type { PendingCreates } from "./pending-creates";
 import type { RecordReader } from "./reader";
 import type { RecordNote } from "./run-note";
-import type { ServerTraits } from "./server-traits";
+import type { AcceptedForms } from "./write";
 
 /** One kind of record at one address with one key, and everything that the lifecycle's verbs need to work on it. */
 export interface RecordScope {
@@ -21,7 +21,7 @@ export interface RecordScope {
   readonly ledger: Ledger;
   readonly owners: Owners;
   readonly reader: RecordReader;
-  readonly traits: ServerTraits;
+  readonly forms: AcceptedForms;
   readonly creates: PendingCreates;
   /** Records that a check has read for an import, which follows soon. */
   readonly checkedImports: Map<string, ApiRecord>;

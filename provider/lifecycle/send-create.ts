@@ -70,11 +70,11 @@ async function postOnce(
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
-  const { collection, creates, definition, ledger, note, traits } = scope;
-  const { answer, emptyLists } = await withEmptyListForm(scope, wanted, traits.emptyLists, (pairs) =>
+  const { collection, creates, definition, forms, ledger, note } = scope;
+  const { answer, emptyLists } = await withEmptyListForm(scope, wanted, forms.emptyLists, (pairs) =>
     collection.store(pairs, operation, onSend),
   );
-  if (emptyLists === "text") traits.emptyLists = emptyLists;
+  if (emptyLists === "text") forms.emptyLists = emptyLists;
   const { id, status, request } = answer;
   if (id === undefined)
     throw new LostAnswerError(

@@ -12,7 +12,6 @@ import { PendingCreates } from "./pending-creates";
 import { RecordReader } from "./reader";
 import type { RecordScope } from "./record-scope";
 import { noNote, RecordNote, type RunNote } from "./run-note";
-import { ServerTraits } from "./server-traits";
 
 /** What a session needs of its process. Tests replace it. */
 export interface Surroundings {
@@ -28,7 +27,7 @@ export interface Surroundings {
 /** What accounts with the same address and key share, for one kind of record. */
 type SharedScope = Pick<
   RecordScope,
-  "collection" | "ledger" | "reader" | "traits" | "creates" | "checkedImports"
+  "collection" | "ledger" | "reader" | "forms" | "creates" | "checkedImports"
 >;
 
 interface SharedAccount {
@@ -109,9 +108,15 @@ export class Session {
 
   private newScope(definition: Definition, { client }: SharedAccount): SharedScope {
     const collection = new Collection(definition, client);
-    const [ledger, traits] = [new Ledger(this.owners), new ServerTraits(definition)];
-    const reader = new RecordReader(collection, ledger, traits, this.clock);
-    return { collection, ledger, reader, traits, creates: new PendingCreates(), checkedImports: new Map() };
+    const ledger = new Ledger(this.owners);
+    return {
+      collection,
+      ledger,
+      reader: new RecordReader(collection, ledger, this.clock),
+      forms: { updateMethod: "PATCH", emptyLists: "entry" },
+      creates: new PendingCreates(),
+      checkedImports: new Map(),
+    };
   }
 
   private sharedAccount(address: Address, settings: Settings): SharedAccount {

@@ -20,6 +20,14 @@ import { differences, shows, type Difference, type WantedValues } from "./differ
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 
+/** How a server takes what the API does not specify, as far as this process has found out. (docs/api.md) */
+export interface AcceptedForms {
+  /** The method of updates: PUT after PATCH was answered with 405. */
+  updateMethod: "PATCH" | "PUT";
+  /** The form of empty lists that worked. */
+  emptyLists: EmptyListForm;
+}
+
 /**
  * How often, and how many milliseconds apart, a record is read that differs from what was sent: the server may still be at
  * work, or a replica may answer that lags. What takes longer is reported as not stored.
@@ -36,7 +44,7 @@ export async function sendUpdate(
   id: string,
   wanted: WantedValues,
   operation: Operation,
-  emptyLists = scope.traits.emptyLists,
+  emptyLists = scope.forms.emptyLists,
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
@@ -60,16 +68,16 @@ export async function verify(
   wanted: WantedValues,
   answered: { readonly record?: ApiRecord | undefined },
   operation: Operation,
-  emptyLists = scope.traits.emptyLists,
+  emptyLists = scope.forms.emptyLists,
 ): Promise<ApiRecord> {
-  const { definition, traits } = scope;
+  const { definition, forms } = scope;
   const shown = answered.record;
   const record =
     shown && proves(definition, wanted, shown) ? shown : await readStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     // Another operation may have learned it meanwhile, so it is never set back.
-    if (emptyLists === "text") traits.emptyLists = emptyLists;
+    if (emptyLists === "text") forms.emptyLists = emptyLists;
     return record;
   }
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
@@ -111,18 +119,18 @@ function unlessInterrupted(error: unknown): void {
 
 /** Sends an update by PATCH, or by PUT if the server answers PATCH with 405. */
 async function sendPatchOrPut(
-  { collection, traits }: RecordScope,
+  { collection, forms }: RecordScope,
   id: string,
   pairs: readonly Pair[],
   operation: Operation,
 ): Promise<WriteAnswer> {
-  // Another update may change `traits` while this one waits for its answer.
-  const method = traits.updateMethod;
+  // Another update may change it while this one waits for its answer.
+  const method = forms.updateMethod;
   try {
     return await collection.update(id, pairs, operation, method);
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
-    traits.updateMethod = "PUT";
+    forms.updateMethod = "PUT";
     return collection.update(id, pairs, operation, "PUT");
   }
 }

@@ -74,7 +74,6 @@ test.each(dialects)(
     ]);
     await tool(stack, `${exporting.slice(3).join(" ")} --secrets secrets.json`);
     await workspace.pulumi("stack", "init", "taken");
-    if (dialect.gone === 403) await workspace.pulumi("config", "set", "uptime:goneStatuses", "403");
     await setSecrets(stack);
 
     workspace.env.PULUMI_NODEJS_TRANSPILE_ONLY = "";

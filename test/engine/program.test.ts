@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import { home } from "../support/monitors";
 import { imports, startStack } from "../support/stack";
 
@@ -43,8 +45,11 @@ test("classes and lookups work in a program", async () => {
   const own = (deployment.resources ?? []).filter(({ type }) => type.startsWith("pulumi-nodejs:"));
   expect(own).toHaveLength(5);
   for (const { urn, inputs = {} } of own) {
-    const passed = inputs.__options as { resource?: string } | undefined;
-    expect(passed?.resource).toBe(urn.endsWith("::seen") ? undefined : urn.split("::").slice(2).join("::"));
+    const passed = inputs.__options as { owner?: string } | undefined;
+    // What the class says of a resource's parents is what the engine knows.
+    const end = urn.split("::").slice(2).join("::");
+    const digits = createHash("sha256").update(end).digest("hex").slice(0, 8);
+    expect(passed?.owner).toBe(urn.endsWith("::seen") ? undefined : digits);
   }
   expect(new Set(own.map(({ urn }) => urn)).size).toBe(5);
   // What is only read is read by each run.

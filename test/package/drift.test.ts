@@ -387,7 +387,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     writeState([
       ...entries,
       provider(usual, { version: "0.1.0" }),
-      provider(own, { baseUrl: elsewhere.url, apiKey, goneStatuses: "[403]" }),
+      provider(own, { baseUrl: elsewhere.url, apiKey }),
       { ...(await native("native", emulator, usual)), ignoreChanges: ["url"] },
       {
         ...imported,
