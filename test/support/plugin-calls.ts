@@ -83,6 +83,33 @@ export class PluginProcess {
     return propertiesIn((await call(this.methods, "invoke", request, proto.InvokeResponse)).getReturn());
   }
 
+  /** Asks for a page of a list, as the engine asks for it; the answer is what it gets, in this order. */
+  async list(
+    token: string,
+    query: Properties,
+    { limit = 0, pageSize = 0, continuation = "" } = {},
+  ): Promise<proto.ListResponse.AsObject[]> {
+    await this.configured;
+    const request = new proto.ListRequest().setToken(token).setQuery(structOf(query));
+    request.setLimit(limit).setPageSize(pageSize).setContinuationToken(continuation);
+    const parts: proto.ListResponse.AsObject[] = [];
+    return new Promise((resolve, reject) => {
+      const method = this.methods.list as unknown as (call: object) => void;
+      method({
+        request: proto.ListRequest.deserializeBinary(request.serializeBinary()),
+        write: (part: proto.ListResponse) => {
+          parts.push(proto.ListResponse.deserializeBinary(part.serializeBinary()).toObject());
+        },
+        end: () => {
+          resolve(parts);
+        },
+        emit: (_event: "error", error: Partial<ServiceError>) => {
+          reject(failureIn(error));
+        },
+      });
+    });
+  }
+
   /** What the engine sends at the first Ctrl-C, and at the end of every run. */
   async cancel(): Promise<void> {
     await call(this.methods, "cancel", new Empty(), Empty);

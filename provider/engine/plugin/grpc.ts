@@ -1,11 +1,17 @@
 import { Metadata, status } from "@grpc/grpc-js";
-import type { handleUnaryCall, ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  ServiceError,
+  UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import { PluginInfo, type PluginAttach } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
+import { unknownValue } from "../../common/marks";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
@@ -155,6 +161,27 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
       const result = await presentRun().invoke(message.getTok(), fromStruct(message.getArgs()));
       return new proto.InvokeResponse().setReturn(toStruct(result));
     }),
+    list: streaming(async (message: proto.ListRequest, write: (response: proto.ListResponse) => void) => {
+      const query = fromStruct(message.getQuery());
+      // What the query selects is known when its values are.
+      if (Object.values(query).includes(unknownValue)) {
+        write(new proto.ListResponse().setComputed(new proto.ListResponse.Computed()));
+        return;
+      }
+      const request = {
+        token: message.getToken(),
+        query,
+        limit: message.getLimit() > 0 ? message.getLimit() : undefined,
+        pageSize: message.getPageSize() > 0 ? message.getPageSize() : undefined,
+        continuation: message.getContinuationToken() || undefined,
+      };
+      const next = await presentRun().list(request, ({ id, name = "" }) => {
+        write(new proto.ListResponse().setResult(new proto.ListResponse.Result().setId(id).setName(name)));
+      });
+      if (next === undefined) return;
+      const continuation = new proto.ListResponse.Continuation().setContinuationToken(next);
+      write(new proto.ListResponse().setContinuation(continuation));
+    }),
 
     cancel: unary(async () => {
       await presentRun().cancel();
@@ -172,6 +199,22 @@ function unary<Request, Response>(
         callback(null, await answer(call.request));
       } catch (error) {
         callback(failureOf(error));
+      }
+    })();
+  };
+}
+
+/** A method whose answer has several parts. */
+function streaming<Request, Response>(
+  answer: (request: Request, write: (part: Response) => void) => Promise<void>,
+): handleServerStreamingCall<Request, Response> {
+  return (call) => {
+    void (async () => {
+      try {
+        await answer(call.request, (part) => call.write(part));
+        call.end();
+      } catch (error) {
+        call.emit("error", failureOf(error));
       }
     })();
   };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, messageOf } from "../../api/errors";
+import { message, messageOf, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
@@ -20,13 +20,14 @@ import {
   decodeInputs,
   decodeOutputs,
   encodeInputs,
+  isInState,
   isManaged,
   markSecrets,
   pick,
   withoutHidden,
   withoutMarks,
 } from "../request";
-import { accountProblem, importedInputs, isImported, parseImportId } from "./imported-record";
+import { accountProblem, importedInputs, inputsOfRecord, isImported, parseGivenId } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
 import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
@@ -35,6 +36,20 @@ export class PluginResources {
   private readonly imports = new Map<string, ImportedRecord>();
 
   constructor(readonly front: Front) {}
+
+  /** Reads the id of a record that state does not have as that of an import: it may name an account. */
+  withPlainId(request: ResourceRequest): ResourceRequest {
+    const { oldOutputs, oldInputs, isImport } = request;
+    if (request.id === "" || isImport || isManaged(oldOutputs)) return request;
+    const { id, account } = parseGivenId(request.id);
+    if (account === undefined) return request;
+    const other = oldInputs.account ?? oldOutputs.account ?? account;
+    if (other !== account)
+      throw new UptimeError(
+        `The id ${JSON.stringify(request.id)} names the account ${JSON.stringify(account)}, and account is ${JSON.stringify(other)}: leave one of them out.`,
+      );
+    return { ...request, id, oldOutputs: { ...oldOutputs, account } };
+  }
 
   async check(request: ResourceRequest): Promise<CheckResult> {
     const { urn, inputs: news, oldInputs } = request;
@@ -98,7 +113,11 @@ export class PluginResources {
     if (isImport) return this.import(request);
     if (!isManaged(oldOutputs)) {
       const found = await this.front.readOnly(id, { ...oldOutputs, ...oldInputs }, options);
-      return found && { id, ...found };
+      if (!found) return undefined;
+      // `pulumi do … patch` asks so, and lays its changes over these inputs. For `get` the engine keeps the program's.
+      if (isInState(oldOutputs) || Object.keys(oldInputs).length > 0) return { id, ...found };
+      const inputs = inputsOfRecord(definition, decodeOutputs(definition, found.outputs));
+      return { id, outputs: found.outputs, inputs };
     }
     const old = this.outputsInState(request);
     const state = await read(connect(old.account), id, old, options);
@@ -131,7 +150,7 @@ export class PluginResources {
     const { urn } = request;
     const { connect, definition, isCollecting } = this.front;
     try {
-      const { id, account } = parseImportId(request.id);
+      const { id, account } = parseGivenId(request.id);
       const connected = connect(account);
       const options = this.requestOptions(request);
       const record = await readUnmanaged(connected, id, options);

@@ -8,8 +8,9 @@ import type { Surroundings } from "../../lifecycle/session";
 import { newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
-import { runLookup } from "../lookup";
+import { runLookup, withCleanErrors } from "../lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
+import { list, type ListRequest } from "./list";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 import { definitionOf, functionOf } from "./tokens";
@@ -66,7 +67,12 @@ export class PluginRun {
   ): Promise<T> {
     const { urn, inputs, oldInputs, oldOutputs } = request;
     const resources = this.resourcesOf(definitionOf(parseUrn(urn).type));
-    return resources.front.run(() => operation(resources, request), inputs, oldInputs, oldOutputs);
+    return resources.front.run(
+      () => operation(resources, resources.withPlainId(request)),
+      inputs,
+      oldInputs,
+      oldOutputs,
+    );
   }
 
   /** Looks records up. A function must return an object, so several records are under the name of their kind. */
@@ -76,6 +82,16 @@ export class PluginRun {
     const { session } = this;
     const result = await session.run(() => runLookup(session, definition, connect, count, args));
     return Array.isArray(result) ? { [definition.plural]: result } : result;
+  }
+
+  /** Lists the records of a type: see {@link list}. */
+  async list(
+    { token, ...request }: ListRequest,
+    show: Parameters<typeof list>[3],
+  ): Promise<string | undefined> {
+    const { definition, connect } = this.resourcesOf(definitionOf(token)).front;
+    const { session } = this;
+    return session.run(() => withCleanErrors(session, () => list(definition, connect, request, show)));
   }
 
   get isInterrupted(): boolean {
