@@ -154,6 +154,9 @@ async function checkConfig(
   );
   const checking = new proto.CheckRequest().setUrn(providerUrn(name)).setNews(structOf(given));
   const checked = await call(methods, "checkConfig", checking, proto.CheckResponse);
+  // The engine shows these, and does not start the provider.
+  const failures = checked.getFailuresList().map((one) => `${one.getProperty()}: ${one.getReason()}`);
+  if (failures.length > 0) throw new OperationFailed(failures.join("\n"));
   return propertiesIn(checked.getInputs());
 }
 

@@ -55,7 +55,7 @@ test("settings may be strings or values, keys are secret, and unknown names are 
   });
   expect(readSettings(configOf(values), {}, "eu")).toMatchObject({ apiKey: "other" });
   expect(configOf({ baseUrl: unknownValue }).get("uptime:baseUrl")).toBeUndefined();
-  const checked = checkedSettings(provider, { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} });
+  const checked = checkedSettings(provider, { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} }, {});
   expect(checked.settings.apiKey).toEqual(secretOf("key"));
   expect(checked.warnings).toEqual([
     expect.stringContaining("maxRetry (did you mean maxRetries?)") as string,

@@ -88,8 +88,14 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
     getSchema: unary(() => new proto.GetSchemaResponse().setSchema(lazy.schema())),
 
     checkConfig: unary((request: proto.CheckRequest) => {
-      const settings = presentRun().checkSettings(request.getUrn(), fromStruct(request.getNews()));
-      return new proto.CheckResponse().setInputs(toStruct(settings));
+      const { settings, problems } = presentRun().checkSettings(
+        request.getUrn(),
+        fromStruct(request.getNews()),
+      );
+      const failures = problems.map(({ property, reason }) =>
+        new proto.CheckFailure().setProperty(property).setReason(reason),
+      );
+      return new proto.CheckResponse().setInputs(toStruct(settings)).setFailuresList(failures);
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const settings = [request.getOldInputs(), request.getNews()].map(fromStruct);

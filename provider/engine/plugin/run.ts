@@ -5,6 +5,7 @@ import type { Properties } from "../../common/marks";
 import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../../lifecycle/note-file";
 import type { Surroundings } from "../../lifecycle/session";
+import { collectVariable } from "../collected";
 import { newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
@@ -39,10 +40,14 @@ export class PluginRun {
     });
   }
 
-  checkSettings(urn: string, given: Properties): Properties {
-    const { settings, warnings } = checkedSettings(urn, given);
+  checkSettings(
+    urn: string,
+    given: Properties,
+  ): Pick<ReturnType<typeof checkedSettings>, "settings" | "problems"> {
+    const { settings, warnings, problems } = checkedSettings(urn, given, this.env);
     for (const warning of warnings) this.engine.log("warning", warning, urn);
-    return settings;
+    // Resources are refused with the same words, and collected with everything else that a preview refuses.
+    return { settings, problems: this.env[collectVariable] ? [] : problems };
   }
 
   diffSettings(old: Properties, present: Properties): { changed: string[]; replaces: boolean } {
