@@ -206,11 +206,13 @@ function nativeCalls(
       throw new Error("diff did not say whether there are changes");
     // What the engine shows must be what it is told to do.
     const named = response.getDiffsList();
-    const detailed = [...response.getDetaileddiffMap().keys()];
+    const parts = response.getDetaileddiffMap().getEntryList();
+    const detailed = [...new Set(parts.map(([path]) => path.replace(/[.[].*/, "")))];
     const isChanged = response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_SOME;
     if (isChanged !== named.length > 0 || detailed.sort().join() !== [...named].sort().join())
       throw new Error(`diff contradicts itself: ${JSON.stringify(response.toObject())}`);
     return {
+      parts: parts.map(([path]) => path),
       changes: isChanged,
       replaces: response.getReplacesList().length > 0,
       deleteBeforeReplace: response.getDeletebeforereplace(),
@@ -258,8 +260,8 @@ function nativeCalls(
       if (response.getId() === "") throw new Error("provider did not return an ID from Create");
       return { id: response.getId(), outputs: propertiesIn(response.getProperties()) };
     },
-    read: async (urn, id, outputs, inputs) => {
-      const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
+    read: async (urn, id, outputs, inputs, { timeout = 0 } = {}) => {
+      const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id).setTimeout(timeout);
       request.setProperties(structOf(outputs)).setInputs(structOf(inputs));
       const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") return undefined;

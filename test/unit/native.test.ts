@@ -16,7 +16,7 @@ import { secretOf, unknownValue, type Properties } from "../../provider/common/m
 import { definitions } from "../../provider/definitions";
 import type { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
-import { answer, emulator, on, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, on, settingsOf, withServer } from "../support/server";
 import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { PluginProcess, startPlugin } from "../support/plugin-calls";
@@ -55,7 +55,11 @@ test("settings may be strings or values, keys are secret, and unknown names are 
   });
   expect(readSettings(configOf(values), {}, "eu")).toMatchObject({ apiKey: "other" });
   expect(configOf({ baseUrl: unknownValue }).get("uptime:baseUrl")).toBeUndefined();
-  const checked = checkedSettings(provider, { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} }, {});
+  const checked = checkedSettings(
+    provider,
+    { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} },
+    {},
+  );
   expect(checked.settings.apiKey).toEqual(secretOf("key"));
   expect(checked.warnings).toEqual([
     expect.stringContaining("maxRetry (did you mean maxRetries?)") as string,
@@ -352,6 +356,47 @@ describe("with a server", () => {
     expect(await monitor.diff(urn, id, known, changed, changed, ignored)).toMatchObject({ changes: false });
     await monitor.update(urn, id, known, changed, { ...changed, interval: 300 }, ignored);
     expect(emulator.monitors.get(id)).toMatchObject({ name: "By hand", interval: 300 });
+  });
+
+  test("a change of a list names the parts that differ, so that replaceOnChanges may name one", async () => {
+    const { monitor } = startPlugin(settingsOf(), {});
+    const header = (key: string, value: string) => ({ key, value });
+    const lists = { alertChannelIds: [1, 2], requestHeaders: [header("A", "1"), header("B", "2")] };
+    const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
+    const parts = async (change: object, old: object = lists) => {
+      const inputs = { ...home, ...defaults, ...old };
+      const changed = { ...inputs, ...change };
+      return (await monitor.diff(urn, "1", { ...inputs, attributes: {} }, inputs, changed)).parts;
+    };
+    expect(await parts({ requestHeaders: [header("A", "1"), header("B", "3")] })).toEqual([
+      "requestHeaders[1].value",
+    ]);
+    expect(
+      await parts({ alertChannelIds: [1, 3, 4], requestHeaders: [header("A", "1")], name: "Other" }),
+    ).toEqual(["alertChannelIds[1]", "alertChannelIds[2]", "name", "requestHeaders[1]"]);
+    expect(await parts({ alertChannelIds: unknownValue, requestHeaders: null })).toEqual([
+      "alertChannelIds",
+      "requestHeaders",
+    ]);
+    expect(await parts({ alertChannelIds: [1] }, {})).toEqual(["alertChannelIds"]);
+    expect(await parts({ alertChannelIds: [2, 1] })).toEqual([]);
+  });
+
+  test.each([
+    ["dynamic", startDynamic],
+    ["plugin", startPlugin],
+  ])("customTimeouts.read ends a refresh: %s", async (_, start) => {
+    const id = String(emulator.monitors.add(home).id);
+    const customTimeouts = { create: "1s", read: "100s" };
+    const outputs = { ...home, attributes: {}, __options: { customTimeouts } };
+    const { monitor } = start(settingsOf({ "uptime:timeoutSeconds": "300" }), { clock });
+    const read = () => monitor.read(urn, id, outputs, home, { timeout: 100 });
+    const begun = clock.now();
+    emulator.fault = () => ({ kind: "delay", answerDelayMs: 90_000 });
+    expect(await read()).toMatchObject({ id });
+    emulator.fault = () => ({ kind: "delay", answerDelayMs: 110_000 });
+    await expect(read()).rejects.toThrow("(see the option customTimeouts)");
+    expect(clock.now() - begun).toBeLessThan(201_000);
   });
 
   test("an import that is refused does not show a secret that the server repeats", async () => {

@@ -128,10 +128,11 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
         .setReplacesList(changed.filter((key) => changes.get(key)?.replaces))
         .setDeletebeforereplace(isInTheWay)
         .setHasdetaileddiff(true);
-      for (const [key, { action, replaces, isOfInputs }] of changes) {
-        const kind = protocolActions[action][replaces ? 1 : 0];
-        response.getDetaileddiffMap().set(key, new PropertyDiff().setKind(kind).setInputdiff(isOfInputs));
-      }
+      for (const { parts, replaces, isOfInputs } of changes.values())
+        for (const [path, action] of parts) {
+          const kind = protocolActions[action][replaces ? 1 : 0];
+          response.getDetaileddiffMap().set(path, new PropertyDiff().setKind(kind).setInputdiff(isOfInputs));
+        }
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {

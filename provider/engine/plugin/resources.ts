@@ -6,7 +6,7 @@ import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
-import { isEmpty, type Value } from "../../common/values";
+import { isEmpty, isObject, type Value } from "../../common/values";
 import { newClaim } from "../../lifecycle/claims";
 import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
@@ -29,7 +29,7 @@ import {
 } from "../request";
 import { accountProblem, importedInputs, inputsOfRecord, isImported, parseGivenId } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
-import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
+import type { PartAction, PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
 /** Answers the engine's requests to a plugin about one kind of resource, in plain values; `grpc.ts` has the protocol. */
 export class PluginResources {
@@ -91,9 +91,9 @@ export class PluginResources {
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
-      const isNew = isEmpty((isOfInputs ? oldInputs : oldOutputs)[key]);
-      const action = isNew ? "add" : isEmpty(inputs[key]) ? "delete" : "update";
-      changes.set(key, { action, replaces: replaces.includes(key), isOfInputs });
+      const old = (isOfInputs ? oldInputs : oldOutputs)[key];
+      const parts = new Map(changedParts(key, old, inputs[key]));
+      changes.set(key, { parts, replaces: replaces.includes(key), isOfInputs });
     }
     return { changes, isInTheWay };
   }
@@ -201,6 +201,21 @@ export class PluginResources {
 function nameOf(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
+}
+
+/** The paths at which two different values of a property differ. */
+function changedParts(path: string, old: unknown, present: unknown): [string, PartAction][] {
+  if (isEmpty(old)) return [[path, "add"]];
+  if (isEmpty(present)) return [[path, "delete"]];
+  const step = Array.isArray(old) ? (key: string) => `[${key}]` : (key: string) => `.${key}`;
+  const areLists = Array.isArray(old) && Array.isArray(present);
+  if (!areLists && !(isObject(old) && isObject(present))) return [[path, "update"]];
+  const [before, after] = [old, present].map((value) => new Map(Object.entries(value)));
+  const keys = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
+  return [...keys].flatMap((key) => {
+    const [one, other] = [before?.get(key), after?.get(key)];
+    return isDeepStrictEqual(one, other) ? [] : changedParts(path + step(key), one, other);
+  });
 }
 
 /** The inputs with the values that a refresh has found. Undefined if nothing has changed. */
