@@ -172,7 +172,8 @@ function meaningOf(value, sentence) {
   return `${capital(text)}.`;
 }
 
-function resourceOf({ label, singular, fields }, properties, names) {
+function resourceOf(definition, properties, names) {
+  const { label, singular, plural, fields } = definition;
   const own = (key) => fields[key].secret && { secret: true };
   const required = Object.keys(fields).filter((key) => fields[key].required);
   const filledIn = Object.keys(fields).filter((key) => fields[key].default !== undefined);
@@ -198,6 +199,13 @@ function resourceOf({ label, singular, fields }, properties, names) {
       },
     },
     requiredInputs: required,
+    // What `get` takes beside the id.
+    stateInputs: { type: "object", properties: { account: { type: "string", description: account } } },
+    listInputs: {
+      type: "object",
+      description: `Which ${plural} \`pulumi do\` lists; all of them if nothing is given.`,
+      properties: { account: accountToLookIn, ...searchOf(definition) },
+    },
     aliases: [{ type: `pulumi-nodejs:dynamic/uptime:${label}` }],
   };
 }
@@ -210,23 +218,38 @@ function attributesOf(singular) {
   };
 }
 
-/** `getMonitor` and `getMonitors`, for example. */
-function addFunctions(schema, definition, properties, names) {
-  const { label, singular, plural, fields, filters = {} } = definition;
+const accountToLookIn = {
+  type: "string",
+  description: "The account to look in. Default: the account of `apiKey`.",
+};
+
+/** The API's own search and filters. */
+function searchOf({ plural, filters = {}, ...definition }) {
   const columns = built().identityKeys(definition);
-  const selection = {
-    account: { type: "string", description: "The account to look in. Default: the account of `apiKey`." },
-    ...Object.fromEntries(
-      columns.map((column) => [column, { type: "string", description: `The exact \`${column}\`.` }]),
-    ),
+  return {
     search: { type: "string", description: "Any string that the API searches for." },
     searchBy: {
       type: "string",
       description: `The field in which the API looks for \`search\`: ${listed(columns)}. Default \`${columns[0]}\`.`,
     },
+    ...mapValues(filters, ({ noun }) => ({
+      type: "integer",
+      description: `Only the ${plural} of the ${noun} with this id.`,
+    })),
   };
-  for (const [key, { noun }] of Object.entries(filters))
-    selection[key] = { type: "integer", description: `Only the ${plural} of the ${noun} with this id.` };
+}
+
+/** `getMonitor` and `getMonitors`, for example. */
+function addFunctions(schema, definition, properties, names) {
+  const { label, singular, plural, fields } = definition;
+  const columns = built().identityKeys(definition);
+  const selection = {
+    account: accountToLookIn,
+    ...Object.fromEntries(
+      columns.map((column) => [column, { type: "string", description: `The exact \`${column}\`.` }]),
+    ),
+    ...searchOf(definition),
+  };
   const shown = Object.keys(fields).filter((key) => !fields[key].secret);
   const result = {
     type: "object",

@@ -35,6 +35,8 @@ interface RawSetting {
   readonly value: string | undefined;
   /** The setting or the variable that it comes from. */
   readonly source: string;
+  /** Names a part of it; without it, it has none with names. */
+  readonly partSource?: (part: string) => string;
   /** Advice if it is not set. */
   readonly todo: string;
 }
@@ -75,6 +77,41 @@ export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | 
   return [undefined, ...Object.keys(accounts ?? {})];
 }
 
+/** Something that is wrong with a setting. */
+export interface SettingProblem {
+  readonly name: SettingName;
+  /** Names the setting as a person gave it, and does not repeat its value. */
+  readonly reason: string;
+}
+
+/**
+ * Everything that is wrong with what is set, without requests. A setting that is missing is none: it may not be needed, and is
+ * reported where it is.
+ */
+export function problemsOfSettings(config: Config, env: NodeJS.ProcessEnv): SettingProblem[] {
+  const raw = rawSettings(config, env);
+  const problemsIn = (some: Partial<RawSettings>, as?: SettingName): SettingProblem[] =>
+    settingNames.flatMap((name) => {
+      const given = some[name];
+      if (given?.value === undefined) return [];
+      return parseSetting(name, given, raw).problems.map((reason) => ({ name: as ?? name, reason }));
+    });
+  const problems = problemsIn(raw);
+  if (problems.some(({ name }) => name === "accounts")) return problems;
+  const { accounts } = parseSettings(["accounts"], raw);
+  const ofAccounts = Object.keys(accounts ?? {}).flatMap((account) => {
+    try {
+      return problemsIn(accountSettingsOf(account, accounts, config, env), "accounts");
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      return [{ name: "accounts" as const, reason: error.message }];
+    }
+  });
+  // Two accounts may have the same problem with a variable.
+  const seen = new Set<string>();
+  return [...problems, ...ofAccounts].filter(({ reason }) => !seen.has(reason) && seen.add(reason));
+}
+
 function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {
   return Object.fromEntries(
     settingNames.map((name) => [name, rawSettingOf(config, env, name)]),
@@ -90,7 +127,8 @@ function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName)
   const command = `pulumi config set ${secret ? "--secret " : ""}${key}${type === "url" ? " https://…" : ""}`;
   const todo = `${source === key ? `run \`${command}\`` : "give it in the program"} or set ${environment ?? ""}`;
   if (!value && environment !== undefined && given) return { value: given, source: environment, todo };
-  return { value: value === "" ? undefined : value, source, todo };
+  const partSource = (part: string): string => sourceOf(config, `${name}.${part}`);
+  return { value: value === "" ? undefined : value, source, partSource, todo };
 }
 
 /** Names a setting, or a part of one, in a message. */
@@ -111,15 +149,28 @@ function parseSettings<Name extends SettingName>(
       if (setting.required) problems.add(`${source} is not set: ${todo}`);
       return [name, setting.default] as const;
     }
-    const { expected, schema } = settingParser(setting, raw.allowHttp.value === "true");
-    const { data, error } = schema.safeParse(value, { error: () => `must be ${expected}` });
-    for (const { path, message } of error?.issues ?? [])
-      problems.add(`${[source, ...path.filter((part) => typeof part === "string")].join(".")} ${message}`);
-    return [name, data] as const;
+    const parsed = parseSetting(name, raw[name], raw);
+    for (const problem of parsed.problems) problems.add(problem);
+    return [name, parsed.value] as const;
   });
   if (problems.size > 0)
     throw new UptimeError(`The provider's settings cannot be used: ${[...problems].join("; ")}.`);
   return Object.fromEntries(values) as Pick<SettingValues, Name>;
+}
+
+/** Parses a setting that is set. */
+function parseSetting(
+  name: SettingName,
+  { value, source, partSource = () => source }: RawSetting,
+  { allowHttp }: Pick<RawSettings, "allowHttp">,
+): { readonly value: unknown; readonly problems: readonly string[] } {
+  const { expected, schema } = settingParser(settingOf(name), allowHttp.value === "true");
+  const { data, error } = schema.safeParse(value, { error: () => `must be ${expected}` });
+  const problems = (error?.issues ?? []).map(({ path, message }) => {
+    const part = path.filter((one) => typeof one === "string").join(".");
+    return `${part === "" ? source : partSource(part)} ${message}`;
+  });
+  return { value: data, problems };
 }
 
 /** The settings of one account of `uptime:accounts`; a key that it leaves out is read from the environment. */

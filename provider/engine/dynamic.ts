@@ -57,7 +57,7 @@ export function dynamicProvider(
 
   const operationOptions = (
     properties: Properties,
-    operation?: "create" | "update" | "delete",
+    operation?: "create" | "read" | "update" | "delete",
   ): EngineOptions => ({
     ...decodeOptions(properties, operation),
     ...front.runOptions(properties),
@@ -65,7 +65,12 @@ export function dynamicProvider(
 
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
-    const state = await read(front.connect(outputs.account), id, outputs, operationOptions(properties));
+    const state = await read(
+      front.connect(outputs.account),
+      id,
+      outputs,
+      operationOptions(properties, "read"),
+    );
     if (!state) return {};
     const props = front.encodeState(state.outputs, properties);
     // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
@@ -114,7 +119,7 @@ export function dynamicProvider(
     read: (id, properties: Properties) =>
       run(async () => {
         if (isManaged(properties)) return readManaged(id, properties);
-        const found = await front.readOnly(id, properties, operationOptions(properties));
+        const found = await front.readOnly(id, properties, operationOptions(properties, "read"));
         return found ? { id, props: found.outputs, inputs: found.inputs } : {};
       }, properties),
     update: (id, olds: Properties, news: Properties) =>

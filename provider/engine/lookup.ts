@@ -24,10 +24,18 @@ export async function runLookup(
     id,
     attributes: redactor.attributes(definition, attributes),
   });
-  try {
+  return withCleanErrors(session, async () => {
     if (count === "one") return resultOf(await lookUpOne(definition, connect, args));
     return (await lookUpAll(definition, connect, args)).map(resultOf);
+  });
+}
+
+/** Runs an operation that is about no resource. No secret is in what it throws. */
+export async function withCleanErrors<T>(session: Session, operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
   } catch (error) {
-    throw new UptimeError(redactor.error(session.explainKeyOnce(error)), { cause: error });
+    const text = new Redactor(session.secrets).error(session.explainKeyOnce(error));
+    throw new UptimeError(text, { cause: error });
   }
 }

@@ -1,6 +1,12 @@
-import { accountNames, defaultProvider, keyFingerprintOf, readSettings } from "../api/settings";
+import {
+  accountNames,
+  defaultProvider,
+  keyFingerprintOf,
+  problemsOfSettings,
+  readSettings,
+} from "../api/settings";
 import type { Config, Settings } from "../api/settings";
-import { secretOf, unknownValue, type Properties } from "../common/marks";
+import { secretOf, unknownValue, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, providerType } from "../common/pulumi";
 import { unknownSettings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
@@ -10,11 +16,16 @@ import { isDefaultProvider, parseUrn } from "../common/urn";
 const isOfEngine = (key: string): boolean =>
   key.startsWith("__") || key === "version" || key === "pluginDownloadURL";
 
-/** The settings for state, with API keys always marked as secret. */
-export function checkedSettings(
-  urn: string,
-  given: Properties,
-): { settings: Properties; warnings: string[] } {
+/** The settings of a provider that the engine has asked to check. */
+interface CheckedSettings {
+  /** For state, with API keys always marked as secret. */
+  readonly settings: Properties;
+  readonly warnings: readonly string[];
+  /** Without a property if that is a secret one, whose value the engine would print. */
+  readonly problems: readonly { readonly property: string; readonly reason: string }[];
+}
+
+export function checkedSettings(urn: string, given: Properties, env: NodeJS.ProcessEnv): CheckedSettings {
   const { project, types, name } = parseUrn(urn);
   const isDefault = isDefaultProvider(urn);
   const fullName = isDefault ? defaultProvider : `${types}::${name}`;
@@ -22,7 +33,16 @@ export function checkedSettings(
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isOfEngine(key));
-  return { settings, warnings: unknownSettings(own, isDefault ? project : undefined) };
+  const known = Object.entries(settings).filter(([, value]) => !holdsUnknown(value));
+  const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
+  return {
+    settings,
+    warnings: unknownSettings(own, isDefault ? project : undefined),
+    problems: problemsOfSettings(config, env).map(({ name, reason }) => ({
+      property: settingOf(name).secret ? "" : name,
+      reason,
+    })),
+  };
 }
 
 /** The names of the settings that differ. */
@@ -37,13 +57,18 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
   if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(present)) return false;
-  if (JSON.stringify([old, present]).includes(unknownValue)) return false;
+  if (holdsUnknown([old, present])) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
     const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));
     return was !== undefined && is !== undefined && isAnotherOne(was, is);
   });
+}
+
+/** Whether a value, or a part of it, is not known yet. */
+function holdsUnknown(value: unknown): boolean {
+  return JSON.stringify(value)?.includes(unknownValue) ?? false;
 }
 
 function providerNameIn(settings: Properties): string | undefined {

@@ -45,7 +45,7 @@ const passedOptions = orNothing<PassedOptions>(
   z.object({
     ignoreChanges: texts,
     replaceOnChanges: texts,
-    customTimeouts: orNothing(z.object({ create: text, update: text, delete: text })),
+    customTimeouts: orNothing(z.object({ create: text, read: text, update: text, delete: text })),
     owner: text,
   }),
 );
@@ -120,7 +120,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
 export function decodeOptions(
   properties: Properties,
-  operation?: "create" | "update" | "delete",
+  operation?: "create" | "read" | "update" | "delete",
 ): EngineOptions {
   const passed = passedOptions.parse(properties[hiddenNames.options]) ?? {};
   const { ignoreChanges, replaceOnChanges, customTimeouts, owner } = passed;

@@ -1,12 +1,13 @@
 import { compareIds, isRecordId, type ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
+import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
 import { completeRecords, readUnlessMissing } from "./complete-records";
 import { describeRecord } from "./describe";
-import { compare, shows, shownValues } from "./difference";
+import { compare, shows, shownValue, shownValues } from "./difference";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
 
@@ -31,7 +32,7 @@ export async function lookUpOne(
 ): Promise<FoundRecord> {
   const { singular, plural, label } = definition;
   const lookup = lookupName(definition, "one");
-  const query = checkQuery(definition, lookup, args, "id");
+  const query = checkQuery(definition, lookup, args, ["id", ...selectorsOf(definition), "account"]);
   const { id, account, ...selection } = query;
   const scope = connect(account);
   const operation = new Operation(scope);
@@ -72,7 +73,8 @@ export async function lookUpAll(
   connect: Connect,
   args: unknown,
 ): Promise<FoundRecord[]> {
-  const query = checkQuery(definition, lookupName(definition, "all"), args, "sortBy", "sort");
+  const allowed = ["sortBy", "sort", ...selectorsOf(definition), "account"];
+  const query = checkQuery(definition, lookupName(definition, "all"), args, allowed);
   const { sortBy = "id", sort = "desc", account, ...selection } = query;
   const scope = connect(account);
   const operation = new Operation(scope);
@@ -88,17 +90,63 @@ export async function lookUpAll(
   );
 }
 
+/** A record in a list, as far as every list shows it. */
+export interface ListedRecord {
+  readonly id: string;
+  readonly account: string | undefined;
+  /** Undefined if the list does not show it. */
+  readonly name: string | undefined;
+}
+
+/**
+ * The records that the arguments select, in the order of the API's list that begins with the oldest one.
+ *
+ * @param after the id of a record after which to begin
+ * @param most how many are wanted; more may come
+ */
+export async function* listRecords(
+  definition: Definition,
+  connect: Connect,
+  args: unknown,
+  after: string | undefined,
+  most: number,
+): AsyncGenerator<ListedRecord, void> {
+  const searches = ["search", "searchBy", ...Object.keys(definition.filters ?? {}), "account"];
+  const { account, ...query } = checkQuery(definition, `A list of ${definition.plural}`, args, searches);
+  const scope = connect(account);
+  const [nameKey = ""] = identityKeys(definition);
+  const parameters = { sort: "asc", ...parametersOf(definition, query) };
+  const pages = scope.collection.list(new Operation(scope), parameters);
+  let left = after === undefined ? most : Infinity;
+  let isAfter = after === undefined;
+  for (let step = await pages.next(); !step.done; step = await pages.next(Math.ceil(left / pageSize)))
+    for (const record of step.value) {
+      if (isAfter) {
+        left--;
+        const name = shownValue(fieldOf(definition, nameKey), record);
+        yield { id: record.id, account, name: typeof name === "string" ? name : undefined };
+      } else if (record.id === after) {
+        isAfter = true;
+        left = most;
+      }
+    }
+  if (isAfter) return;
+  const { label } = definition;
+  throw new UptimeError(
+    message`${label} ${quoteId(after ?? "")}, after which the list at ${scope.address.url} goes on, is no longer in it. List from the beginning.`,
+  );
+}
+
 /** The arguments that are set. Throws if one is unknown or has a value that is not allowed. */
 function checkQuery(
   definition: Definition,
   lookup: string,
   args: unknown,
-  ...more: readonly string[]
+  allowed: readonly string[],
 ): Query {
   if (typeof args !== "object" || args === null || Array.isArray(args))
     throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
-  const allowed: readonly string[] = [...more, ...selectorsOf(definition), "account"];
   const problems = given.flatMap(([key, value]) => {
     if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
     const problem = problemOf(definition, key, value);
@@ -107,7 +155,7 @@ function checkQuery(
   const keys = given.map(([key]) => key);
   if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy needs a search");
   if (problems.length > 0)
-    throw new UptimeError(`${lookup} cannot be called with these arguments: ${problems.join("; ")}.`);
+    throw new UptimeError(`${lookup} cannot take these arguments: ${problems.join("; ")}.`);
   return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
 }
 
@@ -158,22 +206,26 @@ async function select(
     for await (const page of collection.list(operation, parameters)) found.push(...page.filter(matches));
     return found;
   };
-  const filters = Object.entries(definition.filters ?? {}).map(([key, { wire }]) => [wire, selection[key]]);
-  const { search, searchBy } = selection;
-  const column = searchBy === undefined ? undefined : fieldOf(definition, searchBy).wire;
-  const parameters = Object.fromEntries(
-    [["search", search], ["search_by", column], ...filters].filter(([, value]) => value !== undefined),
-  ) as Record<string, string>;
+  const parameters = parametersOf(definition, selection);
   // The API's search makes the list shorter, but may read the string in another way, so if it finds nothing the whole list is
   // read. It is not used for URLs: one URL has several spellings, and the search would miss some.
   const [narrowed] = identityKeys(definition).flatMap((key) => {
     const text = selection[key];
     const { type, wire } = fieldOf(definition, key);
-    const isNarrow = type === "text" && search === undefined;
+    const isNarrow = type === "text" && selection.search === undefined;
     return text !== undefined && isNarrow ? [{ search: text, search_by: wire }] : [];
   });
   const found = narrowed ? await read({ ...parameters, ...narrowed }) : [];
   return found.length > 0 ? found : read(parameters);
+}
+
+/** The parameters of the API's list for a search and filters. */
+function parametersOf(definition: Definition, { search, searchBy, ...query }: Query): Record<string, string> {
+  const filters = Object.entries(definition.filters ?? {}).map(([key, { wire }]) => [wire, query[key]]);
+  const column = searchBy === undefined ? undefined : fieldOf(definition, searchBy).wire;
+  return Object.fromEntries(
+    [["search", search], ["search_by", column], ...filters].filter(([, value]) => value !== undefined),
+  ) as Record<string, string>;
 }
 
 function foundRecord(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {

@@ -34,6 +34,8 @@ export interface ProviderProcess extends Readonly<Record<Kind, Provider>> {
 /** Options of a resource that the engine passes on, where it does. */
 export interface CallOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
+  /** The option customTimeouts for a read in seconds, which the engine passes to a plugin. */
+  readonly timeout?: number;
 }
 
 /** The calls of the engine to a provider. What they throw is an {@link OperationFailed}. */
@@ -46,7 +48,13 @@ export interface Provider {
     oldInputs: Properties,
     news: Properties,
     options?: CallOptions,
-  ): Promise<{ changes: boolean; replaces: boolean; deleteBeforeReplace?: boolean }>;
+  ): Promise<{
+    changes: boolean;
+    replaces: boolean;
+    deleteBeforeReplace?: boolean;
+    /** Of the plugin: the paths of what differs. */
+    parts?: readonly string[];
+  }>;
   /** What a record is that a program imports, where the engine does that: with the inputs as they are checked. */
   import?(
     urn: string,
@@ -66,6 +74,7 @@ export interface Provider {
     id: string,
     outputs: Properties,
     inputs: Properties,
+    options?: CallOptions,
   ): Promise<{ id: string; outputs: Properties; inputs: Properties | undefined } | undefined>;
   update(
     urn: string,

@@ -83,6 +83,33 @@ export class PluginProcess {
     return propertiesIn((await call(this.methods, "invoke", request, proto.InvokeResponse)).getReturn());
   }
 
+  /** Asks for a page of a list, as the engine asks for it; the answer is what it gets, in this order. */
+  async list(
+    token: string,
+    query: Properties,
+    { limit = 0, pageSize = 0, continuation = "" } = {},
+  ): Promise<proto.ListResponse.AsObject[]> {
+    await this.configured;
+    const request = new proto.ListRequest().setToken(token).setQuery(structOf(query));
+    request.setLimit(limit).setPageSize(pageSize).setContinuationToken(continuation);
+    const parts: proto.ListResponse.AsObject[] = [];
+    return new Promise((resolve, reject) => {
+      const method = this.methods.list as unknown as (call: object) => void;
+      method({
+        request: proto.ListRequest.deserializeBinary(request.serializeBinary()),
+        write: (part: proto.ListResponse) => {
+          parts.push(proto.ListResponse.deserializeBinary(part.serializeBinary()).toObject());
+        },
+        end: () => {
+          resolve(parts);
+        },
+        emit: (_event: "error", error: Partial<ServiceError>) => {
+          reject(failureIn(error));
+        },
+      });
+    });
+  }
+
   /** What the engine sends at the first Ctrl-C, and at the end of every run. */
   async cancel(): Promise<void> {
     await call(this.methods, "cancel", new Empty(), Empty);
@@ -127,6 +154,9 @@ async function checkConfig(
   );
   const checking = new proto.CheckRequest().setUrn(providerUrn(name)).setNews(structOf(given));
   const checked = await call(methods, "checkConfig", checking, proto.CheckResponse);
+  // The engine shows these, and does not start the provider.
+  const failures = checked.getFailuresList().map((one) => `${one.getProperty()}: ${one.getReason()}`);
+  if (failures.length > 0) throw new OperationFailed(failures.join("\n"));
   return propertiesIn(checked.getInputs());
 }
 
@@ -176,11 +206,13 @@ function nativeCalls(
       throw new Error("diff did not say whether there are changes");
     // What the engine shows must be what it is told to do.
     const named = response.getDiffsList();
-    const detailed = [...response.getDetaileddiffMap().keys()];
+    const parts = response.getDetaileddiffMap().getEntryList();
+    const detailed = [...new Set(parts.map(([path]) => path.replace(/[.[].*/, "")))];
     const isChanged = response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_SOME;
     if (isChanged !== named.length > 0 || detailed.sort().join() !== [...named].sort().join())
       throw new Error(`diff contradicts itself: ${JSON.stringify(response.toObject())}`);
     return {
+      parts: parts.map(([path]) => path),
       changes: isChanged,
       replaces: response.getReplacesList().length > 0,
       deleteBeforeReplace: response.getDeletebeforereplace(),
@@ -228,8 +260,8 @@ function nativeCalls(
       if (response.getId() === "") throw new Error("provider did not return an ID from Create");
       return { id: response.getId(), outputs: propertiesIn(response.getProperties()) };
     },
-    read: async (urn, id, outputs, inputs) => {
-      const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
+    read: async (urn, id, outputs, inputs, { timeout = 0 } = {}) => {
+      const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id).setTimeout(timeout);
       request.setProperties(structOf(outputs)).setInputs(structOf(inputs));
       const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") return undefined;

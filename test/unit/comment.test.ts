@@ -263,6 +263,8 @@ test("for native resources, an import names its record, and a changed secret its
   const detailedDiff = {
     interval: { kind: "update" },
     requestAuthPassword: { kind: "update", inputDiff: true },
+    "requestHeaders[0].value": { kind: "update", inputDiff: true },
+    "requestHeaders[1]": { kind: "add", inputDiff: true },
   };
   write(
     "preview.json",
@@ -275,7 +277,8 @@ test("for native resources, an import names its record, and a changed secret its
   const { stdout } = await comment();
   expect(stdout).toContain("+ Monitor hand: import of record eu/42, nothing is created\n");
   expect(stdout).toContain(
-    "! Monitor home: update\n!     interval: 60 => 300\n!     requestAuthPassword: [secret] => [secret]\n! Monitor dynamic: update\n" +
+    "! Monitor home: update\n!     interval: 60 => 300\n!     requestAuthPassword: [secret] => [secret]\n" +
+      "!     requestHeaders: [secret] => [secret]\n! Monitor dynamic: update\n" +
       "!     requestHeaders (secret), or an option of the resource\n",
   );
   expect(stdout).toContain("**Program: 2 to update, 1 to import, 0 unchanged.**");

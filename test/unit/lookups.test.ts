@@ -327,7 +327,7 @@ test("arguments that make no sense are refused before anything is sent", async (
     ],
     [
       uptime.getMonitors({ id: 1 } as object),
-      "getMonitors cannot be called with these arguments: it has no argument id, only",
+      "getMonitors cannot take these arguments: it has no argument id, only",
     ],
     [uptime.getDomains({ url: "x" } as object), "it has no argument url"],
     ...[true, "", " ", "1 ", "..", [1]].map((id): [Promise<unknown>, string] => [

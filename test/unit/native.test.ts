@@ -1,23 +1,25 @@
+import type * as proto from "@pulumi/pulumi/proto/provider_pb";
+
 import { domain } from "../../provider/definitions/domain";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { Front, FrontSession } from "../../provider/engine/front";
 import { OperationError } from "../../provider/engine/operation-error";
 import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
 import { parseUrn } from "../../provider/common/urn";
-import { parseImportId } from "../../provider/engine/plugin/imported-record";
+import { parseGivenId } from "../../provider/engine/plugin/imported-record";
 import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
 import { fromStruct, toStruct } from "../../provider/engine/plugin/struct";
 import { readSettings } from "../../provider/api/settings";
 import { PartialFailureError } from "../../provider/lifecycle/resource";
 import { settingNames } from "../../provider/definitions/settings";
-import { secretOf, unknownValue } from "../../provider/common/marks";
+import { secretOf, unknownValue, type Properties } from "../../provider/common/marks";
 import { definitions } from "../../provider/definitions";
 import type { Emulator } from "../../provider/emulator";
 import { startDynamic } from "../support/calls";
-import { answer, emulator, on, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, on, settingsOf, withServer } from "../support/server";
 import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
-import { startPlugin } from "../support/plugin-calls";
+import { PluginProcess, startPlugin } from "../support/plugin-calls";
 import schema from "../../provider/engine/plugin/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
@@ -53,7 +55,11 @@ test("settings may be strings or values, keys are secret, and unknown names are 
   });
   expect(readSettings(configOf(values), {}, "eu")).toMatchObject({ apiKey: "other" });
   expect(configOf({ baseUrl: unknownValue }).get("uptime:baseUrl")).toBeUndefined();
-  const checked = checkedSettings(provider, { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} });
+  const checked = checkedSettings(
+    provider,
+    { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} },
+    {},
+  );
   expect(checked.settings.apiKey).toEqual(secretOf("key"));
   expect(checked.warnings).toEqual([
     expect.stringContaining("maxRetry (did you mean maxRetries?)") as string,
@@ -138,6 +144,182 @@ describe("with a server", () => {
     });
   });
 
+  describe("a read with empty inputs and state, as `pulumi do` and `get` send it", () => {
+    const text = {
+      ...home,
+      alert_condition: "url_text",
+      alert_text_lookup: "ok",
+      alert_channel_ids: [1, 2],
+      request_headers: [{ key: "X-Probe", value: "one" }],
+      request_auth_username: "probe",
+      request_auth_password: "pass-word",
+      ssl_alert_days: 0,
+      maintenance_start_at: "2030-01-31T22:00:00",
+      pause: true,
+    };
+
+    test("returns the record's inputs, so that a patch changes what it names and nothing else", async () => {
+      const id = String(emulator.monitors.add(text).id);
+      const before: Record<string, unknown> = { ...emulator.monitors.get(id) };
+      const { monitor } = startPlugin(settingsOf(), {});
+      const { outputs, inputs } = (await monitor.read(urn, id, {}, {})) ?? {};
+      expect(inputs).toEqual({
+        ...home,
+        alertCondition: "url_text",
+        alertTextLookup: "ok",
+        alertChannelIds: [1, 2],
+        requestMethod: "GET",
+        requestAuthUsername: "probe",
+        cacheBuster: false,
+        maintenanceStartAt: "2030-01-31T22:00:00",
+        pause: true,
+      });
+      const unchanged = await monitor.check(urn, inputs ?? {}, inputs ?? {});
+      expect(unchanged).toEqual({ inputs, failures: [] });
+      expect(await monitor.diff(urn, id, outputs ?? {}, inputs ?? {}, unchanged.inputs)).toMatchObject({
+        changes: false,
+      });
+      const patched = await monitor.check(urn, inputs ?? {}, { ...inputs, interval: 300 });
+      expect(await monitor.diff(urn, id, outputs ?? {}, inputs ?? {}, patched.inputs)).toMatchObject({
+        changes: true,
+        replaces: false,
+      });
+      await monitor.update(urn, id, outputs ?? {}, inputs ?? {}, patched.inputs);
+      const after = { ...emulator.monitors.get(id), updated_at: before.updated_at };
+      expect(after).toEqual({ ...before, interval: 300 });
+    });
+
+    test("takes the id that an import takes, also to update and to delete", async () => {
+      const other = await startEmulator({ apiKey: "other-key", firstId: 7 });
+      other.monitors.add(home);
+      const accounts = JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" }, us: {} });
+      const { monitor } = startPlugin(settingsOf({ "uptime:accounts": accounts }), {});
+      const read = await monitor.read(urn, "eu/7", {}, {});
+      expect(read).toMatchObject({ id: "7", outputs: { account: "eu" }, inputs: { ...home, account: "eu" } });
+      const { outputs = {}, inputs = {} } = read ?? {};
+      const patched = { ...inputs, interval: 300 };
+      expect(await monitor.diff(urn, "eu/7", outputs, inputs, patched)).toMatchObject({ replaces: false });
+      await monitor.update(urn, "eu/7", outputs, inputs, patched);
+      expect(other.monitors.get("7")).toMatchObject({ interval: 300 });
+      // As a program's `get` sends it, with and without the property.
+      for (const [given, state] of [
+        ["7", { account: "eu" }],
+        ["eu/7", { account: "eu" }],
+      ] as const) {
+        const got = await monitor.read(urn, given, state, state);
+        expect(got).toMatchObject({ id: "7", outputs: { name: "Home" }, inputs: state });
+        expect(await monitor.read(urn, "7", got?.outputs ?? {}, state)).toMatchObject({
+          id: "7",
+          inputs: state,
+        });
+      }
+      await expect(monitor.read(urn, "eu/7", { account: "us" }, { account: "us" })).rejects.toThrow(
+        'The id "eu/7" names the account "eu", and account is "us": leave one of them out.',
+      );
+      await monitor.delete(urn, "eu/7", {}, {});
+      expect(other.monitors.all()).toEqual([]);
+      expect(emulator.requests).toEqual([]);
+    });
+
+    test("stays without inputs of its own in a later refresh", async () => {
+      const id = String(emulator.monitors.add(text).id);
+      const { monitor } = startPlugin(settingsOf(), {});
+      const got = await monitor.read(urn, id, {}, {});
+      emulator.monitors.edit(1, { interval: 900 });
+      expect(await monitor.read(urn, id, got?.outputs ?? {}, {})).toMatchObject({
+        inputs: {},
+        outputs: { interval: 900 },
+      });
+    });
+  });
+
+  describe("a list", () => {
+    const type = "uptime:index:Monitor";
+    const start = (settings = {}): PluginProcess => {
+      const plugin = new PluginProcess({});
+      plugin.begin(settingsOf(settings));
+      return plugin;
+    };
+    const addMonitors = (count: number): void => {
+      for (let number = 1; number <= count; number++)
+        emulator.monitors.add({ ...home, name: `Shop ${number}` });
+    };
+    const idsIn = (parts: proto.ListResponse.AsObject[]): string[] =>
+      parts.flatMap(({ result }) => (result ? [result.id] : []));
+
+    test("shows ids that an import takes, with the records' names, also those of a named account and what a search selects", async () => {
+      const eu = await startEmulator({ apiKey: "other-key", firstId: 7 });
+      eu.monitors.add({ ...home, name: "Caf&eacute;" });
+      addMonitors(2);
+      emulator.domains.add({ name: "shop.example" });
+      const accounts = JSON.stringify({ eu: { baseUrl: eu.url, apiKey: "other-key" } });
+      const plugin = start({ "uptime:accounts": accounts });
+      const item = (id: string, name: string) => expect.objectContaining({ result: { id, name } }) as object;
+      expect(await plugin.list(type, {})).toEqual([item("1", "Shop 1"), item("2", "Shop 2")]);
+      expect(await plugin.list(type, { account: "eu" })).toEqual([item("eu/7", "Café")]);
+      expect(await plugin.list("uptime:index:Domain", {})).toEqual([item("1", "shop.example")]);
+      emulator.forget();
+      expect(await plugin.list(type, { search: "Shop 2", searchBy: "name" })).toEqual([item("2", "Shop 2")]);
+      await plugin.list(type, { statusPageId: 3 });
+      const queries = emulator.requests.map(({ query }) => Object.fromEntries(query) as Properties);
+      expect(queries).toMatchObject([{ search: "Shop 2", search_by: "name" }, { status_page_id: "3" }]);
+    });
+
+    test("has pages as the engine asks for them, and reads no more of the API's than they need", async () => {
+      addMonitors(250);
+      const plugin = start();
+      const all = Array.from({ length: 250 }, (_, index) => String(index + 1));
+      expect(idsIn(await plugin.list(type, {}))).toEqual(all);
+      emulator.forget();
+      const few = await plugin.list(type, {}, { limit: 3 });
+      expect(few.map(({ continuation }) => continuation)).toEqual([undefined, undefined, undefined]);
+      expect(idsIn(few)).toEqual(["1", "2", "3"]);
+      expect(emulator.requests).toHaveLength(1);
+      for (const limit of [0, 240, 250, 300]) {
+        const pages: string[][] = [];
+        let continuation: string | undefined = "";
+        do {
+          const parts = await plugin.list(type, {}, { limit, pageSize: 60, continuation });
+          pages.push(idsIn(parts));
+          continuation = parts.at(-1)?.continuation?.continuationToken;
+        } while (continuation !== undefined);
+        expect(pages.flat()).toEqual(limit === 240 ? all.slice(0, 240) : all);
+        expect(pages.map(({ length }) => length)).toEqual(
+          limit === 240 ? [60, 60, 60, 60] : [60, 60, 60, 60, 10],
+        );
+      }
+    });
+
+    test("goes on after its last record, and says so if that is gone", async () => {
+      addMonitors(5);
+      const plugin = start();
+      const first = await plugin.list(type, {}, { pageSize: 2 });
+      const continuation = first.at(-1)?.continuation?.continuationToken ?? "";
+      emulator.monitors.remove(1);
+      addMonitors(1);
+      expect(idsIn(await plugin.list(type, {}, { pageSize: 9, continuation }))).toEqual(["3", "4", "5", "6"]);
+      emulator.monitors.remove(2);
+      await expect(plugin.list(type, {}, { pageSize: 2, continuation })).rejects.toThrow(
+        "Monitor 2, after which the list at http",
+      );
+      await expect(plugin.list(type, {}, { continuation: "page 2" })).rejects.toThrow(
+        '"page 2" is not a page of a list: begin with the first one.',
+      );
+    });
+
+    test("is unknown while its query is, and refuses what it cannot search for", async () => {
+      const plugin = start();
+      expect(await plugin.list(type, { search: unknownValue })).toMatchObject([{ computed: {} }]);
+      expect(emulator.requests).toEqual([]);
+      await expect(plugin.list(type, { searchBy: "url", name: "Shop" })).rejects.toThrow(
+        "A list of monitors cannot take these arguments: it has no argument name, only search, searchBy, statusPageId, account; searchBy needs a search.",
+      );
+      await expect(plugin.list("uptime:index:Monitr", {})).rejects.toThrow("has no resource type");
+      emulator.fault = () => answer(400, { message: `no ${emulator.apiKey}` });
+      await expect(plugin.list(type, {})).rejects.toThrow("(the server repeats a secret)");
+    });
+  });
+
   test.each([
     ["dynamic", startDynamic],
     ["plugin", startPlugin],
@@ -176,6 +358,47 @@ describe("with a server", () => {
     expect(emulator.monitors.get(id)).toMatchObject({ name: "By hand", interval: 300 });
   });
 
+  test("a change of a list names the parts that differ, so that replaceOnChanges may name one", async () => {
+    const { monitor } = startPlugin(settingsOf(), {});
+    const header = (key: string, value: string) => ({ key, value });
+    const lists = { alertChannelIds: [1, 2], requestHeaders: [header("A", "1"), header("B", "2")] };
+    const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
+    const parts = async (change: object, old: object = lists) => {
+      const inputs = { ...home, ...defaults, ...old };
+      const changed = { ...inputs, ...change };
+      return (await monitor.diff(urn, "1", { ...inputs, attributes: {} }, inputs, changed)).parts;
+    };
+    expect(await parts({ requestHeaders: [header("A", "1"), header("B", "3")] })).toEqual([
+      "requestHeaders[1].value",
+    ]);
+    expect(
+      await parts({ alertChannelIds: [1, 3, 4], requestHeaders: [header("A", "1")], name: "Other" }),
+    ).toEqual(["alertChannelIds[1]", "alertChannelIds[2]", "name", "requestHeaders[1]"]);
+    expect(await parts({ alertChannelIds: unknownValue, requestHeaders: null })).toEqual([
+      "alertChannelIds",
+      "requestHeaders",
+    ]);
+    expect(await parts({ alertChannelIds: [1] }, {})).toEqual(["alertChannelIds"]);
+    expect(await parts({ alertChannelIds: [2, 1] })).toEqual([]);
+  });
+
+  test.each([
+    ["dynamic", startDynamic],
+    ["plugin", startPlugin],
+  ])("customTimeouts.read ends a refresh: %s", async (_, start) => {
+    const id = String(emulator.monitors.add(home).id);
+    const customTimeouts = { create: "1s", read: "100s" };
+    const outputs = { ...home, attributes: {}, __options: { customTimeouts } };
+    const { monitor } = start(settingsOf({ "uptime:timeoutSeconds": "300" }), { clock });
+    const read = () => monitor.read(urn, id, outputs, home, { timeout: 100 });
+    const begun = clock.now();
+    emulator.fault = () => ({ kind: "delay", answerDelayMs: 90_000 });
+    expect(await read()).toMatchObject({ id });
+    emulator.fault = () => ({ kind: "delay", answerDelayMs: 110_000 });
+    await expect(read()).rejects.toThrow("(see the option customTimeouts)");
+    expect(clock.now() - begun).toBeLessThan(201_000);
+  });
+
   test("an import that is refused does not show a secret that the server repeats", async () => {
     emulator.fault = () => answer(400, { message: "no correct-horse" });
     const secret = { ...home, requestAuthPassword: "correct-horse" };
@@ -189,7 +412,7 @@ describe("with a server", () => {
 test("the schema has each field with its type, default and secret mark", () => {
   const resources = schema.resources as unknown as Record<string, Record<string, unknown>>;
   expect(Object.keys(resources)).toEqual(definitions.map(({ label }) => `uptime:index:${label}`));
-  for (const { label, fields } of definitions) {
+  for (const { label, fields, filters } of definitions) {
     const resource = resources[`uptime:index:${label}`];
     const inputs = resource?.inputProperties as Record<string, Record<string, unknown>>;
     expect(Object.keys(inputs)).toEqual([...Object.keys(fields), "account"]);
@@ -198,6 +421,13 @@ test("the schema has each field with its type, default and secret mark", () => {
       expect(inputs[key]?.willReplaceOnChanges).toBe(fixed === true ? true : undefined);
       expect(inputs[key]?.description).toMatch(/./);
     }
+    expect(Object.keys((resource?.listInputs as { properties: object }).properties)).toEqual([
+      "account",
+      "search",
+      "searchBy",
+      ...Object.keys(filters ?? {}),
+    ]);
+    expect(Object.keys((resource?.stateInputs as { properties: object }).properties)).toEqual(["account"]);
     expect(resource?.requiredInputs).toEqual(Object.keys(fields).filter((key) => fields[key]?.required));
     expect(resource?.aliases).toEqual([{ type: `pulumi-nodejs:dynamic/uptime:${label}` }]);
   }
@@ -229,11 +459,9 @@ test("state of the plugin is updated once when it goes back to the dynamic resou
   });
 });
 
-test("an import names a record by its id or by ACCOUNT/ID, and anything else is an invalid id", () => {
-  expect(parseImportId("42")).toEqual({ account: undefined, id: "42" });
-  expect(parseImportId("eu.west/42")).toEqual({ account: "eu.west", id: "42" });
+test("a record that state does not have is named by its id or by ACCOUNT/ID, and anything else is an invalid id", () => {
+  expect(parseGivenId("42")).toEqual({ account: undefined, id: "42" });
+  expect(parseGivenId("eu.west/42")).toEqual({ account: "eu.west", id: "42" });
   for (const wrong of ["../domains/1", "/1", "eu/", "..", "", "1 2", "eu/domains/1"])
-    expect(() => parseImportId(wrong)).toThrow(
-      /is not an id: import a record by its id in the API, such as 42/,
-    );
+    expect(() => parseGivenId(wrong)).toThrow(/is not an id: name a record by its id in the API, such as 42/);
 });

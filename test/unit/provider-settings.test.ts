@@ -1,12 +1,12 @@
-import { readSettings } from "../../provider/api/settings";
-import { unknownValue, unwrapSecrets, type Properties } from "../../provider/common/marks";
+import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
+import { secretOf, unknownValue, unwrapSecrets, type Properties } from "../../provider/common/marks";
 import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
 /** As the engine sends them after they were checked. */
 const checked = (name: string, settings: Properties): Properties =>
   unwrapSecrets(
-    checkedSettings(urnOf(name), { baseUrl: "https://a.example", ...settings }).settings,
+    checkedSettings(urnOf(name), { baseUrl: "https://a.example", ...settings }, {}).settings,
   ) as Properties;
 
 /** Whether a resource that moves from one provider to another one is replaced, without a key in the environment. */
@@ -16,11 +16,14 @@ const isReplaced = (from: Properties, to: Properties, names = ["first", "second"
 };
 
 const key = (apiKey: string): Properties => ({ apiKey });
+/** Says that the two keys are of the same account. */
+const pair = (old: string, present: string): string =>
+  [old, present].map((one) => keyFingerprintOf({ url: "https://a.example" }, one)).join("=");
 const eu = (apiKey: unknown): Properties => ({ accounts: { eu: { apiKey } } });
 
 test("in a project that is named uptime, unknown settings of an explicit provider are a warning", () => {
-  const warningsOf = (name: string): string[] =>
-    checkedSettings(urnOf(name).replace("shop", "uptime"), { maxRetry: 3 }).warnings;
+  const warningsOf = (name: string): readonly string[] =>
+    checkedSettings(urnOf(name).replace("shop", "uptime"), { maxRetry: 3 }, {}).warnings;
   expect(warningsOf("first")).toEqual([expect.stringContaining("did you mean maxRetries?")]);
   // They may be the project's own.
   expect(warningsOf("default_1_0_0")).toEqual([]);
@@ -37,7 +40,7 @@ describe("a resource that moves to another provider is replaced if an account di
       key("one"),
       { ...key("one"), monitorsBaseUrl: "https://b.example" },
     ],
-    ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: true }],
+    ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: pair("one", "two") }],
     ["a key that is not known yet", false, key("one"), key(unknownValue)],
     ["other settings", false, key("one"), { ...key("one"), maxRetries: 7 }],
     ["only accounts, the same", false, eu("one"), eu("one")],
@@ -47,7 +50,7 @@ describe("a resource that moves to another provider is replaced if an account di
       "only accounts, another key that is the same account",
       false,
       eu("one"),
-      { ...eu("two"), sameAccount: true },
+      { ...eu("two"), sameAccount: [pair("one", "two")] },
     ],
     ["only accounts, a key that is not known yet", false, eu("one"), eu(unknownValue)],
     [
@@ -78,7 +81,7 @@ describe("a resource that moves to another provider is replaced if an account di
     const under = (parent: string, apiKey: string): Properties => {
       const urn = urnOf("first").replace("::pulumi:", `::${parent}$pulumi:`);
       return unwrapSecrets(
-        checkedSettings(urn, { baseUrl: "https://a.example", apiKey }).settings,
+        checkedSettings(urn, { baseUrl: "https://a.example", apiKey }, {}).settings,
       ) as Properties;
     };
     const [one, two] = [under("my:site:Front", "one"), under("my:site:Back", "two")];
@@ -107,4 +110,75 @@ test("whole numbers may be numbers, strings, or as Pulumi's SDK for Java sends t
     expect(() => readSettings(configOf(checked("first", { ...given, timeoutSeconds })), {})).toThrow(
       "timeoutSeconds of the provider first must be a whole number from 1 to 3600",
     );
+});
+
+describe("a provider is refused because of its settings", () => {
+  const problemsOf = (settings: Properties, env = {}, name = "first") =>
+    checkedSettings(urnOf(name), settings, env).problems;
+
+  test("all of them at once, with the property, but for one whose value is secret", () => {
+    const wrong = {
+      baseUrl: 42,
+      apiKey: "two words",
+      timeoutSeconds: "abc",
+      maxRetries: -1,
+      allowHttp: "yes",
+    };
+    const problems = problemsOf(wrong);
+    expect(problems.map(({ property }) => property).sort()).toEqual([
+      "",
+      "allowHttp",
+      "baseUrl",
+      "maxRetries",
+      "timeoutSeconds",
+    ]);
+    expect(problems).toContainEqual({
+      property: "timeoutSeconds",
+      reason: "timeoutSeconds of the provider first must be a whole number from 1 to 3600",
+    });
+    expect(problems).toContainEqual({
+      property: "",
+      reason: "apiKey of the provider first must be one word of printable ASCII characters",
+    });
+    expect(JSON.stringify(problems)).not.toContain("two words");
+    expect(problemsOf({ timeoutSeconds: "abc" }, {}, "default")).toEqual([
+      { property: "timeoutSeconds", reason: "uptime:timeoutSeconds must be a whole number from 1 to 3600" },
+    ]);
+  });
+
+  test("also those of its accounts, and of the environment", () => {
+    const accounts = { eu: { baseUrl: "eu.example", apiKey: "key" }, us: { key: "one" } };
+    expect(problemsOf({ accounts })).toEqual([
+      {
+        property: "",
+        reason:
+          'accounts.us of the provider first has no setting "key", only baseUrl, monitorsBaseUrl, apiKey',
+      },
+    ]);
+    expect(problemsOf({ accounts: JSON.stringify({ eu: accounts.eu }) })).toEqual([
+      {
+        property: "",
+        reason:
+          "accounts.eu.baseUrl of the provider first must be an absolute URL such as https://uptime.example.com",
+      },
+    ]);
+    const twins = { "eu-1": {}, "eu.1": {} };
+    expect(problemsOf({ accounts: twins }, { UPTIME_API_KEY_EU_1: "key" })).toEqual([
+      { property: "", reason: expect.stringContaining("UPTIME_API_KEY_EU_1") as string },
+    ]);
+    expect(problemsOf({}, { UPTIME_LOG_LEVEL: "all" })).toEqual([
+      { property: "logLevel", reason: "UPTIME_LOG_LEVEL must be off or debug" },
+    ]);
+  });
+
+  test("but not for what is missing, or not known yet", () => {
+    const unknowns = {
+      baseUrl: unknownValue,
+      timeoutSeconds: unknownValue,
+      accounts: { eu: { baseUrl: unknownValue } },
+      sameAccount: [unknownValue],
+    };
+    for (const settings of [{}, unknowns, { apiKey: secretOf("key") }])
+      expect(problemsOf(settings)).toEqual([]);
+  });
 });

@@ -7,6 +7,7 @@ import { unknownValue } from "../../common/marks";
 import { stackType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { withoutHidden } from "../../engine/request";
+import { topLevel } from "../../lifecycle/paths";
 import { findDefinition, titleOf } from "./resource-types";
 
 const stepState = z.looseObject({
@@ -31,7 +32,7 @@ export const previewReport = z.looseObject({
         urn: z.string(),
         oldState: z.optional(stepState),
         newState: z.optional(stepState),
-        /** By property; of native resources only. */
+        /** By the path of a property or of its part; of native resources only. */
         detailedDiff: z.nullish(z.record(z.string(), z.unknown())),
       }),
     ),
@@ -173,7 +174,7 @@ export function changeOf({
       const found = declared.length > 0 ? declared : changedProperties(managed, after);
       const isChangedSecret = (key: string): boolean =>
         after[key] === secretText && !found.some(({ property }) => property === key);
-      const secrets = Object.keys(detailedDiff ?? {})
+      const secrets = [...new Set(Object.keys(detailedDiff ?? {}).map(topLevel))]
         .filter(isChangedSecret)
         .map((property) => ({ property, before: secretText, after: secretText }));
       return {

@@ -1,11 +1,17 @@
 import { Metadata, status } from "@grpc/grpc-js";
-import type { handleUnaryCall, ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  ServiceError,
+  UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import { PluginInfo, type PluginAttach } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
+import { unknownValue } from "../../common/marks";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
@@ -82,8 +88,14 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
     getSchema: unary(() => new proto.GetSchemaResponse().setSchema(lazy.schema())),
 
     checkConfig: unary((request: proto.CheckRequest) => {
-      const settings = presentRun().checkSettings(request.getUrn(), fromStruct(request.getNews()));
-      return new proto.CheckResponse().setInputs(toStruct(settings));
+      const { settings, problems } = presentRun().checkSettings(
+        request.getUrn(),
+        fromStruct(request.getNews()),
+      );
+      const failures = problems.map(({ property, reason }) =>
+        new proto.CheckFailure().setProperty(property).setReason(reason),
+      );
+      return new proto.CheckResponse().setInputs(toStruct(settings)).setFailuresList(failures);
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const settings = [request.getOldInputs(), request.getNews()].map(fromStruct);
@@ -116,10 +128,11 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
         .setReplacesList(changed.filter((key) => changes.get(key)?.replaces))
         .setDeletebeforereplace(isInTheWay)
         .setHasdetaileddiff(true);
-      for (const [key, { action, replaces, isOfInputs }] of changes) {
-        const kind = protocolActions[action][replaces ? 1 : 0];
-        response.getDetaileddiffMap().set(key, new PropertyDiff().setKind(kind).setInputdiff(isOfInputs));
-      }
+      for (const { parts, replaces, isOfInputs } of changes.values())
+        for (const [path, action] of parts) {
+          const kind = protocolActions[action][replaces ? 1 : 0];
+          response.getDetaileddiffMap().set(path, new PropertyDiff().setKind(kind).setInputdiff(isOfInputs));
+        }
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {
@@ -155,6 +168,27 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
       const result = await presentRun().invoke(message.getTok(), fromStruct(message.getArgs()));
       return new proto.InvokeResponse().setReturn(toStruct(result));
     }),
+    list: streaming(async (message: proto.ListRequest, write: (response: proto.ListResponse) => void) => {
+      const query = fromStruct(message.getQuery());
+      // What the query selects is known when its values are.
+      if (Object.values(query).includes(unknownValue)) {
+        write(new proto.ListResponse().setComputed(new proto.ListResponse.Computed()));
+        return;
+      }
+      const request = {
+        token: message.getToken(),
+        query,
+        limit: message.getLimit() > 0 ? message.getLimit() : undefined,
+        pageSize: message.getPageSize() > 0 ? message.getPageSize() : undefined,
+        continuation: message.getContinuationToken() || undefined,
+      };
+      const next = await presentRun().list(request, ({ id, name = "" }) => {
+        write(new proto.ListResponse().setResult(new proto.ListResponse.Result().setId(id).setName(name)));
+      });
+      if (next === undefined) return;
+      const continuation = new proto.ListResponse.Continuation().setContinuationToken(next);
+      write(new proto.ListResponse().setContinuation(continuation));
+    }),
 
     cancel: unary(async () => {
       await presentRun().cancel();
@@ -172,6 +206,22 @@ function unary<Request, Response>(
         callback(null, await answer(call.request));
       } catch (error) {
         callback(failureOf(error));
+      }
+    })();
+  };
+}
+
+/** A method whose answer has several parts. */
+function streaming<Request, Response>(
+  answer: (request: Request, write: (part: Response) => void) => Promise<void>,
+): handleServerStreamingCall<Request, Response> {
+  return (call) => {
+    void (async () => {
+      try {
+        await answer(call.request, (part) => call.write(part));
+        call.end();
+      } catch (error) {
+        call.emit("error", failureOf(error));
       }
     })();
   };

@@ -1,10 +1,11 @@
 import { isRecordId } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
-import type { Definition } from "../../definitions/field";
+import type { Definition, Field } from "../../definitions/field";
 import { mustBeDeclared } from "../../definitions/codecs";
 import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { unknown } from "../../common/unknown";
+import { isEmpty, type Value } from "../../common/values";
 import type { Outputs } from "../../lifecycle/resource";
 import type { InputProblem } from "../../lifecycle/validate";
 import { withoutMarks } from "../request";
@@ -21,15 +22,20 @@ export function isImported(inputs: Properties): boolean {
   return inputs[hiddenNames.isImported] === true;
 }
 
-/** Parses the id of an import: `42`, or `eu/42` in the account `eu`. The engine passes nothing else about it. */
-export function parseImportId(given: string): { readonly account: string | undefined; readonly id: string } {
+/** Parses the id of a record that state does not have: `42`, or `eu/42` in the account `eu`. */
+export function parseGivenId(given: string): { readonly account: string | undefined; readonly id: string } {
   const parts = given.split("/");
   const [id = "", account] = parts.reverse();
   if (parts.length > 2 || account === "" || !isRecordId(id))
     throw new UptimeError(
-      `${JSON.stringify(given)} is not an id: import a record by its id in the API, such as 42, or by ACCOUNT/42 from a named account.`,
+      `${JSON.stringify(given)} is not an id: name a record by its id in the API, such as 42, or by ACCOUNT/42 in a named account.`,
     );
   return { account, id };
+}
+
+/** The id of a record as {@link parseGivenId} reads it. */
+export function givenId(account: string | undefined, id: string): string {
+  return account === undefined ? id : `${account}/${id}`;
 }
 
 /** The problem if the declared account is not that of the imported record. */
@@ -38,20 +44,34 @@ export function accountProblem(
   { id, outputs: { account } }: ImportedRecord,
 ): InputProblem | undefined {
   if ((declared ?? undefined) === account || declared === unknown) return undefined;
-  const wanted = typeof declared === "string" ? `${declared}/${id}` : id;
+  const wanted = givenId(typeof declared === "string" ? declared : undefined, id);
   const reason = `is not that of the id that is imported: import ${JSON.stringify(wanted)}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(account)}`}`;
   return { property: "account", reason };
 }
 
-/** The inputs of a resource that was imported. Without secrets, because Pulumi writes inputs into code. */
-export function importedInputs(definition: Definition, { values, account }: Outputs): Properties {
+/** The inputs of a resource that was imported, without defaults, because Pulumi writes them into code. */
+export function importedInputs(definition: Definition, outputs: Outputs): Properties {
+  return { ...inputsOf(definition, outputs, mustBeDeclared), [hiddenNames.isImported]: true };
+}
+
+/** The inputs with which an update that changes nothing is checked without a difference. */
+export function inputsOfRecord(definition: Definition, outputs: Outputs): Properties {
+  return inputsOf(
+    definition,
+    outputs,
+    (field, value) => mustBeDeclared(field, value) || (field.default !== undefined && !isEmpty(value)),
+  );
+}
+
+/** A record's values as inputs. Without secrets: Pulumi shows these inputs, and an update leaves out what they leave out. */
+function inputsOf(
+  definition: Definition,
+  { values, account }: Outputs,
+  isInput: (field: Field, value: Value) => boolean,
+): Properties {
   const declared = Object.entries(values).filter(([key, value]) => {
     const field = definition.fields[key];
-    return field && !field.secret && mustBeDeclared(field, value);
+    return field && !field.secret && isInput(field, value);
   });
-  return {
-    ...withoutMarks(Object.fromEntries(declared)),
-    ...(account !== undefined && { account }),
-    [hiddenNames.isImported]: true,
-  };
+  return { ...withoutMarks(Object.fromEntries(declared)), ...(account !== undefined && { account }) };
 }

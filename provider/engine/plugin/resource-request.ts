@@ -15,8 +15,11 @@ export interface ResourceRequest {
   readonly isImport: boolean;
 }
 
+export type PartAction = "add" | "update" | "delete";
+
 export interface PropertyChange {
-  readonly action: "add" | "update" | "delete";
+  /** The property, or its parts that differ, such as `requestHeaders[0].value`: `replaceOnChanges` may name a part. */
+  readonly parts: ReadonlyMap<string, PartAction>;
   readonly replaces: boolean;
   /** The inputs differ from the old inputs. If false, they differ from the old outputs. */
   readonly isOfInputs: boolean;

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, messageOf } from "../../api/errors";
+import { message, messageOf, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
-import { isEmpty, type Value } from "../../common/values";
+import { isEmpty, isObject, type Value } from "../../common/values";
 import { newClaim } from "../../lifecycle/claims";
 import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
@@ -20,21 +20,36 @@ import {
   decodeInputs,
   decodeOutputs,
   encodeInputs,
+  isInState,
   isManaged,
   markSecrets,
   pick,
   withoutHidden,
   withoutMarks,
 } from "../request";
-import { accountProblem, importedInputs, isImported, parseImportId } from "./imported-record";
+import { accountProblem, importedInputs, inputsOfRecord, isImported, parseGivenId } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
-import type { PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
+import type { PartAction, PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
 /** Answers the engine's requests to a plugin about one kind of resource, in plain values; `grpc.ts` has the protocol. */
 export class PluginResources {
   private readonly imports = new Map<string, ImportedRecord>();
 
   constructor(readonly front: Front) {}
+
+  /** Reads the id of a record that state does not have as that of an import: it may name an account. */
+  withPlainId(request: ResourceRequest): ResourceRequest {
+    const { oldOutputs, oldInputs, isImport } = request;
+    if (request.id === "" || isImport || isManaged(oldOutputs)) return request;
+    const { id, account } = parseGivenId(request.id);
+    if (account === undefined) return request;
+    const other = oldInputs.account ?? oldOutputs.account ?? account;
+    if (other !== account)
+      throw new UptimeError(
+        `The id ${JSON.stringify(request.id)} names the account ${JSON.stringify(account)}, and account is ${JSON.stringify(other)}: leave one of them out.`,
+      );
+    return { ...request, id, oldOutputs: { ...oldOutputs, account } };
+  }
 
   async check(request: ResourceRequest): Promise<CheckResult> {
     const { urn, inputs: news, oldInputs } = request;
@@ -76,9 +91,9 @@ export class PluginResources {
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
-      const isNew = isEmpty((isOfInputs ? oldInputs : oldOutputs)[key]);
-      const action = isNew ? "add" : isEmpty(inputs[key]) ? "delete" : "update";
-      changes.set(key, { action, replaces: replaces.includes(key), isOfInputs });
+      const old = (isOfInputs ? oldInputs : oldOutputs)[key];
+      const parts = new Map(changedParts(key, old, inputs[key]));
+      changes.set(key, { parts, replaces: replaces.includes(key), isOfInputs });
     }
     return { changes, isInTheWay };
   }
@@ -98,7 +113,11 @@ export class PluginResources {
     if (isImport) return this.import(request);
     if (!isManaged(oldOutputs)) {
       const found = await this.front.readOnly(id, { ...oldOutputs, ...oldInputs }, options);
-      return found && { id, ...found };
+      if (!found) return undefined;
+      // `pulumi do … patch` asks so, and lays its changes over these inputs. For `get` the engine keeps the program's.
+      if (isInState(oldOutputs) || Object.keys(oldInputs).length > 0) return { id, ...found };
+      const inputs = inputsOfRecord(definition, decodeOutputs(definition, found.outputs));
+      return { id, outputs: found.outputs, inputs };
     }
     const old = this.outputsInState(request);
     const state = await read(connect(old.account), id, old, options);
@@ -131,7 +150,7 @@ export class PluginResources {
     const { urn } = request;
     const { connect, definition, isCollecting } = this.front;
     try {
-      const { id, account } = parseImportId(request.id);
+      const { id, account } = parseGivenId(request.id);
       const connected = connect(account);
       const options = this.requestOptions(request);
       const record = await readUnmanaged(connected, id, options);
@@ -182,6 +201,21 @@ export class PluginResources {
 function nameOf(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
+}
+
+/** The paths at which two different values of a property differ. */
+function changedParts(path: string, old: unknown, present: unknown): [string, PartAction][] {
+  if (isEmpty(old)) return [[path, "add"]];
+  if (isEmpty(present)) return [[path, "delete"]];
+  const step = Array.isArray(old) ? (key: string) => `[${key}]` : (key: string) => `.${key}`;
+  const areLists = Array.isArray(old) && Array.isArray(present);
+  if (!areLists && !(isObject(old) && isObject(present))) return [[path, "update"]];
+  const [before, after] = [old, present].map((value) => new Map(Object.entries(value)));
+  const keys = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
+  return [...keys].flatMap((key) => {
+    const [one, other] = [before?.get(key), after?.get(key)];
+    return isDeepStrictEqual(one, other) ? [] : changedParts(path + step(key), one, other);
+  });
 }
 
 /** The inputs with the values that a refresh has found. Undefined if nothing has changed. */

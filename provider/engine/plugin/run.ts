@@ -5,11 +5,13 @@ import type { Properties } from "../../common/marks";
 import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../../lifecycle/note-file";
 import type { Surroundings } from "../../lifecycle/session";
+import { collectVariable } from "../collected";
 import { newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
-import { runLookup } from "../lookup";
+import { runLookup, withCleanErrors } from "../lookup";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
+import { list, type ListRequest } from "./list";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 import { definitionOf, functionOf } from "./tokens";
@@ -38,10 +40,14 @@ export class PluginRun {
     });
   }
 
-  checkSettings(urn: string, given: Properties): Properties {
-    const { settings, warnings } = checkedSettings(urn, given);
+  checkSettings(
+    urn: string,
+    given: Properties,
+  ): Pick<ReturnType<typeof checkedSettings>, "settings" | "problems"> {
+    const { settings, warnings, problems } = checkedSettings(urn, given, this.env);
     for (const warning of warnings) this.engine.log("warning", warning, urn);
-    return settings;
+    // Resources are refused with the same words, and collected with everything else that a preview refuses.
+    return { settings, problems: this.env[collectVariable] ? [] : problems };
   }
 
   diffSettings(old: Properties, present: Properties): { changed: string[]; replaces: boolean } {
@@ -66,7 +72,12 @@ export class PluginRun {
   ): Promise<T> {
     const { urn, inputs, oldInputs, oldOutputs } = request;
     const resources = this.resourcesOf(definitionOf(parseUrn(urn).type));
-    return resources.front.run(() => operation(resources, request), inputs, oldInputs, oldOutputs);
+    return resources.front.run(
+      () => operation(resources, resources.withPlainId(request)),
+      inputs,
+      oldInputs,
+      oldOutputs,
+    );
   }
 
   /** Looks records up. A function must return an object, so several records are under the name of their kind. */
@@ -76,6 +87,16 @@ export class PluginRun {
     const { session } = this;
     const result = await session.run(() => runLookup(session, definition, connect, count, args));
     return Array.isArray(result) ? { [definition.plural]: result } : result;
+  }
+
+  /** Lists the records of a type: see {@link list}. */
+  async list(
+    { token, ...request }: ListRequest,
+    show: Parameters<typeof list>[3],
+  ): Promise<string | undefined> {
+    const { definition, connect } = this.resourcesOf(definitionOf(token)).front;
+    const { session } = this;
+    return session.run(() => withCleanErrors(session, () => list(definition, connect, request, show)));
   }
 
   get isInterrupted(): boolean {

@@ -1,0 +1,60 @@
+import { UptimeError } from "../../api/errors";
+import type { Definition } from "../../definitions/field";
+import type { Properties } from "../../common/marks";
+import { listRecords } from "../../lifecycle/lookup";
+import type { Connect } from "../../lifecycle/record-scope";
+import { givenId } from "./imported-record";
+
+/** A page of a list, as the engine asks for it. */
+export interface ListRequest {
+  /** The type of the resources. */
+  readonly token: string;
+  readonly query: Properties;
+  /** The most records of all pages together; undefined is all. */
+  readonly limit: number | undefined;
+  /** The most records of this page. */
+  readonly pageSize: number | undefined;
+  /** What the page before it has returned; undefined for the first one. */
+  readonly continuation: string | undefined;
+}
+
+interface ListItem {
+  /** As an import takes it. */
+  readonly id: string;
+  readonly name: string | undefined;
+}
+
+/**
+ * Shows the records of a page, as soon as they are known. Without a size, the page has all of them.
+ *
+ * @returns what the next page begins with; undefined if this is the last one
+ */
+export async function list(
+  definition: Definition,
+  connect: Connect,
+  { query, limit = Infinity, pageSize = Infinity, continuation }: Omit<ListRequest, "token">,
+  show: (item: ListItem) => void,
+): Promise<string | undefined> {
+  const { shown: shownBefore, after } = parseContinuation(continuation);
+  const most = Math.min(limit - shownBefore, pageSize);
+  if (most <= 0) return undefined;
+  let [shown, last] = [0, after];
+  for await (const { id, account, name } of listRecords(definition, connect, query, after, most + 1)) {
+    if (shown === most) return `${shownBefore + shown}:${last ?? ""}`;
+    show({ id: givenId(account, id), name });
+    [shown, last] = [shown + 1, id];
+    if (shownBefore + shown === limit) return undefined;
+  }
+  return undefined;
+}
+
+/** How many records the pages before have shown, and the id of the last one. */
+function parseContinuation(continuation: string | undefined): { shown: number; after: string | undefined } {
+  if (continuation === undefined) return { shown: 0, after: undefined };
+  const [, shown, after] = /^(\d+):(.+)$/.exec(continuation) ?? [];
+  if (after === undefined)
+    throw new UptimeError(
+      `${JSON.stringify(continuation)} is not a page of a list: begin with the first one.`,
+    );
+  return { shown: Number(shown), after };
+}
