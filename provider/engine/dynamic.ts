@@ -65,7 +65,12 @@ export function dynamicProvider(
 
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
-    const state = await read(front.connect(outputs.account), id, outputs, operationOptions(properties));
+    const state = await read(
+      front.scopeOf(outputs.account, properties),
+      id,
+      outputs,
+      operationOptions(properties),
+    );
     if (!state) return {};
     const props = front.encodeState(state.outputs, properties);
     // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
@@ -133,7 +138,13 @@ export function dynamicProvider(
       ),
     delete: (id, properties: Properties) =>
       run(
-        () => front.delete(id, decodeOutputs(definition, properties), operationOptions(properties, "delete")),
+        () =>
+          front.delete(
+            id,
+            decodeOutputs(definition, properties),
+            operationOptions(properties, "delete"),
+            properties,
+          ),
         properties,
       ),
   };

@@ -1,33 +1,42 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import type { LookupCount } from "../common/pulumi";
+import { isObject } from "../common/values";
 import { lookUpAll, lookUpOne, type FoundRecord } from "../lifecycle/lookup";
 import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
 import { Redactor } from "./redactor";
+import { stringsIn } from "./secret-strings";
 
 interface PublicRecord extends Record<string, unknown> {
   readonly id: string;
 }
 
-/** The records that a program looks up. No secret is in what it returns and throws. */
+/**
+ * The records that a program looks up. No secret is in what it returns and throws.
+ *
+ * @param secretArgs the arguments that the program has marked as secret
+ */
 export async function runLookup(
   session: Session,
   definition: Definition,
   connect: Connect,
   count: LookupCount,
   args: unknown,
+  secretArgs: readonly string[] = [],
 ): Promise<PublicRecord | PublicRecord[]> {
-  const redactor = new Redactor(session.secrets);
+  const own = secretArgs.flatMap((name) => (isObject(args) ? stringsIn(args[name]) : []));
+  // Only a connection adds its account's key.
+  const redactor = (): Redactor => new Redactor([...session.secrets, ...own]);
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
     ...values,
     id,
-    attributes: redactor.attributes(definition, attributes),
+    attributes: redactor().attributes(definition, attributes),
   });
   try {
-    if (count === "one") return resultOf(await lookUpOne(definition, connect, args));
+    if (count === "one") return resultOf(await lookUpOne(definition, connect, args, secretArgs));
     return (await lookUpAll(definition, connect, args)).map(resultOf);
   } catch (error) {
-    throw new UptimeError(redactor.error(session.explainKeyOnce(error)), { cause: error });
+    throw new UptimeError(redactor().error(session.explainKeyOnce(error)), { cause: error });
   }
 }

@@ -1,26 +1,41 @@
-import type { Definition, Field } from "../definitions/field";
-import type { Properties } from "../common/marks";
+import { unknownValue, type Properties } from "../common/marks";
+import { parseUrl } from "../common/url";
 import { isObject, mapLeaves } from "../common/values";
+import { comparableHost } from "../definitions/codecs";
+import type { Definition, Field } from "../definitions/field";
+import { isConfidential } from "../definitions/keys";
 
 // Which strings are secret.
 
 /** A part of a longer secret counts as one if it has so many characters; shorter ones are ordinary words. */
 const leastPart = 8;
 
-/** The secret strings in a resource's properties: in passwords, and in the values of headers, not their names. */
+/** The secret strings in a resource's properties. */
 export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {
+  const secretFields = Object.entries(fields).filter(([, field]) => isConfidential(field));
   return properties.flatMap((source) =>
-    Object.entries(fields).flatMap(([key, field]) => (field.secret ? secretsOf(field, source[key]) : [])),
+    secretFields.flatMap(([key, field]) => secretsOf(field, source[key])),
   );
 }
 
-/** The secret strings in the value of a field. */
-export function secretsOf({ type }: Field, value: unknown): string[] {
+/** The secret strings in the value of a field. The names of headers are none, nor is one of the few values that everybody knows. */
+export function secretsOf({ type, allowed }: Field, value: unknown): string[] {
+  if (allowed !== undefined || value === unknownValue) return [];
+  if (type === "url" || type === "hostname") return stringsIn(value).flatMap(secretsInAddress);
   if (type !== "headerList") return stringsIn(value);
   if (!Array.isArray(value)) return [];
   return value.flatMap((header) =>
     isObject(header) && typeof header.value === "string" ? secretsInHeader(header.value) : [],
   );
+}
+
+/** The secrets in a URL or a host's name: itself, also as a server may write it, its path with the query, and longer values in it. */
+function secretsInAddress(text: string): string[] {
+  const url = parseUrl(text);
+  if (!url) return [text, comparableHost(text)];
+  const { href, pathname, search, hash, username, password, searchParams } = url;
+  const parts = [pathname + search + hash, username, password, ...searchParams.values()];
+  return [text, href, ...parts.filter((part) => part.length >= leastPart)];
 }
 
 /**

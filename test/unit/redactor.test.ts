@@ -130,6 +130,13 @@ describe("an error", () => {
     expect(cleaned("thrown", "hunter22")).toBe("thrown");
   });
 
+  test("has no word of the server in its own message and stack", () => {
+    expect(error.message).toBe('The name "hunter22" was sent to port 80 and answered: …; ….');
+    for (const word of ["here", "done"]) expect(error.stack).not.toContain(word);
+    const outer = new UptimeError(message`It failed: ${error} and ${new Error("no hunter22")}`);
+    expect(outer.message).toBe(`It failed: ${error.message} and …`);
+  });
+
   test("keeps its name and its stack", () => {
     expect(error.name).toBe("UptimeError");
     expect(error.stack).toContain("redactor.test");
