@@ -59,6 +59,8 @@ export interface PassedOptions {
     Readonly<Partial<Record<"create" | "read" | "update" | "delete", string | undefined>>> | undefined;
   /** The end of the resource's URN, after stack and project; in state a hash of it. */
   readonly owner?: string | undefined;
+  /** The inputs that the program has marked as secret, beside the fields that always are. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /** The type of the same resource in the provider plugin, in every language. */

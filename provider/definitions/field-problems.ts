@@ -1,4 +1,5 @@
 import type { Field, FieldType } from "./field";
+import { isConfidential } from "./keys";
 import { nearest } from "../common/nearest";
 import { shorten } from "../common/text";
 import { isUnknown, unknown } from "../common/unknown";
@@ -26,7 +27,7 @@ const problem = (reason: string, path = ""): ValueProblem => ({ path, reason });
 
 /** A declared value for a message, cut; nothing for a secret. */
 function quoteDeclared(value: unknown, field: Field): string {
-  if (field.secret || isUnknown(value)) return "";
+  if (isConfidential(field) || isUnknown(value)) return "";
   const text = (JSON.stringify(value) as string | undefined) ?? String(value);
   return `, not ${shorten(text, 100)}`;
 }
@@ -57,8 +58,14 @@ function oneOfAllowed(value: unknown, field: Field): ValueProblem[] {
   const allowed = field.allowed ?? [];
   if (allowed.some((one) => one === value)) return [];
   if (allowed.some((one) => typeof one === "number" && String(one) === value))
-    return [problem(`is the string ${JSON.stringify(value)}; write ${String(value)} without quotes`)];
-  const near = nearestAllowed(value, allowed);
+    return [
+      problem(
+        isConfidential(field)
+          ? "is a string of digits; write it without quotes"
+          : `is the string ${JSON.stringify(value)}; write ${String(value)} without quotes`,
+      ),
+    ];
+  const near = isConfidential(field) ? undefined : nearestAllowed(value, allowed);
   return [
     problem(
       `must be one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}${quoteDeclared(value, field)}` +

@@ -19,6 +19,21 @@ export function secretKeys(definition: Definition): string[] {
   return keysOf(definition, ({ secret }) => secret === true);
 }
 
+/** Whether no message may show the field's value. */
+export function isConfidential({ secret, isMarked }: Field): boolean {
+  return secret === true || isMarked === true;
+}
+
+/** The definition for a resource whose inputs of these names the program has marked as secret. */
+export function withMarked(definition: Definition, names: readonly string[]): Definition {
+  if (names.length === 0) return definition;
+  const fields = Object.entries(definition.fields).map(([key, field]) => [
+    key,
+    names.includes(key) ? { ...field, isMarked: true } : field,
+  ]);
+  return { ...definition, fields: Object.fromEntries(fields) as Definition["fields"] };
+}
+
 /** The managed properties: those that have a value, or null. */
 export function managedKeys(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
   return keysOf(definition, (_, key) => values[key] !== undefined);

@@ -66,7 +66,7 @@ export function dynamicProvider(
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
     const state = await read(
-      front.connect(outputs.account),
+      front.scopeOf(outputs.account, properties),
       id,
       outputs,
       operationOptions(properties, "read"),
@@ -138,7 +138,13 @@ export function dynamicProvider(
       ),
     delete: (id, properties: Properties) =>
       run(
-        () => front.delete(id, decodeOutputs(definition, properties), operationOptions(properties, "delete")),
+        () =>
+          front.delete(
+            id,
+            decodeOutputs(definition, properties),
+            operationOptions(properties, "delete"),
+            properties,
+          ),
         properties,
       ),
   };

@@ -1,6 +1,7 @@
 import type { Message } from "../api/errors";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
+import { withMarked } from "../definitions/keys";
 import type { Properties } from "../common/marks";
 import { counted } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
@@ -15,7 +16,15 @@ import { Session } from "../lifecycle/session";
 import type { InputProblem } from "../lifecycle/validate";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
-import { decodeInputs, decodeOutputs, encodeInputs, encodeOutputs, isInState, markSecrets } from "./request";
+import {
+  decodeInputs,
+  decodeOutputs,
+  encodeInputs,
+  encodeOutputs,
+  isInState,
+  markedInputs,
+  markSecrets,
+} from "./request";
 
 /** More lines would push errors off the screen. */
 const announcementLimit = 19;
@@ -118,6 +127,22 @@ export class Front {
     return this.context.definition;
   }
 
+  /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
+  scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
+    const scope = this.connect(account);
+    const definition = this.definitionOf(...properties);
+    return definition === this.definition ? scope : { ...scope, definition };
+  }
+
+  private definitionOf(...properties: readonly Properties[]): Definition {
+    return withMarked(this.definition, markedInputs(...properties));
+  }
+
+  /** Marks secrets in the properties of a resource that has these others. */
+  markSecrets(properties: Properties, ...others: readonly Properties[]): Properties {
+    return markSecrets(this.definition, properties, markedInputs(...others));
+  }
+
   /** The options of an operation that depend on the run; the properties are those of its resource. */
   runOptions(properties: Properties): EngineOptions {
     return { mayHaveOldSettings: isInState(properties) && !this.context.session.hasProgram };
@@ -127,18 +152,22 @@ export class Front {
     const { session } = this.context;
     session.hasProgram = true;
     if (name !== undefined) session.owners.declare(name);
-    const checked = await check(this.definition, this.connect, declaration);
+    const checked = await check(
+      this.definitionOf(news),
+      (account) => this.scopeOf(account, news),
+      declaration,
+    );
     const { urn } = declaration.options;
     this.announce(checked.announcement, news, urn);
     const redactor = this.redactorFor(news);
     for (const warning of checked.warnings) this.context.print("warning", redactor.message(warning), urn);
     const problems = [...checked.problems, ...refusals].map((problem) => redactor.problem(problem));
     if (problems.length > 0) session.rememberRefusal();
-    return { inputs: markSecrets(this.definition, encodeInputs(checked.inputs, news)), problems };
+    return { inputs: this.markSecrets(encodeInputs(checked.inputs, news), news), problems };
   }
 
   diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
-    const scope = this.connect(outputs.account);
+    const scope = this.scopeOf(outputs.account, news);
     const inputs = decodeInputs(this.definition, news);
     const changes = diff(scope, id, outputs, inputs, options);
     hearOf(scope, id, outputs, options);
@@ -158,13 +187,18 @@ export class Front {
     urn?: string,
   ): Promise<{ id: string; outputs: Properties }> {
     const inputs = decodeInputs(this.definition, news);
-    const { id, outputs, announcement } = await run(this.connect(inputs.account), inputs);
+    const { id, outputs, announcement } = await run(this.scopeOf(inputs.account, news, ...olds), inputs);
     this.announce(announcement, news, urn);
     return { id, outputs: this.encodeState(outputs, news, ...olds) };
   }
 
-  async delete(id: string, outputs: Outputs, options: EngineOptions): Promise<void> {
-    await deleteRecord(this.connect(outputs.account), id, outputs, options);
+  async delete(
+    id: string,
+    outputs: Outputs,
+    options: EngineOptions,
+    ...properties: readonly Properties[]
+  ): Promise<void> {
+    await deleteRecord(this.scopeOf(outputs.account, ...properties), id, outputs, options);
   }
 
   /** Reads a record that the program does not manage. Undefined if it is gone. */
@@ -175,7 +209,7 @@ export class Front {
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
     const outputs = decodeOutputs(this.definition, properties);
     const { account } = outputs;
-    const state = await readOnly(this.connect(account), id, outputs, options);
+    const state = await readOnly(this.scopeOf(account, properties), id, outputs, options);
     // The next preview compares these inputs with those of the program, which declares nothing else.
     return (
       state && {
@@ -216,12 +250,14 @@ export class Front {
    */
   encodeState(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
     const redactor = this.redactorFor(outputs.values, from, ...others);
-    return markSecrets(this.definition, encodeOutputs(this.definition, outputs, redactor, from));
+    const encoded = encodeOutputs(this.definition, outputs, redactor, from);
+    return this.markSecrets(encoded, from, ...others);
   }
 
   /** Cleans texts about a resource with these properties. */
   protected redactorFor(...properties: readonly Properties[]): Redactor {
-    return Redactor.forResource(this.context.session.secrets, this.definition, ...properties);
+    const definition = this.definitionOf(...properties);
+    return Redactor.forResource(this.context.session.secrets, definition, ...properties);
   }
 
   private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {

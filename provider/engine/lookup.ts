@@ -1,41 +1,53 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import type { LookupCount } from "../common/pulumi";
+import { isObject } from "../common/values";
 import { lookUpAll, lookUpOne, type FoundRecord } from "../lifecycle/lookup";
 import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
 import { Redactor } from "./redactor";
+import { stringsIn } from "./secret-strings";
 
 interface PublicRecord extends Record<string, unknown> {
   readonly id: string;
 }
 
-/** The records that a program looks up. No secret is in what it returns and throws. */
+/**
+ * The records that a program looks up. No secret is in what it returns and throws.
+ *
+ * @param secretArgs the arguments that the program has marked as secret
+ */
 export async function runLookup(
   session: Session,
   definition: Definition,
   connect: Connect,
   count: LookupCount,
   args: unknown,
+  secretArgs: readonly string[] = [],
 ): Promise<PublicRecord | PublicRecord[]> {
-  const redactor = new Redactor(session.secrets);
+  const own = secretArgs.flatMap((name) => (isObject(args) ? stringsIn(args[name]) : []));
+  // Only a connection adds its account's key.
+  const redactor = (): Redactor => new Redactor([...session.secrets, ...own]);
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
     ...values,
     id,
-    attributes: redactor.attributes(definition, attributes),
+    attributes: redactor().attributes(definition, attributes),
   });
-  return withCleanErrors(session, async () => {
-    if (count === "one") return resultOf(await lookUpOne(definition, connect, args));
+  return withCleanErrors(session, redactor, async () => {
+    if (count === "one") return resultOf(await lookUpOne(definition, connect, args, secretArgs));
     return (await lookUpAll(definition, connect, args)).map(resultOf);
   });
 }
 
 /** Runs an operation that is about no resource. No secret is in what it throws. */
-export async function withCleanErrors<T>(session: Session, operation: () => Promise<T>): Promise<T> {
+export async function withCleanErrors<T>(
+  session: Session,
+  redactor: () => Redactor,
+  operation: () => Promise<T>,
+): Promise<T> {
   try {
     return await operation();
   } catch (error) {
-    const text = new Redactor(session.secrets).error(session.explainKeyOnce(error));
-    throw new UptimeError(text, { cause: error });
+    throw new UptimeError(redactor().error(session.explainKeyOnce(error)), { cause: error });
   }
 }

@@ -96,6 +96,15 @@ export function nameInOptions(properties: Properties): string | undefined {
   return passedOptions.parse(properties[hiddenNames.options])?.owner;
 }
 
+/** The inputs that the program has marked as secret: those that any of these properties of a resource name. */
+export function markedInputs(...properties: readonly Properties[]): readonly string[] {
+  const names = new Set<string>();
+  for (const { [hiddenNames.options]: options } of properties)
+    if (isObject(options) && Array.isArray(options.secrets))
+      for (const name of options.secrets) names.add(String(name));
+  return [...names];
+}
+
 /** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
 export function decodeOutputs(definition: Definition, properties: Properties): Outputs {
   const parsed = outputs.parse(properties);
@@ -160,9 +169,20 @@ export function encodeOutputs(
   };
 }
 
-/** Marks secrets, because the engine encrypts only what is marked by the program, by state or here. */
-export function markSecrets({ fields }: Definition, properties: Properties): Properties {
-  const isSecret = (key: string, value: unknown): boolean => fields[key]?.secret === true && !isEmpty(value);
+/**
+ * Marks secrets, because the engine encrypts only what is marked.
+ *
+ * @param marked what the program has marked: see {@link markedInputs}
+ */
+export function markSecrets(
+  { fields }: Definition,
+  properties: Properties,
+  marked: readonly string[],
+): Properties {
+  const isSecret = (key: string, value: unknown): boolean =>
+    marked.includes(key)
+      ? value !== undefined && value !== null
+      : fields[key]?.secret === true && !isEmpty(value);
   return Object.fromEntries(
     Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? secretOf(value) : value]),
   );

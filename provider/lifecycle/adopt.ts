@@ -1,7 +1,7 @@
 import { isRecordOf, type ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { fieldOf, identityKeys } from "../definitions/keys";
+import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, type Baseline } from "./baseline";
 import { newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
@@ -99,7 +99,7 @@ export async function namesakesOf(
 
 function describeDifferences({ differing }: Namesake): Message {
   const parts = differing.map(({ key, field, wanted, actual, problem }) => {
-    if (field.secret) return [`${key} differs`];
+    if (isConfidential(field)) return [`${key} differs`];
     if (problem !== undefined) return [`${key} cannot be compared`];
     return message`${key} is ${quoteValue(actual)} and would be ${JSON.stringify(wanted)}`;
   });

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quote, quoteId, type Message, type Quote } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { fieldOf, identityKeys } from "../definitions/keys";
+import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
 import type { Value } from "../common/values";
 import { compare } from "./difference";
 import type { Owner, Owners } from "./owners";
@@ -15,7 +15,8 @@ export function describeRecord(
   const values = keys.flatMap((key) => {
     const field = fieldOf(definition, key);
     const comparison = compare(field, null, record);
-    if (field.secret || comparison.outcome !== "differs" || comparison.value === undefined) return [];
+    if (isConfidential(field) || comparison.outcome !== "differs" || comparison.value === undefined)
+      return [];
     return [quoteValue(comparison.value)];
   });
   const id = quoteId(record.id);

@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { message, quote, quoteId, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, parse, UnreadableError } from "../definitions/codecs";
-import { fieldOf, identityKeys, managedKeys } from "../definitions/keys";
+import { fieldOf, identityKeys, isConfidential, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
 import { decodeEntities, type Value } from "../common/values";
 
@@ -158,6 +158,6 @@ function findShown(field: Field, record: ApiRecord): { readonly value: unknown }
 }
 
 function describeUnexpected(field: Field, value: unknown, { message: expected }: UnreadableError): Message {
-  const found = field.secret ? "something else" : quote(JSON.stringify(value));
+  const found = isConfidential(field) ? "something else" : quote(JSON.stringify(value));
   return message`The API shows ${field.wire} as ${found}, but ${expected} was expected`;
 }

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, MissingError, withoutPeriod, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import { fieldOf } from "../definitions/keys";
+import { fieldOf, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
 import { newClaim } from "./claims";
 import { describeOwner, describeRecord, resourceName, quoteValue } from "./describe";
@@ -149,7 +149,7 @@ function problemsOfImport(
     const found = quoteValue(actual);
     // The classes fill in defaults, so a default may not be in the program's text.
     const isDefault = wanted === field.default ? ", its default," : "";
-    const reason = field.secret
+    const reason = isConfidential(field)
       ? `differs from what ${there} has (both are secret, so neither is shown)`
       : problem !== undefined
         ? message`cannot be compared: ${problem}`

@@ -24,11 +24,16 @@ type Query = Readonly<Partial<Record<string, string>>>;
 /** An error names up to this many matches, so that it stays readable. */
 const shownMatches = 5;
 
-/** The one record that the arguments select. Throws if there is none, or more than one. */
+/**
+ * The one record that the arguments select. Throws if there is none, or more than one.
+ *
+ * @param secretArgs the arguments whose values no message may show
+ */
 export async function lookUpOne(
   definition: Definition,
   connect: Connect,
   args: unknown,
+  secretArgs: readonly string[],
 ): Promise<FoundRecord> {
   const { singular, plural, label } = definition;
   const lookup = lookupName(definition, "one");
@@ -44,7 +49,9 @@ export async function lookUpOne(
       );
     const record = await readUnlessMissing(scope, id, operation);
     if (record) return foundRecord(definition, record, account);
-    throw new UptimeError(`${lookup} found no ${singular} with id ${id} at ${where}.`);
+    throw new UptimeError(
+      `${lookup} found no ${singular} with id ${secretArgs.includes("id") ? "[secret]" : id} at ${where}.`,
+    );
   }
   if (Object.keys(selection).length === 0)
     throw new UptimeError(
@@ -52,14 +59,16 @@ export async function lookUpOne(
     );
   const [match, ...others] = await select(scope, selection, operation);
   if (!match)
-    throw new UptimeError(`${lookup} found no ${singular} with ${describeSelection(selection)} at ${where}.`);
+    throw new UptimeError(
+      `${lookup} found no ${singular} with ${describeSelection(selection, secretArgs)} at ${where}.`,
+    );
   if (others.length > 0) {
     const named = [match, ...others]
       .slice(0, shownMatches)
       .map((record) => describeRecord(definition, record, identityKeys(definition).slice(0, 1)));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
-      message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
+      message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
     );
   }
   const [whole] = await completeRecords(scope, [match], operation);
@@ -242,8 +251,8 @@ function compareTexts(a: unknown, b: unknown): number {
   return left === right ? 0 : String(left) < String(right) ? -1 : 1;
 }
 
-function describeSelection(selection: Query): string {
+function describeSelection(selection: Query, secretArgs: readonly string[]): string {
   return Object.entries(selection)
-    .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
+    .map(([key, value]) => `${key} ${secretArgs.includes(key) ? "[secret]" : JSON.stringify(value)}`)
     .join(" and ");
 }

@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { AnotherRecordError, message, quoteId, UptimeError } from "../api/errors";
 import { oldSettings } from "../api/failed-attempt";
 import { defaultProvider } from "../api/settings";
-import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
+import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
 import { quoteValue } from "./describe";
 import { compare, differences, valueOf, wantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
@@ -70,8 +70,11 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
   const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
   const [first] = differences(definition, fixedValues, record);
   if (!first) return;
-  const { key, wanted, actual } = first;
+  const { key, field, wanted, actual } = first;
+  const differing = isConfidential(field)
+    ? `another ${key} in the API than in state`
+    : message`the ${key} ${quoteValue(actual)} in the API and ${quoteValue(wanted)} in state`;
   throw new AnotherRecordError(
-    message`${label} ${quoteId(record.id)} has the ${key} ${quoteValue(actual)} in the API and ${quoteValue(wanted)} in state: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${label} ${quoteId(record.id)} has ${differing}: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
   );
 }

@@ -1,6 +1,7 @@
 import type { Message } from "../api/errors";
 import type { Definition, Problem } from "../definitions/field";
 import { problemsOfValue } from "../definitions/field-problems";
+import { fieldOf, isConfidential } from "../definitions/keys";
 import { nearest } from "../common/nearest";
 import { isUnknown } from "../common/unknown";
 import { topLevel } from "./paths";
@@ -30,7 +31,11 @@ export function problemsOf(definition: Definition, values: Readonly<Record<strin
   for (const rule of definition.rules) {
     if (rule.of.some((key) => malformed.has(key) || isUnknown(values[key]))) continue;
     const problem = rule.check(values);
-    if (problem) problems.push(problem);
+    if (!problem) continue;
+    const isShown = !rule.of.some((key) => isConfidential(fieldOf(definition, key)));
+    const others = rule.of.filter((key) => key !== problem.property).join(" and ");
+    const reason = `does not fit ${others} (their values are secret, so they are not shown)`;
+    problems.push(isShown ? problem : { ...problem, reason });
   }
   return problems;
 }

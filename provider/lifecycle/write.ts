@@ -13,7 +13,7 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { encode, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
-import { fieldOf, fixedKeys } from "../definitions/keys";
+import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
 import { quoteValue } from "./describe";
 import { differences, shows, type Difference, type WantedValues } from "./difference";
@@ -170,7 +170,7 @@ function isAboutEmptyList(definition: Definition, wanted: WantedValues, refusal:
 }
 
 function describeNotStored({ key, field, wanted, actual, problem }: Difference): Message {
-  if (field.secret) return [`${key} (what is there differs from what was sent)`];
+  if (isConfidential(field)) return [`${key} (what is there differs from what was sent)`];
   // An update sends some ignored fields as the server has shown them.
   const sent = message`${key} was sent as ${quoteValue(wanted)}`;
   if (problem !== undefined) return message`${sent}, and ${problem}`;

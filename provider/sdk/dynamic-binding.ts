@@ -8,6 +8,7 @@ import type { PassedOptions } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
 import type * as inProcess from "./lookup-in-process";
+import { secretInputs } from "./secret-inputs";
 import { warnOnce } from "./warnings";
 
 /** Lookups load HTTP and zod, and most programs have none. */
@@ -36,7 +37,7 @@ function propsOf(
     throw new pulumi.RunError(
       `${label} ${name} has both the options id and import: use id to read a ${singular}, or import to manage it.`,
     );
-  const passed = passedOptions(definition, name, options);
+  const passed = passedOptions(definition, name, args, options);
   return {
     ...declaredProps(definition, args, options),
     ...(options.import !== undefined && { importId: options.import }),
@@ -63,13 +64,26 @@ export function pulumiOptions(
   };
 }
 
-/** Options that the provider needs and the engine does not pass on. */
-function passedOptions(definition: Definition, name: string, options: CustomResourceOptions): PassedOptions {
+/** The SDK waits for a promise. */
+type Passing = { readonly [Name in keyof PassedOptions]: PassedOptions[Name] | Promise<PassedOptions[Name]> };
+
+/** What the provider needs and the engine does not pass on. */
+function passedOptions(
+  definition: Definition,
+  name: string,
+  args: object | null | undefined,
+  options: CustomResourceOptions,
+): Passing {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
+  // Every stack's state has the names, so they are not those that are always secret.
+  const always = secretKeys(definition);
+  const others = Object.entries(args ?? {}).filter(([key]) => !always.includes(key));
+  const secrets = secretInputs(Object.fromEntries(others));
   return {
     ...(ignoreChanges?.length && { ignoreChanges }),
     ...(replaceOnChanges?.length && { replaceOnChanges }),
     ...(customTimeouts && { customTimeouts }),
+    ...(secrets && { secrets }),
     // A resource that only reads has no record of its own.
     ...(options.id === undefined && { owner: nameOf(typeToken(definition), name, options.parent) }),
   };

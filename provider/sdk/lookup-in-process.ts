@@ -1,13 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Output, Resource } from "@pulumi/pulumi";
+import type { InvokeOptions, Output, Resource } from "@pulumi/pulumi";
 
 import { UptimeError } from "../api/errors";
 import { readSettings } from "../api/settings";
-import { lookupName } from "../common/pulumi";
+import { lookupName, type LookupCount } from "../common/pulumi";
+import type { Definition } from "../definitions/field";
 import { runLookup } from "../engine/lookup";
 import type { RecordScope } from "../lifecycle/record-scope";
 import { Session } from "../lifecycle/session";
 import type { Binding } from "./binding";
+import { secretInputs } from "./secret-inputs";
 
 // Pulumi's dynamic provider has no functions, so these lookups run in the program's own process. Most options have no effect.
 
@@ -16,7 +18,25 @@ const session = new Session();
 
 const config = { get: (key: string): string | undefined => pulumi.runtime.getConfig(key) };
 
-export const find: Binding["find"] = async (definition, count, args, opts) => {
+export const find: Binding["find"] = (definition, count, args, opts) =>
+  findWith(definition, count, args, opts, []);
+
+/** Waits for the arguments and for the resources in `dependsOn`, so the result may be unknown in a preview. */
+export const findOutput: Binding["findOutput"] = (definition, count, args, opts) => {
+  const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
+  return pulumi
+    .all([pulumi.output<object>(args), dependencies])
+    .apply(async ([known]) => findWith(definition, count, known, opts, (await secretInputs(args)) ?? []));
+};
+
+/** @param secretArgs the arguments whose values no message may show */
+async function findWith(
+  definition: Definition,
+  count: LookupCount,
+  args: object,
+  opts: InvokeOptions | undefined,
+  secretArgs: readonly string[],
+): Promise<unknown> {
   if (opts?.provider !== undefined)
     throw new pulumi.RunError(
       `${lookupName(definition, count)} does not take the option provider: it uses the stack's uptime: settings. ` +
@@ -25,21 +45,13 @@ export const find: Binding["find"] = async (definition, count, args, opts) => {
   const connect = (account?: string): RecordScope =>
     session.connect(definition, readSettings(config, process.env, account));
   try {
-    return await runLookup(session, definition, connect, count, args);
+    return await runLookup(session, definition, connect, count, args, secretArgs);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     // Pulumi prints only the message of a RunError; once the program has ended, the stack too, which is of no use here.
     throw Object.assign(new pulumi.RunError(error.message), { stack: "" });
   }
-};
-
-/** Waits for the arguments and for the resources in `dependsOn`, so the result may be unknown in a preview. */
-export const findOutput: Binding["findOutput"] = (definition, count, args, opts) => {
-  const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
-  return pulumi
-    .all([pulumi.output<object>(args), dependencies])
-    .apply(([known]) => find(definition, count, known, opts));
-};
+}
 
 /** The ids of resources, and of those in components. They are known when the resources exist. */
 async function idsOf(resources: unknown): Promise<Output<unknown>> {

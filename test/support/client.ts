@@ -3,6 +3,7 @@ import { systemClock, type Clock } from "../../provider/api/clock";
 import { UptimeError } from "../../provider/api/errors";
 import { readSettings } from "../../provider/api/settings";
 import { httpTransport, type Transport } from "../../provider/api/transport";
+import { Redactor } from "../../provider/engine/redactor";
 import type { Settings } from "./calls";
 
 /** A client by itself, without a provider. */
@@ -23,3 +24,6 @@ export async function errorOf(operation: Promise<unknown>): Promise<UptimeError>
   expect(error.message.isWellFormed()).toBe(true);
   return error;
 }
+
+/** An error as a front shows it, with the server's words. */
+export const shownText = (error: unknown): string => new Redactor([]).error(error);

@@ -41,5 +41,16 @@ export const echoes = {
   "in Base64 for a URL": (text) => Buffer.from(text).toString("base64url"),
   "in Basic auth": (text) => `Basic ${base64(`bob:${text}`)}`,
   "in Basic auth in JSON": (text) => base64(`bob:${text}`).replaceAll("/", "\\/"),
+  "in Base64 with line breaks": (text) => base64(`bob:${text}`).replace(/.{5}/g, "$&\r\n"),
+  "in Base64 with line breaks in JSON": (text) => json(base64(text).replace(/.{4}/g, "$&\n")),
+  "in other letter case": (text) =>
+    Array.from(text, (letter) => {
+      const upper = letter.toUpperCase();
+      return upper === letter ? letter.toLowerCase() : upper;
+    }).join(""),
+  "in hex": (text) => Buffer.from(text).toString("hex"),
+  "in upper-case hex": (text) => Buffer.from(text).toString("hex").toUpperCase(),
+  "in JavaScript with every unit escaped": (text) =>
+    everyUnit(text, (code) => (code < 256 ? `\\x${hex(code).slice(2)}` : `\\u${hex(code)}`)),
   "in Base64 behind a path": (text) => `/login/${base64(`alice:${text}`)}`,
 } satisfies Record<string, (text: string) => string>;

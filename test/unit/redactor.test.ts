@@ -57,6 +57,43 @@ test("a secret is found in a text of any length", () => {
   expect(shown(`The value ${secret} is too long`, secret)).toBe(notice);
 });
 
+test("a secret that ends in a letter with two lower-case forms is found in a longer word", () => {
+  expect(shown("The value ABCDΣx is taken", "abcdΣ")).toBe(notice);
+});
+
+describe("a secret header", () => {
+  const pair = Buffer.from("probe-user:p@ss:word").toString("base64");
+  const headers = [
+    "Token abc123def456",
+    "ApiKey=0123456789",
+    "session=s3ss10nvalue; theme=dark",
+    'Digest username="monitor9000"',
+    `Basic ${pair}`,
+    "Bearer short",
+  ];
+  const properties = { requestHeaders: headers.map((value) => ({ key: "X-Any", value })) };
+  const redactor = Redactor.forResource([], monitor, properties);
+
+  test.each([
+    ["a token without its scheme", "abc123def456"],
+    ["what follows an equals sign", "0123456789"],
+    ["a cookie's value", "s3ss10nvalue"],
+    ["a part in quotes", "monitor9000"],
+    ["the user of a Basic pair", "probe-user"],
+    ["the password of a Basic pair", "p@ss:word"],
+    ["a pair without its scheme", pair],
+    ["a short token without its scheme", "short"],
+  ])("is found by %s", (_, part) => {
+    const text = `Answered 403 to ${part}.`;
+    expect(redactor.message([quote(text)])).toBe(notice);
+    expect(redactor.attributes(monitor, { text })).toEqual({ text: notice });
+  });
+
+  test("is not found by a part of fewer than eight characters", () => {
+    expect(redactor.message([quote("The theme is dark.")])).toBe("The theme is dark.");
+  });
+});
+
 describe("a secret of one to three characters", () => {
   test.each([
     ["7", false],
@@ -91,6 +128,13 @@ describe("an error", () => {
       `It failed: ${notice}`,
     );
     expect(cleaned("thrown", "hunter22")).toBe("thrown");
+  });
+
+  test("has no word of the server in its own message and stack", () => {
+    expect(error.message).toBe('The name "hunter22" was sent to port 80 and answered: …; ….');
+    for (const word of ["here", "done"]) expect(error.stack).not.toContain(word);
+    const outer = new UptimeError(message`It failed: ${error} and ${new Error("no hunter22")}`);
+    expect(outer.message).toBe(`It failed: ${error.message} and …`);
   });
 
   test("keeps its name and its stack", () => {

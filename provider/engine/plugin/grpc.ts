@@ -11,13 +11,13 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
-import { unknownValue } from "../../common/marks";
+import { secretOf, unknownValue } from "../../common/marks";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginRun } from "./run";
-import { fromStruct, toStruct } from "./struct";
+import { fromStruct, resourceFromStruct, secretNames, toStruct } from "./struct";
 
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
@@ -62,7 +62,7 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
     const request: ResourceRequest = {
       urn: message.getUrn(),
       id: message.getId?.() ?? "",
-      oldInputs: fromStruct(message.getOldInputs?.()),
+      oldInputs: resourceFromStruct(message.getOldInputs?.()),
       oldOutputs: {},
       inputs: {},
       ignoreChanges: message.getIgnorechangesList?.() ?? [],
@@ -74,11 +74,10 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
     return presentRun().run(request, answer);
   };
   return {
-    // The answer does not say `acceptSecrets`, so the engine sends secrets as plain values, and each answer that
-    // state keeps must mark them again: see `markSecrets`.
+    // The engine then sends secrets with their marks, and each answer that state keeps must have them again: see `markSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
       engine.attach(request.getEngineAddress());
-      return new proto.ProviderHandshakeResponse();
+      return new proto.ProviderHandshakeResponse().setAcceptSecrets(true);
     }),
     attach: unary((request: PluginAttach) => {
       engine.attach(request.getAddress());
@@ -107,15 +106,17 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
       // An attached plugin serves several runs, also of one engine: the preview and the update of one `up`.
       if (present?.run.isInterrupted) present = undefined;
       presentRun().configure(fromStruct(request.getArgs()));
-      return new proto.ConfigureResponse().setSupportspreview(true);
+      return new proto.ConfigureResponse().setSupportspreview(true).setAcceptsecrets(true);
     }),
 
     check: unary(async (message: proto.CheckRequest) => {
-      const parts = { oldInputs: fromStruct(message.getOlds()), inputs: fromStruct(message.getNews()) };
-      const { inputs, problems } = await run(message, parts, (resources, request) =>
-        resources.check(request),
-      );
-      return new proto.CheckResponse().setInputs(toStruct(inputs)).setFailuresList(failures(problems));
+      const [oldInputs, inputs] = [message.getOlds(), message.getNews()].map(resourceFromStruct);
+      const parts = { oldInputs: oldInputs ?? {}, inputs: inputs ?? {} };
+      const checked = await run(message, parts, (resources, request) => resources.check(request));
+      const { problems } = checked;
+      return new proto.CheckResponse()
+        .setInputs(toStruct(checked.inputs))
+        .setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
       const { changes, isInTheWay } = await run(message, partsOfChange(message), (resources, request) =>
@@ -136,15 +137,15 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {
-      const parts = { inputs: fromStruct(message.getProperties()) };
+      const parts = { inputs: resourceFromStruct(message.getProperties()) };
       const { id, outputs } = await run(message, parts, (resources, request) => resources.create(request));
       return new proto.CreateResponse().setId(id).setProperties(toStruct(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
       const [inputs, outputs] = [message.getInputs(), message.getProperties()];
       const parts = {
-        oldInputs: fromStruct(inputs),
-        oldOutputs: fromStruct(outputs),
+        oldInputs: resourceFromStruct(inputs),
+        oldOutputs: resourceFromStruct(outputs),
         isImport: !inputs && !outputs,
       };
       const read = await run(message, parts, (resources, request) => resources.read(request));
@@ -160,13 +161,20 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
       return new proto.UpdateResponse().setProperties(toStruct(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
-      const parts = { oldOutputs: fromStruct(message.getProperties()) };
+      const parts = { oldOutputs: resourceFromStruct(message.getProperties()) };
       await run(message, parts, (resources, request) => resources.delete(request));
       return new Empty();
     }),
     invoke: unary(async (message: proto.InvokeRequest) => {
-      const result = await presentRun().invoke(message.getTok(), fromStruct(message.getArgs()));
-      return new proto.InvokeResponse().setReturn(toStruct(result));
+      const args = message.getArgs();
+      const secrets = secretNames(args);
+      const result = await presentRun().invoke(message.getTok(), fromStruct(args), secrets);
+      // What was found by a secret may repeat it.
+      const marked =
+        secrets.length > 0
+          ? Object.fromEntries(Object.entries(result).map(([name, value]) => [name, secretOf(value)]))
+          : result;
+      return new proto.InvokeResponse().setReturn(toStruct(marked));
     }),
     list: streaming(async (message: proto.ListRequest, write: (response: proto.ListResponse) => void) => {
       const query = fromStruct(message.getQuery());
@@ -237,7 +245,7 @@ function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
 }
 
 function partsOfChange(message: proto.DiffRequest | proto.UpdateRequest) {
-  return { oldOutputs: fromStruct(message.getOlds()), inputs: fromStruct(message.getNews()) };
+  return { oldOutputs: resourceFromStruct(message.getOlds()), inputs: resourceFromStruct(message.getNews()) };
 }
 
 /** An error in the protocol's form. If the record exists, its state is included, so that the resource stays in state. */

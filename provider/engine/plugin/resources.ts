@@ -22,7 +22,6 @@ import {
   encodeInputs,
   isInState,
   isManaged,
-  markSecrets,
   pick,
   withoutHidden,
   withoutMarks,
@@ -108,7 +107,7 @@ export class PluginResources {
   /** Undefined if the record is gone. */
   async read(request: ResourceRequest): Promise<ReadResult | undefined> {
     const { id, oldInputs, oldOutputs, isImport } = request;
-    const { connect, definition } = this.front;
+    const { definition } = this.front;
     const options = this.requestOptions(request);
     if (isImport) return this.import(request);
     if (!isManaged(oldOutputs)) {
@@ -120,12 +119,13 @@ export class PluginResources {
       return { id, outputs: found.outputs, inputs };
     }
     const old = this.outputsInState(request);
-    const state = await read(connect(old.account), id, old, options);
+    const scope = this.front.scopeOf(old.account, oldInputs, oldOutputs);
+    const state = await read(scope, id, old, options);
     if (!state) return undefined;
     const outputs = this.front.encodeState(state.outputs, {}, oldInputs, oldOutputs);
     const present = presentInputs(definition, decodeInputs(definition, oldInputs), state.outputs);
     if (!present) return { id, outputs };
-    const inputs = markSecrets(definition, encodeInputs(present, {}));
+    const inputs = this.front.markSecrets(encodeInputs(present, {}), oldInputs);
     return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hiddenNames.isImported) } };
   }
 
@@ -142,7 +142,9 @@ export class PluginResources {
   }
 
   async delete(request: ResourceRequest): Promise<void> {
-    await this.front.delete(request.id, this.outputsInState(request), this.requestOptions(request));
+    const { id, oldInputs, oldOutputs } = request;
+    const options = this.requestOptions(request);
+    await this.front.delete(id, this.outputsInState(request), options, oldInputs, oldOutputs);
   }
 
   /** Reads the record that an import names. */
@@ -188,7 +190,7 @@ export class PluginResources {
 
   /** Outputs in a preview. The attributes are not known yet. */
   private previewOutputs(inputs: Properties): Properties {
-    return markSecrets(this.front.definition, { ...withoutHidden(inputs), attributes: unknownValue });
+    return this.front.markSecrets({ ...withoutHidden(inputs), attributes: unknownValue }, inputs);
   }
 
   private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {

@@ -10,6 +10,7 @@ import { newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
 import { runLookup, withCleanErrors } from "../lookup";
+import { Redactor } from "../redactor";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import { list, type ListRequest } from "./list";
 import type { ResourceRequest } from "./resource-request";
@@ -81,11 +82,11 @@ export class PluginRun {
   }
 
   /** Looks records up. A function must return an object, so several records are under the name of their kind. */
-  async invoke(token: string, args: Properties): Promise<Properties> {
+  async invoke(token: string, args: Properties, secretArgs: readonly string[]): Promise<Properties> {
     const { definition, count } = functionOf(token);
     const { connect } = this.resourcesOf(definition).front;
     const { session } = this;
-    const result = await session.run(() => runLookup(session, definition, connect, count, args));
+    const result = await session.run(() => runLookup(session, definition, connect, count, args, secretArgs));
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
@@ -96,7 +97,13 @@ export class PluginRun {
   ): Promise<string | undefined> {
     const { definition, connect } = this.resourcesOf(definitionOf(token)).front;
     const { session } = this;
-    return session.run(() => withCleanErrors(session, () => list(definition, connect, request, show)));
+    return session.run(() =>
+      withCleanErrors(
+        session,
+        () => new Redactor(session.secrets),
+        () => list(definition, connect, request, show),
+      ),
+    );
   }
 
   get isInterrupted(): boolean {

@@ -1,6 +1,7 @@
 import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
-import { unwrapSecrets, type Properties } from "../../common/marks";
+import { isSecret, unwrapSecrets, type Properties } from "../../common/marks";
+import { hiddenNames } from "../../common/pulumi";
 import { isObject } from "../../common/values";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
@@ -9,7 +10,35 @@ export function fromStruct(struct: Struct | undefined): Properties {
   return isObject(decoded) ? decoded : {};
 }
 
-/** Properties in the protocol's form, which has no undefined. */
+/**
+ * The properties of a resource as the engine sends them: plain values, and in a hidden option, as the class of a dynamic
+ * resource passes it, the names of those that are secret or have a secret part.
+ */
+export function resourceFromStruct(struct: Struct | undefined): Properties {
+  const properties = fromStruct(struct);
+  const secrets = secretNames(struct);
+  if (secrets.length === 0) return properties;
+  const options = properties[hiddenNames.options];
+  return { ...properties, [hiddenNames.options]: { ...(isObject(options) && options), secrets } };
+}
+
+/** The names of the properties that are secret or have a secret part. */
+export function secretNames(struct: Struct | undefined): string[] {
+  const properties = struct?.toJavaScript() ?? {};
+  return Object.keys(properties).filter((name) => hasSecret(properties[name]));
+}
+
+function hasSecret(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isSecret(value) || Object.values(value).some(hasSecret);
+}
+
+/** Properties in the protocol's form, which has no undefined, and marks for secrets instead of their names. */
 export function toStruct(properties: Properties): Struct {
+  const { [hiddenNames.options]: options, ...others } = properties;
+  if (isObject(options) && options.secrets !== undefined) {
+    const { secrets: _, ...rest } = options;
+    return toStruct({ ...others, ...(Object.keys(rest).length > 0 && { [hiddenNames.options]: rest }) });
+  }
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(properties)) as Record<string, JavaScriptValue>);
 }

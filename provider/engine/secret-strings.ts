@@ -1,0 +1,62 @@
+import { unknownValue, type Properties } from "../common/marks";
+import { parseUrl } from "../common/url";
+import { isObject, mapLeaves } from "../common/values";
+import { comparableHost } from "../definitions/codecs";
+import type { Definition, Field } from "../definitions/field";
+import { isConfidential } from "../definitions/keys";
+
+// Which strings are secret.
+
+/** A part of a longer secret counts as one if it has so many characters; shorter ones are ordinary words. */
+const leastPart = 8;
+
+/** The secret strings in a resource's properties. */
+export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {
+  const secretFields = Object.entries(fields).filter(([, field]) => isConfidential(field));
+  return properties.flatMap((source) =>
+    secretFields.flatMap(([key, field]) => secretsOf(field, source[key])),
+  );
+}
+
+/** The secret strings in the value of a field. The names of headers are none, nor is one of the few values that everybody knows. */
+export function secretsOf({ type, allowed }: Field, value: unknown): string[] {
+  if (allowed !== undefined || value === unknownValue) return [];
+  if (type === "url" || type === "hostname") return stringsIn(value).flatMap(secretsInAddress);
+  if (type !== "headerList") return stringsIn(value);
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((header) =>
+    isObject(header) && typeof header.value === "string" ? secretsInHeader(header.value) : [],
+  );
+}
+
+/** The secrets in a URL or a host's name: itself, also as a server may write it, its path with the query, and longer values in it. */
+function secretsInAddress(text: string): string[] {
+  const url = parseUrl(text);
+  if (!url) return [text, comparableHost(text)];
+  const { href, pathname, search, hash, username, password, searchParams } = url;
+  const parts = [pathname + search + hash, username, password, ...searchParams.values()];
+  return [text, href, ...parts.filter((part) => part.length >= leastPart)];
+}
+
+/**
+ * The secrets in a header's value: itself, without its scheme, its longer parts such as a cookie's value, and both halves of a
+ * pair for Basic authentication.
+ */
+export function secretsInHeader(text: string): string[] {
+  const [, scheme = "", credentials = text] = /^(Basic|Bearer) +(.*)$/is.exec(text) ?? [];
+  const parts = text.split(/[\s;,="']+/).filter((part) => part.length >= leastPart);
+  return [text, credentials, ...parts, ...(/^basic$/i.test(scheme) ? halvesOf(credentials) : [])];
+}
+
+function halvesOf(credentials: string): string[] {
+  const pair = Buffer.from(credentials, "base64").toString();
+  const colon = pair.indexOf(":");
+  return colon < 0 ? [] : [pair.slice(0, colon), pair.slice(colon + 1)];
+}
+
+/** All strings in a value, and its numbers as strings. */
+export function stringsIn(value: unknown): string[] {
+  const strings: string[] = [];
+  mapLeaves(value, (leaf) => ["string", "number"].includes(typeof leaf) && strings.push(String(leaf)));
+  return strings;
+}
