@@ -56,7 +56,7 @@ export interface PassedOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
   readonly customTimeouts?:
-    Readonly<Partial<Record<"create" | "update" | "delete", string | undefined>>> | undefined;
+    Readonly<Partial<Record<"create" | "read" | "update" | "delete", string | undefined>>> | undefined;
   /** The end of the resource's URN, after stack and project; in state a hash of it. */
   readonly owner?: string | undefined;
 }

@@ -21,6 +21,7 @@ import {
   nameInOptions,
   pick,
   withoutHidden,
+  type TimedOperation,
 } from "./request";
 
 /**
@@ -55,17 +56,15 @@ export function dynamicProvider(
     }
   };
 
-  const operationOptions = (
-    properties: Properties,
-    operation?: "create" | "update" | "delete",
-  ): EngineOptions => ({
+  const operationOptions = (properties: Properties, operation?: TimedOperation): EngineOptions => ({
     ...decodeOptions(properties, operation),
     ...front.runOptions(properties),
   });
 
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
-    const state = await read(front.connect(outputs.account), id, outputs, operationOptions(properties));
+    const options = operationOptions(properties, "read");
+    const state = await read(front.connect(outputs.account), id, outputs, options);
     if (!state) return {};
     const props = front.encodeState(state.outputs, properties);
     // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
@@ -114,7 +113,7 @@ export function dynamicProvider(
     read: (id, properties: Properties) =>
       run(async () => {
         if (isManaged(properties)) return readManaged(id, properties);
-        const found = await front.readOnly(id, properties, operationOptions(properties));
+        const found = await front.readOnly(id, properties, operationOptions(properties, "read"));
         return found ? { id, props: found.outputs, inputs: found.inputs } : {};
       }, properties),
     update: (id, olds: Properties, news: Properties) =>

@@ -45,7 +45,7 @@ const passedOptions = orNothing<PassedOptions>(
   z.object({
     ignoreChanges: texts,
     replaceOnChanges: texts,
-    customTimeouts: orNothing(z.object({ create: text, update: text, delete: text })),
+    customTimeouts: orNothing(z.object({ create: text, read: text, update: text, delete: text })),
     owner: text,
   }),
 );
@@ -117,11 +117,11 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
   };
 }
 
+/** An operation to which the option customTimeouts gives a time. */
+export type TimedOperation = keyof NonNullable<PassedOptions["customTimeouts"]>;
+
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
-export function decodeOptions(
-  properties: Properties,
-  operation?: "create" | "update" | "delete",
-): EngineOptions {
+export function decodeOptions(properties: Properties, operation?: TimedOperation): EngineOptions {
   const passed = passedOptions.parse(properties[hiddenNames.options]) ?? {};
   const { ignoreChanges, replaceOnChanges, customTimeouts, owner } = passed;
   const timeout = operation && customTimeouts?.[operation];
