@@ -1,5 +1,3 @@
-import { excerpt } from "../common/text";
-
 /** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
 export class Quote {
   constructor(readonly text: string) {}
@@ -47,14 +45,14 @@ function partsOf(value: string | number | Quote | Message | Error): Message {
 /** A failure that a person must act on. */
 export class UptimeError extends Error {
   /**
-   * The message, with the server's words kept apart: `Redactor` in engine/redactor.ts makes it safe to show. `message` is not
-   * safe, because a server may repeat secrets.
+   * The message, with the words of others kept apart: `Redactor` in engine/redactor.ts makes it safe to show. `message` leaves
+   * them out, because a server may repeat secrets, and anybody may print it.
    */
   readonly parts: Message;
 
   constructor(given: string | Message, options?: ErrorOptions) {
     const parts = typeof given === "string" ? [given] : given;
-    super(parts.map((part) => (typeof part === "string" ? part : excerpt(part.text))).join(""), options);
+    super(parts.map((part) => (typeof part === "string" ? part : "…")).join(""), options);
     this.name = new.target.name;
     this.parts = parts;
   }

@@ -3,6 +3,7 @@ import { systemClock, type Clock } from "../../provider/api/clock";
 import { UptimeError } from "../../provider/api/errors";
 import { readSettings } from "../../provider/api/settings";
 import { httpTransport, type Transport } from "../../provider/api/transport";
+import { Redactor } from "../../provider/engine/redactor";
 import type { Settings } from "./calls";
 
 /** A client by itself, without a provider. */
@@ -15,6 +16,9 @@ export function clientOf(
   const settings = readSettings({ get: (key) => given[key] }, {});
   return new Client(settings.baseUrl, settings, { clock, transport, ...(print && { print }) });
 }
+
+/** What an error says to a person, with the server's words. */
+export const sentenceOf = (error: unknown): string => new Redactor([]).error(error);
 
 /** What an operation of a client fails with. */
 export async function errorOf(operation: Promise<unknown>): Promise<UptimeError> {
