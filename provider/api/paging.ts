@@ -35,9 +35,13 @@ export async function* readPages(
   let isGuess = false;
   for (let number = 1; ; number++) {
     const answer = await ask(query).catch((error: unknown) => {
+      if (number === 1 || !(error instanceof ApiError)) throw error;
+      const { request, status, isRefusal } = error;
       // Some servers answer 404 after the last page.
-      if (isGuess && error instanceof ApiError && error.status === 404) return undefined;
-      throw error;
+      if (isGuess && status === 404) return undefined;
+      throw status === 404 || isRefusal
+        ? unreadable(request, `the request for page ${number} is answered with status ${status}`)
+        : error;
     });
     if (!answer) return;
     sent.delete(String(query));

@@ -48,7 +48,7 @@ export function nextStep(method: string, failure: Failure): Step {
       // The server, or a proxy before it, has timed out: it may still be at work.
       if ([408, 504, 524].includes(failure.status)) return retryable ? "retry" : "never again";
       // Web frameworks redirect a form after a success, and also back to the form after a refusal.
-      if (!retryable && [301, 302, 303].includes(failure.status)) return "never again";
+      if (!retryable && failure.status < 400) return "never again";
       if (failure.status < 500) return "fail";
       // "Not implemented" and "HTTP version not supported": the same request would fail again.
       if (failure.status === 501 || failure.status === 505) return retryable ? "fail" : "never again";

@@ -21,6 +21,7 @@ import {
   nameInOptions,
   pick,
   withoutHidden,
+  type TimedOperation,
 } from "./request";
 
 /**
@@ -55,22 +56,15 @@ export function dynamicProvider(
     }
   };
 
-  const operationOptions = (
-    properties: Properties,
-    operation?: "create" | "read" | "update" | "delete",
-  ): EngineOptions => ({
+  const operationOptions = (properties: Properties, operation?: TimedOperation): EngineOptions => ({
     ...decodeOptions(properties, operation),
     ...front.runOptions(properties),
   });
 
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
-    const state = await read(
-      front.scopeOf(outputs.account, properties),
-      id,
-      outputs,
-      operationOptions(properties, "read"),
-    );
+    const options = operationOptions(properties, "read");
+    const state = await read(front.scopeOf(outputs.account, properties), id, outputs, options);
     if (!state) return {};
     const props = front.encodeState(state.outputs, properties);
     // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.

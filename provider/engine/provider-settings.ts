@@ -57,18 +57,13 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
   if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(present)) return false;
-  if (holdsUnknown([old, present])) return false;
+  if (JSON.stringify([old, present]).includes(unknownValue)) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
     const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));
     return was !== undefined && is !== undefined && isAnotherOne(was, is);
   });
-}
-
-/** Whether a value, or a part of it, is not known yet. */
-function holdsUnknown(value: unknown): boolean {
-  return JSON.stringify(value)?.includes(unknownValue) ?? false;
 }
 
 function providerNameIn(settings: Properties): string | undefined {

@@ -126,11 +126,11 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
   };
 }
 
+/** An operation to which the option customTimeouts gives a time. */
+export type TimedOperation = keyof NonNullable<PassedOptions["customTimeouts"]>;
+
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
-export function decodeOptions(
-  properties: Properties,
-  operation?: "create" | "read" | "update" | "delete",
-): EngineOptions {
+export function decodeOptions(properties: Properties, operation?: TimedOperation): EngineOptions {
   const passed = passedOptions.parse(properties[hiddenNames.options]) ?? {};
   const { ignoreChanges, replaceOnChanges, customTimeouts, owner } = passed;
   const timeout = operation && customTimeouts?.[operation];

@@ -2,7 +2,7 @@ import { isRecordOf, type ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
-import { comparableName, type Baseline } from "./baseline";
+import { comparableName, notShown, type Baseline } from "./baseline";
 import { newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
 import { compare, differences, type Difference, type WantedValues } from "./difference";
@@ -88,7 +88,8 @@ export async function namesakesOf(
       ([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same",
     );
   const found: Namesake[] = [];
-  for (const listed of byName.get(comparableName(identity.get(keys[0] ?? ""))) ?? []) {
+  const sameName = comparableName(identity.get(keys[0] ?? ""));
+  for (const listed of [sameName, notShown].flatMap((name) => byName.get(name) ?? [])) {
     if (!isFree(listed) || differences(definition, identity, listed).length > 0) continue;
     const record = await reader.readUnlessMissing(listed.id, operation);
     if (record && isRecordOf(definition, record) && sharesAll(record))

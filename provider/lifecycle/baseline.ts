@@ -18,9 +18,11 @@ export interface Baseline {
    * ones are new.
    */
   readonly isDoubtful: boolean;
-  /** The records by {@link comparableName}, for adoption. */
+  /** The records by {@link comparableName}, for adoption; under {@link notShown} those whose names the list does not show. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
+
+export const notShown = "";
 
 /** Reads the whole list, because a later create may get a lower id than a record that was there before. */
 export async function readBaseline(
@@ -58,7 +60,7 @@ export async function readBaseline(
  * share a key, so compare the names themselves afterwards.
  */
 export function comparableName(name: Value | undefined): string {
-  if (typeof name !== "string") return "";
+  if (typeof name !== "string") return notShown;
   const decoded = decodeEntities(name) as string;
   return decoded === name ? comparableHost(name) : comparableName(decoded);
 }

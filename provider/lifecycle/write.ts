@@ -97,7 +97,7 @@ function proves(definition: Definition, wanted: WantedValues, record: ApiRecord)
   return showsAll && differences(definition, wanted, record).length === 0;
 }
 
-/** The record at its own address, as soon as it does not differ from what was sent, or after a few seconds. */
+/** The record at its own address, as soon as that shows what was sent, or after a few seconds. */
 async function readStored(
   { definition, reader }: RecordScope,
   id: string,
@@ -105,9 +105,9 @@ async function readStored(
   operation: Operation,
 ): Promise<ApiRecord> {
   for (let reads = 1; ; reads++) {
-    const record = await reader.readSingle(id, operation);
-    if (reads === mostReads || operation.isInterrupted) return record;
-    if (differences(definition, wanted, record).length === 0) return record;
+    if (reads === mostReads || operation.isInterrupted) return reader.readSingle(id, operation);
+    const record = await reader.readUnlessMissing(id, operation);
+    if (record && differences(definition, wanted, record).length === 0) return record;
     // After an interruption the record is read at once, and for the last time.
     await operation.sleep(readPause).catch(unlessInterrupted);
   }

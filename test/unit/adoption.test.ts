@@ -1,6 +1,6 @@
 import type { ModelStack } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
-import { posts } from "../support/sent";
+import { isList, posts } from "../support/sent";
 import { answer, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
@@ -36,6 +36,17 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     ["in lists, in any order", { alert_channel_ids: [2, 1] }, { alertChannelIds: [1, 2] }],
   ])("that is equal %s is adopted, and nothing is written", async (_, fields, inputs) => {
     await expectAdoption(front, add(fields), { ...home, ...inputs });
+  });
+
+  test.each([["id"], ["id", "url"]])("is adopted if the list shows only %s %s", async (...shown) => {
+    const id = add();
+    add({ name: "Other" });
+    emulator.fault = (request) => {
+      const records = emulator.monitors.all().map((one) => Object.entries(one));
+      const data = records.map((one) => Object.fromEntries(one.filter(([key]) => shown.includes(key))));
+      return isList(request) ? answer(200, { data }) : undefined;
+    };
+    await expectAdoption(front, id);
   });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([

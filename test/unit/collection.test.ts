@@ -8,11 +8,14 @@ import { instantClock } from "../support/clock";
 const record = { id: 7, name: "Home", url: "https://example.com/", interval: 60 };
 const records = (...ids: number[]) => ids.map((id) => ({ ...record, id }));
 
-/** A collection whose server answers everything with 200 and what `answer` says to its query, and what it was asked. */
-function collectionOf(answer: (query: URLSearchParams) => unknown): {
-  monitors: Collection;
-  asked: URLSearchParams[];
-} {
+/**
+ * A collection whose server answers everything with 200 and what `answer` says to its query, or with another status if that is
+ * undefined; and what it was asked.
+ */
+function collectionOf(
+  answer: (query: URLSearchParams) => unknown,
+  otherStatus = 404,
+): { monitors: Collection; asked: URLSearchParams[] } {
   const settings = {
     "uptime:baseUrl": "https://uptime.example.com",
     "uptime:apiKey": "key",
@@ -22,8 +25,9 @@ function collectionOf(answer: (query: URLSearchParams) => unknown): {
   const client = clientOf(settings, instantClock(), ({ url }) => {
     asked.push(url.searchParams);
     const body = answer(url.searchParams);
-    const text = typeof body === "string" ? body : JSON.stringify(body);
-    return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(text) });
+    const text = typeof body === "string" ? body : JSON.stringify(body ?? {});
+    const status = body === undefined ? otherStatus : 200;
+    return Promise.resolve({ status, headers: {}, body: Buffer.from(text) });
   });
   return { monitors: new Collection(monitor, client), asked };
 }
@@ -63,6 +67,8 @@ describe("an answer with status 200 that holds no record and says that it failed
       // A create had no effect, so nobody looks for it.
       expect(error).not.toBeInstanceOf(LostAnswerError);
       expect(shownText(error)).toContain(`was answered with status 200: ${said}`);
+      // What anybody may print has no words of the server, which may repeat a secret.
+      expect(error.message).toContain("was answered with status 200: …");
     }
   });
 
@@ -215,6 +221,20 @@ describe("a list", () => {
       expect(asked.length).toBeLessThanOrEqual(2);
     },
   );
+
+  test.each<[string, number, object]>([
+    ["has_more, whose next page is not found", 404, { has_more: true }],
+    ["has_more, whose next page is refused", 422, { has_more: true }],
+    ["links.next, whose address is not found", 404, { links: { next: "/x?page=2" } }],
+  ])("that says by %s, is an error that says whom to ask", async (_how, status, more) => {
+    const { monitors } = collectionOf(
+      (query) => (query.has("page") ? undefined : { data: records(9), ...more }),
+      status,
+    );
+    const { message } = await errorOf(listed(monitors));
+    expect(message).toContain(`the request for page 2 is answered with status ${status}`);
+    expect(message).toContain("Ask the people who run the server");
+  });
 
   test.each<[string, (page: number) => object]>([
     ["links.next", (page) => ({ links: { next: page < 4 ? `/x?page=${page + 1}` : null } })],

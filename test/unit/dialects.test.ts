@@ -1,4 +1,4 @@
-import { sentRequests } from "../support/sent";
+import { posts, sentRequests } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import type { Inputs, ModelStack } from "../support/model";
 import { home } from "../support/monitors";
@@ -294,6 +294,17 @@ describe("an answer that differs from what was sent proves nothing", () => {
     expect(await failureOf(one.up(declared))).toBe("");
     expect(emulator.requests.map(({ method }) => method)).toEqual(["PATCH", "GET", "GET", "GET"]);
     expect(await one.up(declared)).toBe("same");
+  });
+
+  test("a new record that reads do not find for some seconds is waited for", async () => {
+    const one = stack();
+    emulator.fault = ({ method, path }) => {
+      if (method === "POST") return { kind: "answer", effect: true, status: 201, body: { id: 1, ...home } };
+      return path.endsWith("/1") && clock.now() < 2000 ? answer(404) : undefined;
+    };
+    await one.up(declared);
+    expect(one.state).toMatchObject({ id: "1", unfinished: false, outputs: { interval: 300 } });
+    expect(posts()).toBe(1);
   });
 
   test("channels that are stored after the answer was made are no error", async () => {

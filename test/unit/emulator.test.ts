@@ -167,7 +167,7 @@ test.each<[string, number, Record<string, string>]>([
   ["POST /monitors/1 name=a", 405, {}],
   ["GET /monitors/1?page=1", 422, {}],
   ...["per_page=20", "per_page=", "sort=up", "sort_by=interval", "search_by=id", "page=0", "limit=5"].map(
-    (query): [string, number, object] => [`GET /monitors?${query}`, 422, {}],
+    (query): [string, number, Record<string, string>] => [`GET /monitors?${query}`, 422, {}],
   ),
   ["GET /domains?search_by=url", 422, {}],
 ])("%s is answered %i with the headers %j", async (request, expected, more) => {

@@ -56,7 +56,7 @@ const soon = (): Operation => new Operation();
 const show = (url: string, clock?: Clock) => collection(url, clock).get("7", soon());
 
 /** The sentence that a person reads; it must hold no key. */
-async function sentenceOf(operation: Promise<unknown>): Promise<string> {
+async function shownText(operation: Promise<unknown>): Promise<string> {
   const error = await errorOf(operation);
   const message = new Redactor([key]).error(error);
   expect(message).not.toContain("canary-key");
@@ -80,7 +80,7 @@ describe("a body", () => {
       pump();
     });
     const before = process.memoryUsage.rss();
-    expect(await sentenceOf(show(url))).toContain("was answered with more than 32 MiB");
+    expect(await shownText(show(url))).toContain("was answered with more than 32 MiB");
     expect(sent).toBeLessThan(64 * 1024 * 1024);
     expect(process.memoryUsage.rss() - before).toBeLessThan(250 * 1024 * 1024);
   });
@@ -93,14 +93,14 @@ describe("a body", () => {
         clearInterval(timer);
       });
     });
-    expect(await sentenceOf(show(url, hurriedClock))).toContain("was not answered within 60 seconds ");
+    expect(await shownText(show(url, hurriedClock))).toContain("was not answered within 60 seconds ");
   });
 
   test.each([`${head("Content-Length: 5000")}{"id":7`, ""])(
     "that breaks off is an error that says so: %j",
     async (bytes) => {
       const url = await raw((socket) => socket.end(bytes));
-      expect(await sentenceOf(show(url))).toContain("was cut before the whole answer was there");
+      expect(await shownText(show(url))).toContain("was cut before the whole answer was there");
     },
   );
 
@@ -113,12 +113,12 @@ describe("a body", () => {
     `${head().trimEnd()}\r\n${`X: ${"x".repeat(100)}\r\n`.repeat(2000)}`,
   ])("that is not HTTP is an error: %#", async (bytes) => {
     const url = await raw((socket) => socket.end(bytes));
-    await sentenceOf(show(url));
+    await shownText(show(url));
   });
 
   test("that never comes is ended by the timeout", async () => {
     const url = await raw(() => undefined);
-    expect(await sentenceOf(show(url, hurriedClock))).toContain("was not answered within 60 seconds ");
+    expect(await shownText(show(url, hurriedClock))).toContain("was not answered within 60 seconds ");
   });
 
   test("is read in HTTP/1.0, up to the end of the connection", async () => {
@@ -166,7 +166,7 @@ describe("a body", () => {
     ],
     ["the request, as text", `Bearer ${key}`, /: "\(the server repeats a secret\)"/],
   ])("that is %s is an error", async (_what, text, message) => {
-    expect(await sentenceOf(show(await answering(text)))).toMatch(message);
+    expect(await shownText(show(await answering(text)))).toMatch(message);
   });
 
   test("with keys such as __proto__ pollutes no object", async () => {
@@ -183,7 +183,7 @@ describe("a body", () => {
   test("of a refusal may have keys such as __proto__", async () => {
     const text =
       '{"errors":{"__proto__":["a"],"toString":null,"x":{"message":"b"}},"message":{"toString":1}}';
-    expect(await sentenceOf(show(await answering(text, {}, 422)))).toContain("status 422");
+    expect(await shownText(show(await answering(text, {}, 422)))).toContain("status 422");
   });
 });
 
@@ -261,7 +261,7 @@ describe("a redirect", () => {
       ["/7", monitors.remove("7", soon())],
     ];
     for (const [path, write] of writes)
-      expect(await sentenceOf(write)).toContain(
+      expect(await shownText(write)).toContain(
         `It redirects to ${url}/moved/api/v1/monitors${path}, which is not followed; if the API is there now`,
       );
     expect(seen).toHaveLength(writes.length);
@@ -277,7 +277,7 @@ describe("a redirect", () => {
     for (const target of targets) {
       const location = `${target}/api/v1/monitors/7?session=hidden&back=${key}#hidden`;
       const url = await redirecting(location.replace("//", "//hidden:hidden@"), status);
-      const failure = await sentenceOf(show(url));
+      const failure = await shownText(show(url));
       expect(failure).toContain(
         `It redirects to ${new URL(target, url).href}api/v1/monitors/7, which is not followed; if the API is there now, set uptime:baseUrl`,
       );
@@ -288,7 +288,7 @@ describe("a redirect", () => {
 
   test("with the key in its path is told without it", async () => {
     const url = await redirecting(`https://elsewhere.example/${key}/login`);
-    expect(await sentenceOf(show(url))).toContain("It redirects to (the server repeats a secret), which");
+    expect(await shownText(show(url))).toContain("It redirects to (the server repeats a secret), which");
   });
 
   test("in a circle is an error", async () => {
@@ -298,12 +298,12 @@ describe("a redirect", () => {
       response.writeHead(302, { location: request.url });
       response.end();
     });
-    expect(await sentenceOf(show(url))).toContain("status 302");
+    expect(await shownText(show(url))).toContain("status 302");
     expect(count).toBeLessThan(6);
   });
 
   test.each(["http://[", "", "javascript:alert(1)", "//"])("to %j is refused", async (location) => {
-    expect(await sentenceOf(show(await redirecting(location)))).toMatch(
+    expect(await shownText(show(await redirecting(location)))).toMatch(
       /status 302\. This is not an answer of the API: check uptime:baseUrl\.$/,
     );
   });
@@ -366,6 +366,6 @@ test("an id with slashes stays one segment of the path", async () => {
     response.end("{}");
   });
   for (const id of ["../domains/1", "1?x=y", "1#", "1\r\nX: y", "..", "."])
-    await sentenceOf(collection(url).get(id, soon()));
+    await shownText(collection(url).get(id, soon()));
   expect(seen.every((path) => path?.startsWith("/api/v1/monitors/"))).toBe(true);
 });

@@ -1,7 +1,7 @@
 import type { Fault } from "../../provider/emulator";
 import { fronts, Program, times } from "../support/program";
 import { isList, lists, posts, sentRequests, storedIds } from "../support/sent";
-import { answer, clock, emulator, failureOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const minutes = (count: number): number => count * 60_000;
@@ -54,6 +54,17 @@ describe("an operation may take any time", () => {
     emulator.fault = ({ method }) => ({ kind: "delay", answerDelayMs: method === "GET" ? 90_000 : 60_000 });
     expect(await timeOf(failureOf(one.up(inputs)))).toBeLessThanOrEqual(101_000);
   });
+});
+
+test("customTimeouts gives a time to a read too", async () => {
+  const program = new Program("dynamic", { "uptime:timeoutSeconds": "300" });
+  const one = program.resource();
+  await one.up({ ...home, __options: { customTimeouts: { read: "5s" } } });
+  program.nextRun();
+  on("GET", { kind: "delay", answerDelayMs: 60_000 });
+  const begun = clock.now();
+  expect(await failureOf(one.refresh())).toContain("customTimeouts");
+  expect(clock.now() - begun).toBe(5000);
 });
 
 test("customTimeouts of one create does not end another that waits for the same list", async () => {

@@ -212,7 +212,7 @@ function changedParts(path: string, old: unknown, present: unknown): [string, Pa
   const step = Array.isArray(old) ? (key: string) => `[${key}]` : (key: string) => `.${key}`;
   const areLists = Array.isArray(old) && Array.isArray(present);
   if (!areLists && !(isObject(old) && isObject(present))) return [[path, "update"]];
-  const [before, after] = [old, present].map((value) => new Map(Object.entries(value)));
+  const [before, after] = [old, present].map((value) => new Map<string, unknown>(Object.entries(value)));
   const keys = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
   return [...keys].flatMap((key) => {
     const [one, other] = [before?.get(key), after?.get(key)];
