@@ -1,4 +1,5 @@
 // Which packages the bundles contain, and what is published about them: their licenses, and a list for scanners.
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { root } from "./shared.mjs";
@@ -58,7 +59,7 @@ export function noticesOf(packages) {
   ].join("\n\n");
 }
 
-/** The same packages as a list for scanners, in the format CycloneDX. */
+/** The same packages as a list for scanners, in the format CycloneDX. Its serial number follows from what it lists. */
 export function sbomOf(packages, { name, version, license }) {
   const componentOf = (type, one) => {
     const purl = `pkg:npm/${one.name.replace("@", "%40")}@${one.version}`;
@@ -67,11 +68,15 @@ export function sbomOf(packages, { name, version, license }) {
       ...{ licenses: [{ expression: one.license }], purl },
     };
   };
+  const metadata = { component: componentOf("application", { name, version, license }) };
+  const components = packages.map((one) => componentOf("library", one));
+  const hash = createHash("sha256")
+    .update(JSON.stringify([metadata, components]))
+    .digest("hex");
+  // Version 8 of UUIDs is made of anything.
+  const uuid = hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, "$1-$2-8$3-8$4-$5");
   return {
-    bomFormat: "CycloneDX",
-    specVersion: "1.5",
-    version: 1,
-    metadata: { component: componentOf("application", { name, version, license }) },
-    components: packages.map((one) => componentOf("library", one)),
+    ...{ bomFormat: "CycloneDX", specVersion: "1.5", serialNumber: `urn:uuid:${uuid}`, version: 1 },
+    ...{ metadata, components },
   };
 }
