@@ -1,29 +1,37 @@
 // Builds what Pulumi starts as bundles, because it waits while they are loaded: plugin/, the provider plugin for all languages, as
 // a folder that needs nothing but Node.js, and the provider of the dynamic resources.
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { noticesOf, packagesIn, sbomOf } from "./bundled.mjs";
 import { pluginSchemaOf } from "./schema.mjs";
-import { readManifest, root } from "./shared.mjs";
+import { readManifest, root, runAsCommand } from "./shared.mjs";
 
 const folder = join(root, "plugin");
 const bundle = "provider.cjs";
-const manifest = readManifest();
-const schemaFile = join(root, "provider", "engine", "plugin", "schema.json");
-const schema = `${JSON.stringify(pluginSchemaOf(JSON.parse(readFileSync(schemaFile, "utf8")), manifest), undefined, 2)}\n`;
 
-/** Bundles a module of the provider with all that it imports. What it requires in a function is run when that is called. */
-const bundled = (entry, outfile) =>
+/** Each bundle, and the module of the provider that it is made of. */
+const bundles = [
+  { entry: "provider.ts", file: join(root, "dist", "provider", "provider.js") },
+  { entry: join("engine", "plugin", "main.ts"), file: join(folder, bundle) },
+];
+
+/** Bundles a module with all that it imports. What it requires in a function is run when that is called. */
+const bundled = ({ entry, file }, schema, write) =>
   build({
+    absWorkingDir: root,
     entryPoints: [join(root, "provider", entry)],
-    outfile,
+    outfile: file,
     bundle: true,
     platform: "node",
     target: "node20",
     format: "cjs",
     minify: true,
+    // In plugin/ they are whole.
     legalComments: "none",
     logLevel: "warning",
+    metafile: true,
+    write,
     plugins: [
       {
         name: "schema",
@@ -33,30 +41,66 @@ const bundled = (entry, outfile) =>
     ],
   });
 
-const provider = join(root, "dist", "provider", "provider.js");
-await bundled("provider.ts", provider);
-// That of the module that it was made of.
-rmSync(`${provider}.map`);
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder);
-await bundled(join("engine", "plugin", "main.ts"), join(folder, bundle));
-const needsNode = `pulumi-resource-uptime needs Node.js ${manifest.engines.node.replace(">=", "")} or later, and there is no node on PATH.`;
-// A shell replaces itself by Node.js, so the engine holds the standard input of the plugin itself.
-writeFileSync(
-  join(folder, "pulumi-resource-uptime"),
-  `#!/bin/sh
+/**
+ * Bundles everything, and says what it is made of; without `write`, it only says that.
+ * @returns {Promise<import("esbuild").Metafile[]>}
+ */
+export async function makeBundles({ schema = "{}", write }) {
+  const results = await Promise.all(bundles.map((one) => bundled(one, schema, write)));
+  return results.map(({ metafile }) => metafile);
+}
+
+async function main() {
+  const manifest = readManifest();
+  const schemaFile = join(root, "provider", "engine", "plugin", "schema.json");
+  const present = JSON.parse(readFileSync(schemaFile, "utf8"));
+  const schema = textOf(pluginSchemaOf(present, manifest));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const metafiles = await makeBundles({ schema, write: true });
+  // Those of the modules that the bundles take the place of.
+  for (const { file } of bundles) rmSync(`${file}.map`, { force: true });
+
+  const write = (name, text) => writeFileSync(join(folder, name), text);
+  // For `pulumi package add`. Given the executable, it would note a package in Pulumi.yaml that Pulumi then looks for in its registry.
+  write("schema.json", schema);
+  const packages = packagesIn(metafiles);
+  write("THIRD-PARTY-NOTICES.txt", noticesOf(packages));
+  write("sbom.cdx.json", textOf(sbomOf(packages, manifest)));
+  cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  writeExecutables(manifest, write);
+}
+
+const textOf = (value) => `${JSON.stringify(value, undefined, 2)}\n`;
+
+function writeExecutables({ engines }, write) {
+  const needsNode = `pulumi-resource-uptime needs Node.js ${engines.node.replace(">=", "")} or later, and there is no node on PATH.`;
+  // A shell replaces itself by Node.js, so the engine holds the standard input of the plugin itself. The bundle is beside this file,
+  // and not beside a link to it.
+  write(
+    "pulumi-resource-uptime",
+    `#!/bin/sh
 command -v node >/dev/null || { echo "${needsNode}" >&2; exit 1; }
-exec node "\${0%/*}/${bundle}" "$@"
+folderOf() { case $1 in */*) folder=\${1%/*}/ ;; *) folder= ;; esac; }
+self=$0
+folderOf "$self"
+while [ -h "$self" ]; do
+  target=$(readlink "$self")
+  case $target in /*) self=$target ;; *) self=$folder$target ;; esac
+  folderOf "$self"
+done
+exec node "\${folder}${bundle}" "$@"
 `,
-);
-writeFileSync(
-  join(folder, "pulumi-resource-uptime.cmd"),
-  [
-    "@where node >nul 2>nul || (echo " + needsNode + " 1>&2 & exit /b 1)",
-    `@node "%~dp0\\${bundle}" %*`,
-    "",
-  ].join("\r\n"),
-);
-chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);
-// For `pulumi package add`. Given the executable, it would note a package in Pulumi.yaml that Pulumi then looks for in its registry.
-writeFileSync(join(folder, "schema.json"), schema);
+  );
+  write(
+    "pulumi-resource-uptime.cmd",
+    [
+      "@where node >nul 2>nul || (echo " + needsNode + " 1>&2 & exit /b 1)",
+      `@node "%~dp0\\${bundle}" %*`,
+      "",
+    ].join("\r\n"),
+  );
+  chmodSync(join(folder, "pulumi-resource-uptime"), 0o755);
+}
+
+runAsCommand(import.meta.url, main);

@@ -1,11 +1,14 @@
 // `npm run release:pack`: the tarball that is published, and the archives of the plugin from which Pulumi installs it. The tarball
 // differs from what `npm pack` makes in what follows from the public address, `repository` in package.json: homepage, bugs, and
-// absolute links on the page that the registry shows.
+// absolute links on the page that the registry shows. All are the same, byte for byte, whenever they are made of the same commit
+// with the same version of Node.js; SHA256SUMS says what they are.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, posix } from "node:path";
 import { parseArgs } from "node:util";
+import { archiveOf } from "./archive.mjs";
 import { readManifest, root, runAsCommand } from "./shared.mjs";
 
 /** The repository's page on the web, from `repository` in package.json. */
@@ -79,11 +82,27 @@ export function packPlugin(folder) {
       const archive = join(folder, `pulumi-resource-uptime-v${version}-${system}-${architecture}.tar.gz`);
       // Pulumi looks for an .exe on Windows, and then for this.
       const executable = `pulumi-resource-uptime${system === "windows" ? ".cmd" : ""}`;
-      const files = [executable, "provider.cjs", "schema.json"];
-      execFileSync("tar", ["-czf", archive, "-C", join(root, "plugin"), ...files]);
+      const files = [executable, ...filesOfPlugin].map((name) => ({
+        name,
+        content: readFileSync(join(root, "plugin", name)),
+        isExecutable: name === executable,
+      }));
+      writeFileSync(archive, archiveOf(files));
       return archive;
     }),
   );
+}
+
+/** What each platform's archive has beside the executable. */
+const filesOfPlugin = ["LICENSE", "THIRD-PARTY-NOTICES.txt", "provider.cjs", "sbom.cdx.json", "schema.json"];
+
+/** Writes the hashes of files into a file beside them, in the form that `sha256sum --check` reads. */
+export function writeChecksums(folder, files) {
+  const lines = files.map((file) => {
+    const hash = createHash("sha256").update(readFileSync(file)).digest("hex");
+    return `${hash}  ${basename(file)}\n`;
+  });
+  writeFileSync(join(folder, "SHA256SUMS"), lines.join(""));
 }
 
 function npmPack(cwd, ...args) {
@@ -101,5 +120,8 @@ runAsCommand(import.meta.url, (args) => {
     options: { out: { type: "string", default: join(root, "dist", "package") }, json: { type: "boolean" } },
   });
   const packed = { ...pack(values.out), archives: packPlugin(values.out) };
+  const sbom = join(values.out, "sbom.cdx.json");
+  cpSync(join(root, "plugin", "sbom.cdx.json"), sbom);
+  writeChecksums(values.out, [packed.tarball, ...packed.archives, sbom]);
   console.log(values.json ? JSON.stringify(packed) : [packed.tarball, ...packed.archives].join("\n"));
 });

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { newFolder } from "../support/folder";
@@ -15,6 +16,7 @@ const repository = join(__dirname, "..", "..");
 const { version, scripts, peerDependencies } = JSON.parse(
   readFileSync(join(repository, "package.json"), "utf8"),
 ) as Record<"scripts" | "peerDependencies", Record<string, string>> & { version: string };
+const filesOfPlugin = ["LICENSE", "THIRD-PARTY-NOTICES.txt", "provider.cjs", "sbom.cdx.json", "schema.json"];
 const folder = newFolder();
 let packed: ReturnType<typeof pack>;
 beforeAll(() => {
@@ -70,7 +72,7 @@ test("the tarball has the build, its sources, the docs and the changelog, and no
     "index native provider common/values definitions/domain definitions/field definitions/monitor engine/throw-on-old-node",
     "sdk/domain sdk/lookups sdk/monitor sdk/provider sdk/provider-args sdk/resource",
   ].flatMap((names) => names.split(" ").map((name) => `dist/provider/${name}.d.ts`));
-  const plugin = ["provider.cjs", "pulumi-resource-uptime", "pulumi-resource-uptime.cmd", "schema.json"];
+  const plugin = ["pulumi-resource-uptime", "pulumi-resource-uptime.cmd", ...filesOfPlugin];
   const wanted = [
     ...["CHANGELOG.md", "LICENSE", "README.md", "package.json"],
     ...[...filesIn("docs"), ...sources, ...built, ...declarations],
@@ -95,6 +97,32 @@ test("the README has no relative link, and each link of a packed page leads to a
   expect(pages).toContain("README.md");
   expect(broken).toEqual([]);
 });
+
+test("SHA256SUMS has the hash of each file of a release, and packing again gives the same files", () => {
+  const sums = (where: string) => readFileSync(join(where, "SHA256SUMS"), "utf8");
+  const files = [packed.tarball, ...packed.archives].map((file) => basename(file));
+  const hashes = [...files, "sbom.cdx.json"].map((file) => {
+    const hash = createHash("sha256").update(readFileSync(join(folder, file)));
+    return `${hash.digest("hex")}  ${file}\n`;
+  });
+  expect(sums(folder)).toBe(hashes.join(""));
+  const again = newFolder();
+  pack(again);
+  expect(sums(again)).toBe(sums(folder));
+});
+
+if (isFull)
+  test("a second build, in another folder, gives the same files", () => {
+    const clone = newFolder();
+    const listed = execFileSync("git", ["ls-files", "-z"], { cwd: repository, encoding: "utf8" });
+    for (const file of listed.split("\0").filter((name) => name !== ""))
+      cpSync(join(repository, file), join(clone, file));
+    symlinkSync(join(repository, "node_modules"), join(clone, "node_modules"));
+    npm(clone, "run", "--silent", "build");
+    npm(clone, "run", "--silent", "release:pack");
+    const sums = (where: string) => readFileSync(join(where, "SHA256SUMS"), "utf8");
+    expect(sums(join(clone, "dist", "package"))).toBe(sums(folder));
+  }, 600_000);
 
 describe("the archives of the plugin", () => {
   /** Serves them as a release does, for a project in YAML that does not name the plugin's folder. */
@@ -121,7 +149,7 @@ describe("the archives of the plugin", () => {
     for (const archive of packed.archives) {
       const files = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" }).trim().split("\n");
       const executable = `pulumi-resource-uptime${archive.includes("-windows-") ? ".cmd" : ""}`;
-      expect(files.sort()).toEqual(["provider.cjs", executable, "schema.json"]);
+      expect(files.sort()).toEqual([executable, ...filesOfPlugin].sort());
     }
   });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -33,6 +33,20 @@ test("without Node.js on PATH, the plugin says in one sentence that it needs it"
     status: 1,
     stderr: "pulumi-resource-uptime needs Node.js 20.18 or later, and there is no node on PATH.\n",
   });
+});
+
+test("a link to the executable starts it, through several links and by a path within its folder", () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, "bin"));
+  symlinkSync(executable, join(folder, "bin", "second"));
+  symlinkSync("bin/second", join(folder, "first"));
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  const printed = (command: string, args: string[], cwd: string) =>
+    spawnSync(command, [...args, "--version"], { cwd, encoding: "utf8" }).stdout;
+  expect(printed(join(folder, "first"), [], root)).toBe(`${version}\n`);
+  expect(printed("./first", [], folder)).toBe(`${version}\n`);
+  expect(printed("/bin/sh", ["first"], folder)).toBe(`${version}\n`);
+  expect(printed("/bin/sh", ["pulumi-resource-uptime"], join(root, "plugin"))).toBe(`${version}\n`);
 });
 
 test("the plugin ends when the engine interrupts it, and knows its version", async () => {

@@ -5,13 +5,13 @@ import { withProgress } from "./command.mjs";
 import { cacheKey, fillFrom, findOnPath, goVersion, pinnedVersion } from "./sources.mjs";
 
 /** From where one is installed, in this order. */
-const installable = ["npm", "go"];
+const installable = ["download", "go"];
 
 /**
  * @typedef {object} Engine
  * @property {string[]} bin Folders that have to be on PATH.
  * @property {string} version
- * @property {"path" | "npm" | "go"} source
+ * @property {"path" | "download" | "go"} source
  *
  * @typedef {object} Options
  * @property {(line: string) => void} [log]
