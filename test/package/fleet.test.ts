@@ -77,9 +77,7 @@ class Terminal {
   ) {}
 
   write(text: string): void {
-    for (const part of text.split(
-      new RegExp(`(${escape}\\[\\d*[AJ]|\n)`),
-    )) {
+    for (const part of text.split(new RegExp(`(${escape}\\[\\d*[AJ]|\n)`))) {
       const count = part.startsWith(escape) && part.endsWith("A") ? part.slice(2, -1) : "";
       // What has scrolled away cannot be reached any more.
       if (count !== "") this.lines.splice(-1 - Math.min(Number(count), this.rows - 1));
