@@ -13,12 +13,13 @@ import * as init from "./init";
 import * as plugin from "./plugin";
 import { escapeInvisible } from "./shared/quoting";
 import type { CommandContext } from "./shared/terminal";
+import * as trying from "./try/try";
 
 const exitCodes = `
 Exit codes:
   0  done, and nothing to report
   1  an error; it is one sentence on the standard error
-  2  drift or unmanaged records were found (drift), or resources would be refused (doctor)
+  2  drift or unmanaged records were found (drift), resources would be refused (doctor), or monitors would alert (try)
 `;
 
 /**
@@ -88,6 +89,7 @@ function commandLine(context: CommandContext): Command {
     ],
     [comment, "comment", "Turn a preview and the drift into a comment for a pull request."],
     [doctor, "doctor", "Check versions, settings, and how the server responds. Only reads."],
+    [trying, "try", "Send the requests of monitors from this machine, and list which would alert at once."],
     [
       plugin,
       "plugin",

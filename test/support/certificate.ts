@@ -7,16 +7,19 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** A certificate for a host name, by an authority that nobody knows yet. */
-export function certificateFor(host: string): Certificate {
+/** The last day that the short form of a date can have. */
+const lastDay = new Date("2049-12-31");
+
+/** A certificate for a host name until the end of a day in UTC, by an authority that nobody knows yet. */
+export function certificateFor(host: string, end = lastDay): Certificate {
   const newKeys = () => generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const [authority, server] = [newKeys(), newKeys()];
   const issuer = { name: "Test authority", key: authority.privateKey };
   const isAuthority = extension([0x55, 0x1d, 0x13], der(0x30, der(0x01, Buffer.of(0xff))));
   const hasName = extension([0x55, 0x1d, 0x11], der(0x30, der(0x82, Buffer.from(host))));
   return {
-    authority: issued(issuer, { name: issuer.name, key: authority.publicKey }, isAuthority),
-    cert: issued(issuer, { name: "Test server", key: server.publicKey }, hasName),
+    authority: issued(issuer, { name: issuer.name, key: authority.publicKey }, lastDay, isAuthority),
+    cert: issued(issuer, { name: "Test server", key: server.publicKey }, end, hasName),
     key: server.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }
@@ -27,7 +30,7 @@ interface Party {
 }
 
 // Node.js makes keys and signatures, and no certificates. This is RFC 5280 in DER.
-function issued(issuer: Party, subject: Party, ...extensions: Buffer[]): string {
+function issued(issuer: Party, subject: Party, end: Date, ...extensions: Buffer[]): string {
   const algorithm = der(0x30, objectId([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]));
   const time = (text: string): Buffer => der(0x17, Buffer.from(text));
   const content = der(
@@ -38,7 +41,7 @@ function issued(issuer: Party, subject: Party, ...extensions: Buffer[]): string 
     der(0x02, Buffer.of(1), randomBytes(8)),
     algorithm,
     nameOf(issuer),
-    der(0x30, time("200101000000Z"), time("491231235959Z")),
+    der(0x30, time("200101000000Z"), time(`${end.toISOString().slice(2, 10).replaceAll("-", "")}235959Z`)),
     nameOf(subject),
     subject.key.export({ type: "spki", format: "der" }),
     der(0xa3, der(0x30, ...extensions)),

@@ -13,6 +13,7 @@ import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "
 import type { OperationCounts } from "../shared/preview";
 import { codeSpan, firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
+import { withTried } from "../try/report";
 import { digestOf, reasonsNotToApply, type ReviewOptions } from "./review";
 import { sectionsOf } from "./sections";
 
@@ -24,6 +25,7 @@ interface CommentOptions extends ReviewOptions {
   readonly previewLog?: string;
   readonly drift?: string;
   readonly doctor?: string;
+  readonly tried?: string;
   readonly fullAt?: string;
   readonly limit: number;
 }
@@ -34,6 +36,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option("--preview-log <file>", "what it printed to its standard error, shown if there is no result")
     .option("--drift <file>", "what `pulumi-uptime drift --json` printed")
     .option("--doctor <file>", "what `pulumi-uptime doctor --json` printed")
+    .option("--tried <file>", "what `pulumi-uptime try --json` printed")
     .option("--full-at <url>", "address of the page that has everything, such as the job's log")
     .option("--limit <bytes>", "how long the comment may be; 0 is no limit", byteLimit, 65_536)
     .option("--reviewed <digest>", "fail if the changes or the drift are not those of this digest")
@@ -81,14 +84,15 @@ function deleteLimit(text: string): string {
 /** The comment, from the files that the options name, and why it must not be applied. */
 function review(options: CommentOptions, cwd: string): { comment: string; reasons: string[] } {
   // In CI, a command that failed is the reason why a later one has left no file.
-  const textOf = (option: "preview" | "previewLog" | "drift" | "doctor"): string | undefined => {
+  const textOf = (option: "preview" | "previewLog" | "drift" | "doctor" | "tried"): string | undefined => {
     const path = resolve(cwd, options[option] ?? "");
     return options[option] !== undefined && exists(path) ? readText(path) : undefined;
   };
   const [previewText, driftText, doctorText] = [textOf("preview"), textOf("drift"), textOf("doctor")];
-  if (previewText === undefined && driftText === undefined && doctorText === undefined)
+  const tried = textOf("tried");
+  if ([previewText, driftText, doctorText, tried].every((text) => text === undefined))
     throw new UptimeError(
-      "There is nothing to comment on: none of the files of --preview, --drift and --doctor exists.",
+      "There is nothing to comment on: none of the files of --preview, --drift, --doctor and --tried exists.",
     );
 
   const preview = parsePrinted(previewReport, previewText ?? "");
@@ -114,11 +118,16 @@ function review(options: CommentOptions, cwd: string): { comment: string; reason
   const head = [
     // CI finds the comment by its first line, to update it.
     `<!-- ${["uptime-preview", digest ?? []].flat().join(" ")} -->`,
-    headingOf(checks.length > 0, errors.length > 0, previewText !== undefined),
+    headingOf(checks.length > 0, errors.length > 0, previewText !== undefined, driftText !== undefined),
     ...[lossText(counts), sentences.join(" ")].flatMap((text) => (text === "" ? [] : [`**${text}**`])),
   ];
   return {
-    comment: layOut(head, sectionsOf(checks, errors, changes, drift), options.limit, options.fullAt),
+    comment: layOut(
+      head,
+      withTried(sectionsOf(checks, errors, changes, drift), tried),
+      options.limit,
+      options.fullAt,
+    ),
     reasons: reasonsNotToApply(options, digest, changes, drift),
   };
 }
@@ -146,10 +155,16 @@ function lossText({ replace = 0, delete: deleted = 0, update = 0, same = 0 }: Op
   return `This ${losses.join(" and ")} of ${counted(replace + deleted + update + same, "resource")}.`;
 }
 
-function headingOf(areChecksFailed: boolean, isPreviewFailed: boolean, isPreviewed: boolean): string {
+function headingOf(
+  areChecksFailed: boolean,
+  isPreviewFailed: boolean,
+  isPreviewed: boolean,
+  isCompared: boolean,
+): string {
   if (areChecksFailed) return "### Some checks failed";
   if (isPreviewFailed) return "### The preview failed";
-  return isPreviewed ? "### What merging this changes" : "### Drift";
+  if (isPreviewed) return "### What merging this changes";
+  return isCompared ? "### Drift" : "### Checks";
 }
 
 /** What failed, each as an item of a list. */

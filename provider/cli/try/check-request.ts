@@ -1,0 +1,103 @@
+import { unescape } from "node:querystring";
+
+import * as z from "zod/mini";
+
+import type { Message } from "../../api/errors";
+import { isUnknown } from "../../common/unknown";
+import { parseUrl } from "../../common/url";
+import { isEmpty } from "../../common/values";
+import { monitor } from "../../definitions/monitor";
+import type { ReadMonitor } from "./monitors";
+import type { CheckRequest } from "./sender";
+
+/** The methods that change nothing on a server. */
+const harmless: readonly string[] = ["GET", "HEAD", "OPTIONS"];
+
+/** A field that has a fixed list of values. */
+const choice = (key: string): z.ZodMiniType<string> =>
+  z.string().check(z.refine((value) => monitor.fields[key]?.allowed?.includes(value) === true));
+
+const declared = z.object({
+  url: z.string().check(z.refine((text) => /^https?:$/.test(parseUrl(text)?.protocol ?? ""))),
+  requestMethod: choice("requestMethod"),
+  requestHeaders: z._default(z.array(z.object({ key: z.string(), value: z.string() })), []),
+  requestAuthUsername: z._default(z.string(), ""),
+  requestAuthPassword: z._default(z.string(), ""),
+  alertCondition: choice("alertCondition"),
+  alertTextLookup: z._default(z.string(), ""),
+  sslAlertDays: z._default(z.number(), 0),
+  pause: z._default(z.boolean(), false),
+  maintenanceStartAt: z._default(z.string(), ""),
+  maintenanceEndAt: z._default(z.string(), ""),
+});
+
+const defaults = Object.entries(monitor.fields).map(([key, field]) => [key, field.default] as const);
+
+/** The fields that say what a monitor sends, and when it alerts at once. */
+type CheckFields = z.infer<typeof declared>;
+
+/** The reason for which a monitor is not tried. */
+export interface Skip {
+  readonly code: "paused" | "maintenance" | "unknown" | "invalid" | "method";
+  readonly text: Message;
+}
+
+/** What is sent for a monitor, and what it alerts on. */
+export interface Check extends CheckFields {
+  readonly request: CheckRequest;
+}
+
+/** The check of a monitor, or why there is none. */
+export function checkOf({ values, missing }: ReadMonitor, anyMethod: boolean, now: Date): Check | Skip {
+  const keys = Object.keys(declared.shape);
+  for (const key of keys) {
+    const reason = isUnknown(values[key]) ? "is not known before `pulumi up`" : missing.get(key);
+    if (reason !== undefined) return { code: "unknown", text: [`${key} ${reason}`] };
+  }
+  // Null is a field that was declared and then removed.
+  const given = [...defaults, ...Object.entries(values)].filter(([, value]) => !isEmpty(value));
+  const { data, error } = z.safeParse(declared, Object.fromEntries(given));
+  if (!data) {
+    const property = String(error.issues[0]?.path[0]);
+    return { code: "invalid", text: [`${property} is not one that a monitor can have`] };
+  }
+  const { pause, requestMethod, alertCondition } = data;
+  if (pause) return { code: "paused", text: ["paused"] };
+  if (isWindowOpen(data, now))
+    return {
+      code: "maintenance",
+      text: [`its maintenance window is open until ${data.maintenanceEndAt}, if that is UTC`],
+    };
+  if (!anyMethod && !harmless.includes(requestMethod))
+    return { code: "method", text: [`${requestMethod} is only sent with --any-method`] };
+  const url = new URL(data.url);
+  const request = {
+    url,
+    method: requestMethod,
+    headers: headersOf(url, data),
+    needsText: alertCondition !== "url_unavailable",
+  };
+  return { ...data, request };
+}
+
+/** The API does not say in which time zone the window is. */
+function isWindowOpen({ maintenanceStartAt, maintenanceEndAt }: CheckFields, now: Date): boolean {
+  const [start, end] = [maintenanceStartAt, maintenanceEndAt].map((text) => Date.parse(`${text}Z`));
+  // A missing or unreadable one is not a number, and compares as false.
+  return start !== undefined && end !== undefined && start <= now.getTime() && now.getTime() < end;
+}
+
+function headersOf(
+  { username, password }: URL,
+  { requestHeaders, requestAuthUsername, requestAuthPassword }: CheckFields,
+): (readonly [string, string])[] {
+  const headers = requestHeaders.map(({ key, value }) => [key, value] as const);
+  const [user, secret] =
+    requestAuthUsername === ""
+      ? // Unlike others, this decodes what is malformed too.
+        [unescape(username), unescape(password)]
+      : [requestAuthUsername, requestAuthPassword];
+  // A header that is declared is what the monitor sends.
+  if (user === "" || headers.some(([key]) => /^authorization$/i.test(key))) return headers;
+  return [...headers, ["authorization", `Basic ${Buffer.from(`${user}:${secret}`).toString("base64")}`]];
+}

@@ -1,0 +1,216 @@
+import { checkServerIdentity } from "node:tls";
+import { brotliDecompressSync, constants, unzipSync } from "node:zlib";
+
+import type { Dispatcher } from "undici";
+import type * as Undici from "undici";
+
+import type { Message } from "../../api/errors";
+import { networkFailure } from "../../api/network-errors";
+import { isProxied } from "../../api/transport";
+import { parseUrl } from "../../common/url";
+import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupElsewhere } from "./link-local";
+import { Slots } from "./slots";
+
+/** The request that a monitor sends. */
+export interface CheckRequest {
+  readonly url: URL;
+  readonly method: string;
+  /** Names and values. */
+  readonly headers: readonly (readonly [string, string])[];
+  /** Whether the text of the response is needed. */
+  readonly needsText: boolean;
+}
+
+/** What came of a request and the redirects that followed it. */
+export interface Answer {
+  readonly status: number;
+  /** The addresses that it was redirected to. */
+  readonly redirects: readonly URL[];
+  /** A redirect led to another origin, which gets neither headers nor authentication. */
+  readonly hasLeft: boolean;
+  /** When the certificate of the request's own host ends. */
+  readonly certificateEnd: Date | undefined;
+  /** As far as it was read; undefined if it was not needed. */
+  readonly text: { readonly content: string; readonly isWhole: boolean } | undefined;
+}
+
+/** There is no answer: none came, or the request must not or cannot be sent from here. */
+export class NoAnswer extends Error {
+  constructor(
+    readonly code: "unreachable" | "link-local" | "request-headers",
+    readonly reason: Message,
+    readonly redirects: readonly URL[] = [],
+  ) {
+    super();
+  }
+}
+
+/** A browser follows twenty, curl fifty; no page of a monitor needs more than these. */
+const mostRedirects = 10;
+/** A page to be looked through is longer by mistake. */
+const textLimit = 8 * 1024 * 1024;
+
+/** Sends the requests of monitors. */
+export class Sender {
+  private readonly slots = new Slots(8);
+  // Loading it takes a tenth of a second, and most commands send nothing by it.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  private readonly undici = require("undici") as typeof Undici;
+
+  /** @param timeout milliseconds for each request */
+  constructor(private readonly timeout = 10_000) {}
+
+  /** Sends a request and follows its redirects. Throws a {@link NoAnswer} if there is no answer. */
+  async send(check: CheckRequest): Promise<Answer> {
+    const redirects: URL[] = [];
+    let certificateEnd: Date | undefined;
+    let { url, method } = check;
+    let hasLeft = false;
+    for (;;) {
+      // What has gone elsewhere once may have been sent back on purpose.
+      hasLeft ||= url.origin !== check.url.origin;
+      const headers = hasLeft ? [] : check.headers;
+      const response = await this.slots.run(url.hostname, () =>
+        this.sendOne({ ...check, url, method, headers }, redirects),
+      );
+      if (url.hostname === check.url.hostname) certificateEnd ??= response.certificateEnd;
+      const { status, location, text } = response;
+      if (location === undefined) return { status, redirects, hasLeft, certificateEnd, text };
+      if (redirects.length === mostRedirects)
+        throw new NoAnswer("unreachable", [`more than ${mostRedirects} redirects`], redirects);
+      // As browsers do.
+      if (status === 303 ? method !== "HEAD" : status < 303 && method === "POST") method = "GET";
+      url = location;
+      redirects.push(url);
+    }
+  }
+
+  private async sendOne(check: CheckRequest, redirects: readonly URL[]): Promise<Response> {
+    const { url, method, needsText } = check;
+    const isForProxy = isProxied(url);
+    // The proxy looks names up by itself.
+    if (isForProxy ? await leadsToLinkLocal(url) : isLinkLocal(url.hostname)) throw linkLocal(redirects);
+    const signal = AbortSignal.timeout(this.timeout);
+    let certificateEnd: Date | undefined;
+    const dispatcher = newDispatcher(this.undici, isForProxy, this.timeout, (end) => (certificateEnd = end));
+    try {
+      const { statusCode, headers, body } = await this.undici.request(url, {
+        method,
+        headers: withUsualHeaders(check.headers).flat(),
+        dispatcher,
+        signal,
+      });
+      // It is destroyed before its end if nobody needs it.
+      body.on("error", () => undefined);
+      const location = redirectOf(statusCode, url, headers.location);
+      const isRead = needsText && location === undefined;
+      const text = isRead ? await readText(body, headers) : undefined;
+      return { status: statusCode, location, certificateEnd, text };
+    } catch (error) {
+      throw noAnswer(error, signal.aborted, this.timeout, redirects);
+    } finally {
+      void dispatcher.destroy();
+    }
+  }
+}
+
+/** The response to one request. */
+interface Response extends Pick<Answer, "status" | "certificateEnd" | "text"> {
+  readonly location: URL | undefined;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Connections for one request, so that each shows its certificate. */
+function newDispatcher(
+  { Agent, EnvHttpProxyAgent }: typeof Undici,
+  isForProxy: boolean,
+  timeout: number,
+  seen: (end: Date) => void,
+): Dispatcher {
+  const tls = {
+    timeout,
+    maxCachedSessions: 0,
+    checkServerIdentity: (...[host, certificate]: Parameters<typeof checkServerIdentity>) => {
+      seen(new Date(certificate.valid_to));
+      return checkServerIdentity(host, certificate);
+    },
+  };
+  // The signal ends what takes too long.
+  const options = { headersTimeout: 0, bodyTimeout: 0 };
+  if (!isForProxy) return new Agent({ ...options, connect: { ...tls, lookup: lookupElsewhere } });
+  return new EnvHttpProxyAgent({
+    ...options,
+    // For the hosts in NO_PROXY.
+    connect: { ...tls, lookup: lookupElsewhere },
+    proxyTls: { timeout },
+    requestTls: tls,
+    // Many proxies allow CONNECT for https only.
+    proxyTunnel: false,
+  });
+}
+
+/** Some servers refuse requests without these. */
+function withUsualHeaders(headers: CheckRequest["headers"]): CheckRequest["headers"] {
+  const usual = [
+    ["accept", "*/*"],
+    ["user-agent", "pulumi-uptime"],
+  ] as const;
+  const isDeclared = (name: string): boolean => headers.some(([key]) => key.toLowerCase() === name);
+  return [...headers, ...usual.filter(([name]) => !isDeclared(name))];
+}
+
+function redirectOf(status: number, url: URL, location: Headers[string]): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string") return undefined;
+  const target = parseUrl(location, url.href);
+  return target && /^https?:$/.test(target.protocol) ? target : undefined;
+}
+
+async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<Answer["text"]> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > textLimit) break;
+  }
+  const bytes = decompress(Buffer.concat(chunks), headers["content-encoding"]);
+  return { content: decode(bytes, headers["content-type"]), isWhole: size <= textLimit };
+}
+
+/** Only some headers that a monitor declares make a server compress. */
+function decompress(bytes: Buffer, encoding: Headers[string]): Buffer {
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
+  const options = { maxOutputLength: 4 * textLimit };
+  try {
+    if (encoding === "br")
+      return brotliDecompressSync(bytes, { ...options, finishFlush: BROTLI_OPERATION_FLUSH });
+    return encoding === undefined ? bytes : unzipSync(bytes, { ...options, finishFlush: Z_SYNC_FLUSH });
+  } catch {
+    return bytes;
+  }
+}
+
+function decode(bytes: Buffer, type: Headers[string]): string {
+  const charset = /charset="?([\w-]+)/i.exec(String(type))?.[1];
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return bytes.toString();
+  }
+}
+
+const linkLocal = (redirects: readonly URL[]): NoAnswer =>
+  new NoAnswer("link-local", ["leads to a link-local address, which is never asked"], redirects);
+
+function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: readonly URL[]): unknown {
+  const { code, errors = [] } = error as { code?: unknown; errors?: readonly unknown[] };
+  if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocal(redirects);
+  if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED")
+    return new NoAnswer("request-headers", ["requestHeaders has a header that cannot be sent from here"]);
+  // A bug is none of the server's.
+  if (!isLate && code === undefined && errors.length === 0) return error;
+  if (isLate || code === "UND_ERR_CONNECT_TIMEOUT")
+    return new NoAnswer("unreachable", [`no whole response within ${timeout / 1000} s`], redirects);
+  return new NoAnswer("unreachable", networkFailure(error, false).text, redirects);
+}

@@ -1,0 +1,107 @@
+import { message, quote, type Message } from "../../api/errors";
+import { counted } from "../../common/text";
+import { parseUrl } from "../../common/url";
+import { Redactor, stringsIn } from "../../engine/redactor";
+import { checkOf, type Check } from "./check-request";
+import type { ReadMonitor } from "./monitors";
+import type { TriedMonitor } from "./report";
+import { NoAnswer, type Answer, type Sender } from "./sender";
+
+interface TrialOptions {
+  /** Send methods that may change something on a server. */
+  readonly anyMethod: boolean;
+  /** The keys in use. */
+  readonly secrets: Iterable<string>;
+}
+
+/** Why a monitor would alert at once. */
+interface AlertReason {
+  readonly code: "unreachable" | "status" | "text" | "certificate";
+  readonly text: Message;
+}
+
+/** Sends the request of a monitor, and says whether it would alert at once. */
+export async function tryMonitor(
+  monitor: ReadMonitor,
+  sender: Sender,
+  { anyMethod, secrets }: TrialOptions,
+): Promise<TriedMonitor> {
+  const { title, urn, id, values, secret } = monitor;
+  const own = [...secret].flatMap((key) => stringsIn(values[key]));
+  const redactor = new Redactor([...secrets, ...own]);
+  const isUrlSecret = secret.has("url");
+  const shown = (url: URL): string => redactor.message([quote(withoutSecretParts(url))]);
+  const url = isUrlSecret || typeof values.url !== "string" ? undefined : parseUrl(values.url);
+  const tried = {
+    title: redactor.message([quote(title)]),
+    ...(urn !== undefined && { urn }),
+    ...(id !== undefined && { id }),
+    ...(url && { url: shown(url) }),
+  };
+  const outcome = (
+    result: TriedMonitor["outcome"],
+    reasons: readonly { readonly code: string; readonly text: Message }[],
+    redirects: readonly URL[] = [],
+  ): TriedMonitor => ({
+    ...tried,
+    outcome: result,
+    reasons: reasons.map(({ code, text }) => ({ code, text: redactor.message(text) })),
+    ...(redirects.length > 0 && {
+      redirects: redirects.map((one) => (isUrlSecret ? "a secret address" : shown(one))),
+    }),
+  });
+  const check = checkOf(monitor, anyMethod, new Date());
+  if (!("request" in check)) return outcome("skipped", [check]);
+  let answer: Answer;
+  try {
+    answer = await sender.send(check.request);
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    const { code, reason, redirects } = error;
+    return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }], redirects);
+  }
+  const days = daysUntil(answer.certificateEnd);
+  const reasons = alertReasons(check, answer, days, secret.has("alertTextLookup"));
+  return {
+    ...outcome(reasons.length > 0 ? "alerts" : "ok", reasons, answer.redirects),
+    status: answer.status,
+    ...(days !== undefined && { certificateDays: days }),
+  };
+}
+
+/** Passwords in URLs are often not marked as secret, and queries hold tokens. */
+function withoutSecretParts({ origin, pathname }: URL): string {
+  return origin + pathname;
+}
+
+const daysUntil = (end: Date | undefined): number | undefined =>
+  end && Math.floor((end.getTime() - Date.now()) / (24 * 60 * 60 * 1000));
+
+function alertReasons(
+  check: Check,
+  { status, text, hasLeft }: Answer,
+  days: number | undefined,
+  isTextSecret: boolean,
+): AlertReason[] {
+  const { alertCondition, alertTextLookup, sslAlertDays } = check;
+  const reasons: AlertReason[] = [];
+  if (status >= 400) {
+    const isBare = hasLeft && check.request.headers.length > 0;
+    const bare = isBare ? " from another origin, which gets neither headers nor authentication" : "";
+    reasons.push({ code: "status", text: [`status ${status}${bare}`] });
+  }
+  if (text) {
+    const isFound = text.content.includes(alertTextLookup);
+    const looked = isTextSecret ? "alertTextLookup" : message`${quote(JSON.stringify(alertTextLookup))}`;
+    const part = text.isWhole ? "" : " in its beginning, which is all that was read";
+    if (isFound && alertCondition === "url_text")
+      reasons.push({ code: "text", text: message`the response contains ${looked}` });
+    if (!isFound && alertCondition === "url_no_text")
+      reasons.push({ code: "text", text: message`the response does not contain ${looked}${part}` });
+  }
+  if (days !== undefined && sslAlertDays > 0 && days <= sslAlertDays) {
+    const left = `the certificate ends in ${counted(days, "day")}, sslAlertDays is ${sslAlertDays}`;
+    reasons.push({ code: "certificate", text: [left] });
+  }
+  return reasons;
+}

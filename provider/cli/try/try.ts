@@ -1,0 +1,119 @@
+import { resolve } from "node:path";
+
+import { Option, type Command } from "commander";
+
+import { UptimeError } from "../../api/errors";
+import { monitor } from "../../definitions/monitor";
+import { readText } from "../shared/files";
+import { jsonText } from "../shared/json";
+import { isProject } from "../shared/project";
+import { exportState, type StackLocation } from "../shared/pulumi-cli";
+import { addSettingOptions, commandSettings } from "../shared/setting-options";
+import type { CommandSettings, SettingOptions } from "../shared/setting-options";
+import { parseDeployment } from "../shared/state";
+import { withProgress, type CommandContext } from "../shared/terminal";
+import { monitorsInAccount, monitorsInState, previewedMonitors, type ReadMonitor } from "./monitors";
+import { alertingIn, tryText, type TryReport } from "./report";
+import { Sender } from "./sender";
+import { tryMonitor } from "./trial";
+
+interface TryOptions extends SettingOptions {
+  readonly cwd?: string;
+  readonly stack?: string;
+  /** True for that of the stack. */
+  readonly state?: string | true;
+  readonly all?: boolean;
+  readonly account?: string;
+  readonly anyMethod?: boolean;
+  readonly json?: boolean;
+}
+
+export function configure(command: Command, context: CommandContext): void {
+  addSettingOptions(
+    command
+      .option("--cwd <dir>", "the project's folder (default: this one)")
+      .option("--stack <name>", "the stack to preview or to read (default: the selected one)")
+      .addOption(
+        new Option(
+          "--state [file]",
+          "try what the stack has, or a file that `pulumi stack export` wrote",
+        ).conflicts("all"),
+      )
+      .option("--all", "try all monitors of the account")
+      .option("--account <name>", "with --all, the account of uptime:accounts")
+      .option("--any-method", "also send POST, PUT, PATCH and DELETE, which may change something")
+      .option("--json", "print JSON"),
+  )
+    .addHelpText(
+      "after",
+      `
+Sends the request of each monitor from this machine, and lists which of them would
+alert at once, and why. By default it runs \`pulumi preview\`, and tries what that would
+create or change. Changes neither state nor the API. Paused monitors, those in
+their maintenance window, and those with values that are not known yet are skipped.
+
+The settings of the API are only needed with --all. They come from options, from the
+stack's configuration if there is a project, and from the environment.
+
+Examples:
+  pulumi-uptime try
+  pulumi-uptime try --state --json > try.json
+  pulumi-uptime try --all --any-method
+`,
+    )
+    .action(async (options: TryOptions) => {
+      const { stdout, stderr, session, exit } = context;
+      const sender = new Sender();
+      const report = await withProgress(stderr, async (show): Promise<TryReport> => {
+        const monitors = await readMonitors(options, context, show);
+        const trial = { anyMethod: options.anyMethod === true, secrets: session.secrets };
+        let done = 0;
+        const trying = monitors.map(async (one) => {
+          const tried = await tryMonitor(one, sender, trial);
+          show(`Tried ${++done} of ${monitors.length} …`);
+          return tried;
+        });
+        return { monitors: await Promise.all(trying) };
+      });
+      stdout.write(options.json ? jsonText(report) : tryText(report));
+      exit(alertingIn(report).length > 0 ? 2 : 0);
+    });
+}
+
+async function readMonitors(
+  options: TryOptions,
+  context: CommandContext,
+  show: (text: string) => void,
+): Promise<ReadMonitor[]> {
+  const { state, all, account, stack } = options;
+  const at = (path: string): string => resolve(context.cwd, path);
+  const location = { cwd: at(options.cwd ?? "."), env: context.env, stack };
+  if (account !== undefined && !all) throw new UptimeError("--account is for --all only.");
+  if (all) {
+    const { forAccount } = await accountSettings(options, location, context);
+    return monitorsInAccount(context.session.connect(monitor, forAccount(account)), context);
+  }
+  if (state === undefined) return previewedMonitors(location, show);
+  show("Reading the state …");
+  const deployment =
+    state === true ? await exportState(location, true) : parseDeployment(readText(at(state)), at(state));
+  return monitorsInState(deployment);
+}
+
+/** A stack that nobody has asked for may be unreadable. */
+async function accountSettings(
+  options: TryOptions,
+  location: StackLocation,
+  context: CommandContext,
+): Promise<CommandSettings> {
+  if (location.stack === undefined && !isProject(location.cwd)) return commandSettings(options, context);
+  try {
+    return await commandSettings(options, context, location);
+  } catch (error) {
+    if (location.stack !== undefined || !(error instanceof UptimeError)) throw error;
+    context.stderr.write(
+      `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}\n`,
+    );
+    return commandSettings(options, context);
+  }
+}

@@ -1,0 +1,621 @@
+import dns from "node:dns";
+import { writeFileSync } from "node:fs";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { join } from "node:path";
+import tls from "node:tls";
+
+import { isLinkLocal } from "../../provider/cli/try/link-local";
+import { Sender } from "../../provider/cli/try/sender";
+import { canary, leaksIn } from "../support/canary.cjs";
+import { certificateFor } from "../support/certificate";
+import { cli, emulator, folder, type Outcome, stateOf, withCli, withStack } from "../support/cli";
+import { answering, listen, serve } from "../support/http-server";
+import { secretMark } from "../support/marks";
+import { home } from "../support/monitors";
+import { Proxy } from "../support/proxy";
+
+withCli();
+
+type Properties = Record<string, unknown>;
+
+/** A state's resource. Like the engine, it keeps what is always secret as a secret. */
+function monitor(name: string, properties: Properties, form: "plaintext" | "ciphertext" = "plaintext") {
+  const type = "pulumi-nodejs:dynamic/uptime:Monitor";
+  const seal = (key: string, value: unknown): unknown =>
+    ["requestHeaders", "requestAuthPassword"].includes(key)
+      ? { ...secretMark, [form]: JSON.stringify(value) }
+      : value;
+  const sealed = Object.entries({ ...home, ...properties }).map(([key, value]) => [key, seal(key, value)]);
+  const outputs = { ...Object.fromEntries(sealed), attributes: {} } as Properties;
+  return { urn: `urn:pulumi:test::site::${type}::${name}`, type, custom: true, id: "7", outputs };
+}
+
+/** Tries the monitors of a state. */
+function tryState(resources: readonly object[], ...args: string[]): Promise<Outcome> {
+  writeFileSync(join(folder, "state.json"), stateOf(resources));
+  return cli({ url: "", apiKey: "" }, folder, ["try", "--state", "state.json", ...args]);
+}
+
+const tried = (properties: Properties, ...args: string[]): Promise<Outcome> =>
+  tryState([monitor("shop", properties)], ...args);
+
+/** What is said of one monitor. */
+async function said(properties: Properties, ...args: string[]): Promise<[number, string]> {
+  const { code, stdout } = await tried(properties, ...args);
+  const [, line = stdout] = /^Monitor shop +(.*)$/m.exec(stdout) ?? [];
+  return [code, line.replace(/ {2,}/, " ").trim()];
+}
+
+interface Received {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+}
+
+/** A server that keeps what it has received. */
+async function recording(
+  listener: (request: IncomingMessage, response: ServerResponse) => void = (_, response) =>
+    response.end("Hi"),
+) {
+  const received: Received[] = [];
+  const url = await serve((request, response) => {
+    const { method = "", url: path = "", headers } = request;
+    received.push({ method, path, headers });
+    listener(request, response);
+  });
+  return { url, received };
+}
+
+const redirectTo =
+  (location: string, status = 302) =>
+  (_request: IncomingMessage, response: ServerResponse): void => {
+    response.writeHead(status, { location }).end();
+  };
+
+/** All names lead to this machine, or to another address. Nothing is asked of a network. */
+function resolveNames(addresses: Record<string, string> = {}): void {
+  type Done = (error: null, ...found: unknown[]) => void;
+  // A server that starts to listen gives no options.
+  const lookup = (host: string, ...[options, given]: [dns.LookupOptions, Done] | [Done]): void => {
+    const done = typeof options === "function" ? options : given;
+    const address = addresses[host] ?? "127.0.0.1";
+    const family = address.includes(":") ? 6 : 4;
+    if (typeof options === "object" && options.all) done?.(null, [{ address, family }]);
+    else done?.(null, address, family);
+  };
+  jest.spyOn(dns, "lookup").mockImplementation(lookup as typeof dns.lookup);
+}
+
+const named = (url: string, host: string): string => url.replace("127.0.0.1", host);
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  for (const name of ["HTTP_PROXY", "NO_PROXY"]) Reflect.deleteProperty(process.env, name);
+});
+
+describe("what is sent", () => {
+  test("is the method, headers and authentication of the monitor, and nothing of the API's", async () => {
+    const { url, received } = await recording();
+    const requestHeaders = [
+      { key: "X-Probe", value: canary("try-header") },
+      { key: "User-Agent", value: "Uptime/1" },
+    ];
+    const auth = { requestAuthUsername: "probe", requestAuthPassword: canary("try-password") };
+    expect(await tried({ url: `${url}/health?deep=1`, requestHeaders, ...auth })).toEqual({
+      code: 0,
+      stdout: "1 monitor tried, none would alert at once.\n",
+      stderr: "",
+    });
+    const basic = Buffer.from(`probe:${canary("try-password")}`).toString("base64");
+    expect(received).toEqual([
+      {
+        method: "GET",
+        path: "/health?deep=1",
+        headers: {
+          host: new URL(url).host,
+          connection: expect.any(String) as string,
+          accept: "*/*",
+          "x-probe": canary("try-header"),
+          "user-agent": "Uptime/1",
+          authorization: `Basic ${basic}`,
+        },
+      },
+    ]);
+  });
+
+  test("is the authentication in the URL, if there is no other, and nothing of it is printed", async () => {
+    const { url, received } = await recording();
+    const secret = canary("try-url");
+    const { stdout } = await tried({ url: url.replace("//", `//me:${secret}@`) }, "--json");
+    const basic = Buffer.from(`me:${secret}`).toString("base64");
+    expect(received[0]?.headers.authorization).toBe(`Basic ${basic}`);
+    expect(leaksIn(stdout)).toEqual([]);
+    const declared = [{ key: "Authorization", value: "Bearer a" }];
+    await tried({ url: url.replace("//", `//me:${secret}@`), requestHeaders: declared });
+    expect(received[1]?.headers.authorization).toBe("Bearer a");
+  });
+
+  test.each(["POST", "PUT", "PATCH", "DELETE"])("is a %s only with --any-method", async (requestMethod) => {
+    const { url, received } = await recording();
+    expect(await said({ url, requestMethod })).toEqual([
+      0,
+      `skipped ${requestMethod} is only sent with --any-method`,
+    ]);
+    expect(received).toEqual([]);
+    expect((await tried({ url, requestMethod }, "--any-method")).code).toBe(0);
+    expect(received).toMatchObject([{ method: requestMethod }]);
+  });
+
+  test.each(["GET", "HEAD", "OPTIONS"])("is a %s without being asked", async (requestMethod) => {
+    const { url, received } = await recording();
+    await tried({ url, requestMethod });
+    expect(received).toMatchObject([{ method: requestMethod }]);
+  });
+
+  test("is nothing if a header cannot be sent", async () => {
+    const { url, received } = await recording();
+    expect(await said({ url, requestHeaders: [{ key: "Expect", value: "100-continue" }] })).toEqual([
+      0,
+      "skipped requestHeaders has a header that cannot be sent from here",
+    ]);
+    expect(received).toEqual([]);
+  });
+
+  test("is one request a host at a time, and eight in all", async () => {
+    resolveNames();
+    const inFlight = new Map<string, number>();
+    let [most, mostAtOneHost] = [0, 0];
+    const held: (() => void)[] = [];
+    const { url, received } = await recording(({ headers: { host = "" } }, response) => {
+      inFlight.set(host, (inFlight.get(host) ?? 0) + 1);
+      most = Math.max(
+        most,
+        [...inFlight.values()].reduce((sum, count) => sum + count, 0),
+      );
+      mostAtOneHost = Math.max(mostAtOneHost, ...inFlight.values());
+      held.push(() => {
+        inFlight.set(host, (inFlight.get(host) ?? 0) - 1);
+        response.end();
+      });
+      // Nobody is answered before eight wait, or before all of them have come.
+      if (held.length >= 8 || received.length > 22) for (const answer of held.splice(0)) answer();
+    });
+    const monitors = Array.from({ length: 30 }, (_, index) =>
+      monitor(`m${index}`, { url: named(url, `host-${index % 10}.example`) }),
+    );
+    expect((await tryState(monitors)).stdout).toBe("30 monitors tried, none would alert at once.\n");
+    expect([received.length, most, mostAtOneHost]).toEqual([30, 8, 1]);
+  });
+});
+
+describe("would alert at once", () => {
+  test.each([400, 404, 500, 503])("for the status %i", async (status) => {
+    const url = await answering("", {}, status);
+    expect(await said({ url })).toEqual([2, `alerts status ${status}`]);
+  });
+
+  test.each([200, 204, 304])("but not for the status %i", async (status) => {
+    expect((await tried({ url: await answering("", {}, status) })).code).toBe(0);
+  });
+
+  test("where nothing listens, and where the name does not exist", async () => {
+    expect(await said({ url: "http://127.0.0.1:1/" })).toEqual([
+      2,
+      "alerts failed: nothing accepts connections there",
+    ]);
+    const nowhere = (_host: string, _options: object, done: (error: Error) => void): void => {
+      done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }));
+    };
+    jest.spyOn(dns, "lookup").mockImplementation(nowhere as unknown as typeof dns.lookup);
+    expect(await said({ url: "http://nowhere.example/" })).toEqual([
+      2,
+      "alerts failed: the host name does not exist",
+    ]);
+  });
+
+  test.each(["never", "in part"])("where the server answers %s within the time", async (how) => {
+    const url = await serve((_request, response) => {
+      if (how === "in part") response.write("Wel");
+    });
+    const request = { url: new URL(url), method: "GET", headers: [], needsText: true };
+    await expect(new Sender(300).send(request)).rejects.toMatchObject({
+      code: "unreachable",
+      reason: ["no whole response within 0.3 s"],
+    });
+  });
+
+  const text = (alertCondition: string) => ({ alertCondition, alertTextLookup: "Grüße & Welcome" });
+  test.each([
+    ["url_text", "Oh: Grüße & Welcome!", 'alerts the response contains "Grüße & Welcome"'],
+    ["url_text", "Oh no", undefined],
+    ["url_no_text", "Oh no", 'alerts the response does not contain "Grüße & Welcome"'],
+    ["url_no_text", "Oh: Grüße & Welcome!", undefined],
+    ["url_unavailable", "Oh no", undefined],
+  ])("by its text (%s: %s)", async (alertCondition, body, expected) => {
+    const outcome = await said({ url: await answering(body), ...text(alertCondition) });
+    expect(outcome).toEqual(
+      expected === undefined ? [0, "1 monitor tried, none would alert at once."] : [2, expected],
+    );
+  });
+
+  test("by its text in another character set, or compressed because a header asks for it", async () => {
+    const { gzipSync, brotliCompressSync } = await import("node:zlib");
+    const latin = Buffer.from("Grüße & Welcome", "latin1");
+    const utf8 = Buffer.from("Grüße & Welcome");
+    for (const [body, headers] of [
+      [latin, { "content-type": 'text/html; charset="ISO-8859-1"' }],
+      [utf8, { "content-type": "text/html; charset=unheard-of" }],
+      [gzipSync(utf8), { "content-encoding": "gzip" }],
+      [brotliCompressSync(utf8), { "content-encoding": "br" }],
+    ] as const)
+      expect((await tried({ url: await answering(body, headers), ...text("url_text") })).code).toBe(2);
+  });
+
+  test("by its text, which a response to HEAD has not", async () => {
+    const url = await answering("Grüße & Welcome");
+    expect((await tried({ url, requestMethod: "HEAD", ...text("url_no_text") })).code).toBe(2);
+  });
+
+  const inDays = (days: number): Date => new Date(Date.now() + days * 24 * 60 * 60 * 1000);
+
+  async function secureServer(end?: Date): Promise<string> {
+    const certificate = certificateFor("shop.example", end);
+    jest.restoreAllMocks();
+    resolveNames();
+    const connect = tls.connect.bind(tls) as (options: tls.ConnectionOptions) => tls.TLSSocket;
+    jest
+      .spyOn(tls, "connect")
+      .mockImplementation(((options: tls.ConnectionOptions) =>
+        connect({ ...options, ca: certificate.authority })) as typeof tls.connect);
+    const server = createSecureServer(certificate, (_request, response) => response.end());
+    return named((await listen(server)).replace("http:", "https:"), "shop.example");
+  }
+
+  test.each([
+    [14, true],
+    [30, true],
+    [7, false],
+    [0, false],
+    [null, false],
+  ])("by its certificate of nine more days, if sslAlertDays is %s: %s", async (sslAlertDays, alerts) => {
+    const url = await secureServer(inDays(9));
+    const { code, stdout } = await tried({ url, sslAlertDays }, "--json");
+    const { monitors } = JSON.parse(stdout) as { monitors: object[] };
+    expect([code, monitors]).toMatchObject([alerts ? 2 : 0, [{ status: 200, certificateDays: 9 }]]);
+    if (alerts)
+      expect(await said({ url, sslAlertDays })).toEqual([
+        2,
+        `alerts the certificate ends in 9 days, sslAlertDays is ${sslAlertDays}`,
+      ]);
+  });
+
+  test("by a certificate that has ended, that is another's, or that nobody knows", async () => {
+    expect(await said({ url: await secureServer(inDays(-2)) })).toEqual([
+      2,
+      "alerts failed: the server's certificate is not trusted (CERT_HAS_EXPIRED)",
+    ]);
+    const url = await secureServer();
+    expect((await said({ url: url.replace("shop", "blog") }))[1]).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
+    jest.restoreAllMocks();
+    resolveNames();
+    expect((await said({ url }))[1]).toContain("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
+  });
+});
+
+describe("redirects", () => {
+  const requestHeaders = [{ key: "X-Probe", value: canary("try-header") }];
+  const secrets = { requestHeaders, requestAuthUsername: "me", requestAuthPassword: canary("try-password") };
+
+  test("are followed and told, and send headers and authentication to no other origin, nor back", async () => {
+    const last = await recording(({ url: path = "" }, response) => {
+      if (path === "/away")
+        redirectTo(`${other.url}/there?${canary("try-query")}`)(undefined as never, response);
+      else if (path === "/start") redirectTo("/away", 301)(undefined as never, response);
+      else response.writeHead(401).end();
+    });
+    const other: Awaited<ReturnType<typeof recording>> = await recording((_, response) => {
+      redirectTo(`${last.url}/back`)(undefined as never, response);
+    });
+    const { code, stdout } = await tried({ url: `${last.url}/start`, ...secrets });
+    expect(code).toBe(2);
+    expect(stdout).toContain(
+      "alerts  status 401 from another origin, which gets neither headers nor authentication; " +
+        `redirected to ${last.url}/away, then ${other.url}/there, then ${last.url}/back\n`,
+    );
+    expect(leaksIn(stdout)).toEqual([]);
+    const isKnown = ({ headers }: Received) => ["x-probe", "authorization"].map((name) => name in headers);
+    expect(last.received.map(isKnown)).toEqual([
+      [true, true],
+      [true, true],
+      [false, false],
+    ]);
+    expect(other.received.map(isKnown)).toEqual([[false, false]]);
+  });
+
+  test("are told of a monitor that would not alert", async () => {
+    const end = await answering("Hi");
+    const { url } = await recording(redirectTo(end));
+    expect(await said({ url })).toEqual([0, `ok status 200; redirected to ${end}/`]);
+  });
+
+  test("do not repeat a secret", async () => {
+    const { url } = await recording(({ url: path = "", headers }, response) => {
+      if (path === "/") redirectTo(`/${String(headers["x-probe"])}`)(undefined as never, response);
+      else response.writeHead(404).end();
+    });
+    for (const args of [[], ["--json"]]) {
+      const { stdout } = await tried({ url: `${url}/`, ...secrets }, ...args);
+      expect(stdout).toContain("(the server repeats a secret)");
+      expect(leaksIn(stdout)).toEqual([]);
+    }
+  });
+
+  test.each([
+    [301, "POST", "GET"],
+    [302, "POST", "GET"],
+    [303, "PUT", "GET"],
+    [307, "POST", "POST"],
+    [308, "DELETE", "DELETE"],
+    [303, "HEAD", "HEAD"],
+    [301, "PUT", "PUT"],
+  ])("(%i) of a %s send a %s", async (status, requestMethod, next) => {
+    const { url, received } = await recording(({ url: path }, response) => {
+      if (path === "/") redirectTo("/next", status)(undefined as never, response);
+      else response.end();
+    });
+    await tried({ url: `${url}/`, requestMethod }, "--any-method");
+    expect(received.map(({ method }) => method)).toEqual([requestMethod, next]);
+  });
+
+  test("are followed ten times", async () => {
+    const { url, received } = await recording(redirectTo("/again"));
+    const [code, line] = await said({ url });
+    expect([code, line]).toEqual([
+      2,
+      expect.stringMatching(/^alerts more than 10 redirects; redirected to /),
+    ]);
+    expect(received).toHaveLength(11);
+  });
+
+  test("to something else than a web page are not followed", async () => {
+    expect((await tried({ url: await answering("", { location: "ftp://127.0.0.1/" }, 302) })).code).toBe(0);
+  });
+});
+
+describe("link-local addresses", () => {
+  test.each([
+    ["169.254.169.254", true],
+    ["fe80::1", true],
+    ["fe80::1%eth0", true],
+    ["[fe80::1]", true],
+    ["::ffff:169.254.169.254", true],
+    ["64:ff9b::169.254.169.254", true],
+    ["169.253.0.1", false],
+    ["127.0.0.1", false],
+    ["::1", false],
+    ["169.254.example", false],
+  ])("(%s: %s) are known in every form", (address, expected) => {
+    expect(isLinkLocal(address)).toBe(expected);
+  });
+
+  const refusal = "skipped leads to a link-local address, which is never asked";
+  // The spelling of a number is the URL parser's to know.
+  test.each(["169.254.169.254", "0xA9FEA9FE", "[::ffff:a9fe:a9fe]", "[fe80::1]"])(
+    "are not asked if the URL names one (%s)",
+    async (host) => {
+      expect(await said({ url: `http://${host}/latest/meta-data` })).toEqual([0, refusal]);
+    },
+  );
+
+  test.each(["169.254.169.254", "fe80::1"])(
+    "are not asked if a name stands for one (%s), or a redirect leads there",
+    async (address) => {
+      resolveNames({ "cloud.example": address });
+      expect(await said({ url: "http://cloud.example/" })).toEqual([0, refusal]);
+      expect(await said({ url: "https://cloud.example/" })).toEqual([0, refusal]);
+      for (const place of [
+        "http://cloud.example/",
+        `http://${address.includes(":") ? "[fe80::1]" : address}/`,
+      ]) {
+        const { url } = await recording(redirectTo(place));
+        expect(await said({ url })).toEqual([0, `${refusal}; redirected to ${place}`]);
+      }
+    },
+  );
+
+  test("are not asked of a proxy, which gets other requests", async () => {
+    resolveNames({ "cloud.example": "169.254.169.254" });
+    const { url, received } = await recording();
+    const proxy = await Proxy.start(url);
+    process.env.HTTP_PROXY = proxy.url;
+    try {
+      expect(await said({ url: "http://cloud.example/" })).toEqual([0, refusal]);
+      expect(await said({ url: "http://169.254.169.254/" })).toEqual([0, refusal]);
+      expect(proxy.received).toEqual([]);
+      expect((await tried({ url: "http://shop.example/" })).code).toBe(0);
+      expect([proxy.received.length, received.length]).toEqual([1, 1]);
+    } finally {
+      proxy.stop();
+    }
+  });
+});
+
+describe("what is not tried is named", () => {
+  const hours = (count: number): string =>
+    new Date(Date.now() + count * 60 * 60 * 1000).toISOString().slice(0, 19);
+
+  test("paused monitors and open maintenance windows, but not those of other times", async () => {
+    const { url, received } = await recording();
+    const [before, earlier, later] = [hours(-2), hours(-1), hours(1)];
+    const window = (start: string, end: string) => ({ maintenanceStartAt: start, maintenanceEndAt: end });
+    expect(
+      await tryState([
+        monitor("paused", { url, pause: true }),
+        monitor("serviced", { url, ...window(earlier, later) }),
+        monitor("past", { url, ...window(before, earlier) }),
+        monitor("coming", { url, ...window(later, hours(2)) }),
+        monitor("half", { url, maintenanceStartAt: earlier, maintenanceEndAt: null }),
+        { ...monitor("site", {}), type: "pulumi-nodejs:dynamic/uptime:Domain" },
+      ]),
+    ).toEqual({
+      code: 0,
+      stdout: [
+        "Monitor           Result   Why",
+        "Monitor paused    skipped  paused",
+        `Monitor serviced  skipped  its maintenance window is open until ${later}, if that is UTC`,
+        "",
+        "3 monitors tried, none would alert at once, 2 skipped.",
+        "",
+      ].join("\n"),
+      stderr: "",
+    });
+    expect(received).toHaveLength(3);
+  });
+
+  test("values that a state file has encrypted", async () => {
+    const { url, received } = await recording();
+    const { code, stdout } = await tryState([
+      monitor("shop", { url, requestHeaders: [{ key: "A", value: "b" }] }, "ciphertext"),
+    ]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/skipped {2}requestHeaders is encrypted in this state; `pulumi stack export/),
+    ]);
+    expect(received).toEqual([]);
+  });
+
+  test("values that no monitor can have", async () => {
+    expect(await said({ url: "ftp://shop.example/" })).toEqual([
+      0,
+      "skipped url is not one that a monitor can have",
+    ]);
+    expect(await said({ requestMethod: "TRACE" })).toEqual([
+      0,
+      "skipped requestMethod is not one that a monitor can have",
+    ]);
+  });
+});
+
+describe("which monitors", () => {
+  test("--state alone reads the stack's", async () => {
+    const url = await answering("", {}, 404);
+    const env = withStack(folder, {}, [monitor("shop", { url })]);
+    const outcome = await cli({ url: "", apiKey: "" }, folder, ["try", "--state"], { env });
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining("no Pulumi.yaml") as string });
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: site\nruntime: yaml\n");
+    expect(await cli({ url: "", apiKey: "" }, folder, ["try", "--state"], { env })).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/^Monitor shop +alerts +status 404$/m) as string,
+    });
+  });
+
+  test("--all reads the account's, and skips those whose password the API does not show", async () => {
+    const { url, received } = await recording((_, response) => response.writeHead(500).end());
+    emulator.monitors.add({
+      ...home,
+      url,
+      request_headers: [{ key: "X-Probe", value: canary("try-header") }],
+    });
+    emulator.monitors.add({ ...home, url, request_auth_username: "me", request_auth_password: "hidden" });
+    emulator.monitors.add({ ...home, url, pause: true });
+    const { code, stdout } = await cli(emulator, folder, ["try", "--all"]);
+    expect([code, stdout]).toEqual([
+      2,
+      [
+        "Monitor           Result   Why",
+        "Monitor 1 (Home)  alerts   status 500",
+        "Monitor 2 (Home)  skipped  requestAuthPassword is not shown by the API",
+        "Monitor 3 (Home)  skipped  paused",
+        "",
+        "1 monitor tried, 1 would alert at once, 2 skipped.",
+        "",
+      ].join("\n"),
+    ]);
+    expect(received).toMatchObject([{ headers: { "x-probe": canary("try-header") } }]);
+    expect(JSON.stringify(received)).not.toContain(emulator.apiKey);
+    expect(emulator.writes()).toEqual([]);
+  });
+
+  test("--all of a project whose stack cannot be read takes its settings from elsewhere, and says so", async () => {
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: site\nruntime: yaml\n");
+    const outcome = await cli(emulator, folder, ["try", "--all"], { env: { PATH: folder } });
+    expect(outcome).toMatchObject({
+      code: 0,
+      stdout: "0 monitors tried.\n",
+      stderr: expect.stringMatching(
+        /^The project's stack cannot be read, so settings come only from/,
+      ) as string,
+    });
+  });
+
+  test("errors have exit code 1: of the API, of a file, of arguments", async () => {
+    const other = { url: emulator.url, apiKey: "another" };
+    expect(await cli(other, folder, ["try", "--all"])).toMatchObject({ code: 1, stdout: "" });
+    expect(await cli(emulator, folder, ["try", "--state", "none.json"])).toMatchObject({ code: 1 });
+    expect(await cli(emulator, folder, ["try", "--all", "--state"])).toMatchObject({ code: 1 });
+    expect(await cli(emulator, folder, ["try", "--account", "eu"])).toMatchObject({
+      code: 1,
+      stderr: "--account is for --all only.\n",
+    });
+  });
+});
+
+describe("what is printed", () => {
+  const secretUrl = (url: string) => ({
+    ...monitor("shop", {}),
+    outputs: { ...home, url: { ...secretMark, plaintext: JSON.stringify(url) } },
+  });
+
+  test("names no part of a secret URL or text", async () => {
+    const { url } = await recording(({ url: path = "" }, response) => {
+      if (path.endsWith("next")) response.writeHead(404).end();
+      else redirectTo("/next")(undefined as never, response);
+    });
+    const { stdout } = await tryState([secretUrl(`${url}/${canary("try-url")}`)], "--json");
+    expect(JSON.parse(stdout)).toEqual({
+      monitors: [
+        {
+          title: "Monitor shop",
+          urn: expect.stringContaining("::shop") as string,
+          id: "7",
+          outcome: "alerts",
+          reasons: [{ code: "status", text: "status 404" }],
+          status: 404,
+          redirects: ["a secret address"],
+        },
+      ],
+    });
+    const lookup = { ...secretMark, plaintext: JSON.stringify(canary("try-text")) };
+    const properties = { url: await answering("Hi"), alertCondition: "url_no_text", alertTextLookup: lookup };
+    expect(await said(properties)).toEqual([2, "alerts the response does not contain alertTextLookup"]);
+  });
+
+  test("is progress on a terminal, erased at the end", async () => {
+    writeFileSync(join(folder, "state.json"), stateOf([monitor("shop", { url: await answering("") })]));
+    const args = ["try", "--state", "state.json"];
+    const { stderr } = await cli({ url: "", apiKey: "" }, folder, args, { isTTY: true });
+    expect(stderr.endsWith("Tried 1 of 1 …\r\u001B[K")).toBe(true);
+  });
+
+  test("is a section of a comment", async () => {
+    const alerting = await tried({ url: await answering("", {}, 404) }, "--json");
+    writeFileSync(join(folder, "try.json"), alerting.stdout);
+    const comment = async () =>
+      (await cli({ url: "", apiKey: "" }, folder, ["comment", "--tried", "try.json"])).stdout;
+    expect(await comment()).toContain(
+      [
+        "#### Tried: 1 monitor tried, 1 would alert at once.",
+        "",
+        "| Monitor | Would alert at once |",
+        "| --- | --- |",
+        "| `Monitor shop` | `status 404` |",
+      ].join("\n"),
+    );
+    const fine = await tried({ url: await answering("") }, "--json");
+    writeFileSync(join(folder, "try.json"), fine.stdout);
+    expect(await comment()).toContain("#### Tried: 1 monitor tried, none would alert at once.\n");
+    writeFileSync(join(folder, "try.json"), "");
+    expect(await comment()).toContain("`pulumi-uptime try` printed no result; see the log of the job.");
+  });
+});
