@@ -3,7 +3,7 @@ import { message } from "../../api/errors";
 import { parseUrn } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
 import { monitor } from "../../definitions/monitor";
-import { stringsIn } from "../../engine/redactor";
+import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/request";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { readDeclared } from "../export/records";

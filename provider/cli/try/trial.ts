@@ -1,7 +1,8 @@
 import { message, quote, type Message } from "../../api/errors";
 import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
-import { Redactor, stringsIn } from "../../engine/redactor";
+import { Redactor } from "../../engine/redactor";
+import { stringsIn } from "../../engine/secret-strings";
 import { checkOf, type Check } from "./check-request";
 import type { ReadMonitor } from "./monitors";
 import type { TriedMonitor } from "./report";
