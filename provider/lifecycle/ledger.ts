@@ -57,6 +57,8 @@ export class Ledger {
   take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false } = {}): void {
     const entry = this.entry(id);
     this.heard.add(id);
+    // An import may name a record that this run has created.
+    if (entry.taken && entry.taken.claim !== claim) entry.inState.set(entry.taken.claim, entry.taken.owner);
     entry.taken = { claim, owner, isCreated };
     entry.isShown = true;
     if (owner !== undefined) entry.importers.delete(owner);

@@ -153,6 +153,9 @@ const seen: Record<string, Scenario> = {
       run([domain("a", one)]),
     ],
   },
+  "an import of a record that its own run has created is refused": runs(
+    run([a, { ...a, parent: "x:y:Front", import: "1", after: ["monitor a"] }]),
+  ),
   "an import of a record that the replacement of another resource deletes is refused, and creates none": {
     records: byHand,
     runs: [

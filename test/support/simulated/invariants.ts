@@ -33,7 +33,7 @@ class RecordHistory {
   isDeletedByHand = false;
   /** It may differ from state since the last run with a refresh that was green. */
   isChangedByHand = false;
-  /** Fields that it does not show may differ from state: an import cannot compare them, or state is an older one. */
+  /** Fields that it does not show may differ from state: nobody could compare them, or state is an older one. */
   mayDifferUnseen = false;
   /** It is in no state, because a run was killed, has said that it may exist, or was to leave it. */
   isStray = false;
@@ -176,7 +176,8 @@ export class Invariants {
       const history = this.history(key);
       if (!history.isOlder || old.has(`${entry.urn} ${entry.id}`)) continue;
       history.takenBy.add(entry.urn);
-      history.mayDifferUnseen ||= imports.includes(key);
+      // A lost create finds what is equal in all that is shown.
+      history.mayDifferUnseen ||= imports.includes(key) || (this.isGuessed && !history.wasThere);
     }
   }
 
