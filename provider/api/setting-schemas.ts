@@ -4,8 +4,9 @@ import * as z from "zod/mini";
 
 import { accountSettings, oneOf } from "../definitions/settings";
 import type { Setting, SettingName, settings } from "../definitions/settings";
+import { nearest } from "../common/nearest";
 import { isLoopback, parseUrl } from "../common/url";
-import { tryParseJson } from "../common/values";
+import { isObject, tryParseJson } from "../common/values";
 
 /** The address of a server, without a slash at its end, and the short hash of it that state keeps. */
 export interface Server {
@@ -122,12 +123,22 @@ function serverAt({ origin, pathname }: URL): Server {
 export const expectedAccounts = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
 
 const ownSetting = z.optional(z.string("must be a string").check(z.trim()));
-const account = z.strictObject(Object.fromEntries(accountSettings.map((name) => [name, ownSetting])), {
-  error: (issue) =>
-    issue.code === "unrecognized_keys"
-      ? `has no setting ${issue.keys.map((name) => JSON.stringify(name)).join(", ")}, only ${accountSettings.join(", ")}`
-      : "must be an object",
-});
+const account = z.object(Object.fromEntries(accountSettings.map((name) => [name, ownSetting])));
+
+/** Something wrong with the names in `uptime:accounts`, without repeating one: a key may be in the place of a name. */
+function problemOfNames(accounts: unknown): string | undefined {
+  const entries = isObject(accounts) ? Object.values(accounts) : [];
+  for (const [index, entry] of entries.entries()) {
+    const place = `must be ${expectedAccounts}: account ${index + 1} of ${entries.length}`;
+    if (!isObject(entry)) return `${place} is not an object`;
+    const unknown = Object.keys(entry).filter((name) => !accountSettings.some((known) => known === name));
+    if (unknown.length === 0) continue;
+    const near = nearest(unknown[0] ?? "", accountSettings);
+    return `${place} has a setting other than ${accountSettings.join(", ")}${near === undefined ? "" : `; did you mean ${near}?`}`;
+  }
+  return undefined;
+}
+
 const accounts = z.pipe(
   z.pipe(
     z
@@ -137,5 +148,13 @@ const accounts = z.pipe(
       ),
     z.transform(tryParseJson),
   ),
-  z.record(z.string(), account),
+  z.pipe(
+    z.unknown().check(
+      z.refine((given) => problemOfNames(given) === undefined, {
+        error: ({ input }) => problemOfNames(input),
+        abort: true,
+      }),
+    ),
+    z.record(z.string(), account),
+  ),
 );

@@ -12,13 +12,40 @@ export function counted(number: number, singular: string, plural = `${singular}s
   return `${number} ${number === 1 ? singular : plural}`;
 }
 
-/** The first words of a text, on one line and without HTML tags. Search it for secrets first: this cuts them in pieces. */
+/** Everything that is not a visible character: it could control a terminal, turn the text around, or hide in a program. */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+
+/** A string on one line, with its invisible characters written as in a program. */
+export function escapeInvisible(text: string): string {
+  return text.replace(invisible, (character) => {
+    const known = JSON.stringify(character).slice(1, -1);
+    if (known.length === 2) return known;
+    return Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
+    ).join("");
+  });
+}
+
+/**
+ * A text in which CI finds no commands of its own: a runner carries out `##[…]` and `##vso[…]` wherever they are in its log, and
+ * `::…::` at the beginning of a line.
+ */
+export function escapeCommands(text: string): string {
+  return text.replace(/##(?=\w*\[)/g, "\\u0023#").replace(/^([^\S\r\n]*):(?=:)/gm, "$1\\u003a");
+}
+
+/**
+ * The first words of a text, on one line, without HTML tags, and with invisible characters escaped. Search it for secrets first:
+ * this cuts them in pieces.
+ */
 export function excerpt(text: string): string {
   const line = text
     .slice(0, 4000)
+    .toWellFormed()
     .replace(/<(style|script)\b.*?<\/\1>/gis, " ")
     .replace(/<[^>]*>/g, " ")
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  return shorten(line, 300);
+  return shorten(escapeInvisible(line), 300);
 }

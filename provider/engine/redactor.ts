@@ -2,7 +2,7 @@ import { message, quote, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
-import { excerpt } from "../common/text";
+import { escapeCommands, excerpt } from "../common/text";
 import { mapLeaves, isObject } from "../common/values";
 import type { InputProblem } from "../lifecycle/validate";
 import { SecretDetector } from "./secret-detector";
@@ -33,13 +33,13 @@ export class Redactor {
 
   /** A message for a person, like {@link error}. */
   message(text: string | Message): string {
-    if (typeof text === "string") return text.toWellFormed();
+    if (typeof text === "string") return escapeCommands(text.toWellFormed());
     const detector = new SecretDetector(this.secrets);
     const parts = text.map((part) => {
       if (typeof part === "string") return part;
       return detector.finds(part.text) ? redacted : excerpt(part.text);
     });
-    return parts.join("").toWellFormed();
+    return escapeCommands(parts.join("").toWellFormed());
   }
 
   /** A problem of an input, with the input's name in the text. */

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { message, messageOf, UptimeError } from "../api/errors";
+import { UptimeError } from "../api/errors";
 import { noNote, type Line, type RunNote, type Verb } from "./run-note";
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
@@ -52,22 +52,32 @@ class NoteFile implements RunNote {
       if (this.offset === 0) this.openFolder();
       appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
     } catch (error) {
-      throw new UptimeError(
-        message`The processes of this run cannot be told, because the folder ${this.folder} cannot be written (${messageOf(error)}). Set TMPDIR to a folder that can.`,
-        { cause: error },
-      );
+      throw this.failure(error instanceof Error ? error.message : String(error), error);
     }
   }
 
   linesAbout(place: string): readonly Line[] {
-    if (!isOwnFolder(this.folder)) return [];
+    if (problemOf(this.folder) !== undefined) return [];
     this.read();
     return (this.lines.get(place) ?? []).filter((line) => this.isOwn(line) || isRunning(line.writer));
   }
 
+  problem(): UptimeError | undefined {
+    const problem = problemOf(this.folder);
+    return problem === undefined ? undefined : this.failure(problem);
+  }
+
+  private failure(reason: string, cause?: unknown): UptimeError {
+    return new UptimeError(
+      `The processes of this run cannot be told, because the folder ${this.folder} cannot be written (${reason}). Set TMPDIR to a folder that can.`,
+      { cause },
+    );
+  }
+
   private openFolder(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    if (!isOwnFolder(this.folder)) throw new Error("it belongs to another user");
+    const problem = problemOf(this.folder);
+    if (problem !== undefined) throw new Error(problem);
     for (const name of readdirSync(this.folder)) removeIfOld(join(this.folder, name));
   }
 
@@ -104,14 +114,19 @@ function* linesIn(text: string): Generator<Line> {
 const isVerb = (word: string | undefined): word is Verb =>
   word === "takes" || word === "keeps" || word === "deletes";
 
-/** Whether a folder belongs to this user. Another one may have created it first. */
-function isOwnFolder(folder: string): boolean {
+/** Why a folder that exists cannot be trusted: everybody may create it, and it would be theirs. */
+function problemOf(folder: string): string | undefined {
+  let stats: ReturnType<typeof lstatSync>;
   try {
-    const stats = lstatSync(folder);
-    return stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
-  } catch {
-    return false;
+    stats = lstatSync(folder);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? undefined : message;
   }
+  if (process.getuid === undefined) return undefined;
+  if (!stats.isDirectory()) return "it is not a folder";
+  if (stats.uid !== process.getuid()) return "it belongs to another user";
+  return (stats.mode & 0o022) === 0 ? undefined : "others may write it";
 }
 
 /** Removes the note of a run that is over: nobody has written it for a day, and no writer runs. */

@@ -36,10 +36,17 @@ export interface RunNote {
   linesAbout(place: string): readonly Line[];
   /** Whether a line is of this process. */
   isOwn(line: Line): boolean;
+  /** Why nothing can be told to the others, or heard from them. */
+  problem(): UptimeError | undefined;
 }
 
 /** For a process that shares no note: a command, or a lookup in a program. */
-export const noNote: RunNote = { add: () => undefined, linesAbout: () => [], isOwn: () => true };
+export const noNote: RunNote = {
+  add: () => undefined,
+  linesAbout: () => [],
+  isOwn: () => true,
+  problem: () => undefined,
+};
 
 /** What the processes of a run tell each other about the records of one kind in one account. */
 export class RecordNote {
@@ -48,6 +55,8 @@ export class RecordNote {
     private readonly definition: Definition,
     private readonly address: Address,
     private readonly key: string,
+    /** Tells a person that something which goes on without the note may be wrong. */
+    private readonly warn: (problem: unknown) => void = () => undefined,
   ) {}
 
   /** A resource of the program keeps the record that it has in state. */
@@ -68,11 +77,12 @@ export class RecordNote {
   /** Whether another process adopted a record of this process between the create and its answer. */
   private wasAdopted(id: string): boolean {
     try {
-      const lines = this.note.linesAbout(this.placeOf(id)).slice(0, -1);
+      const lines = this.linesAbout(id).slice(0, -1);
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || line.verb === "deletes") + 1);
       return since.some((line) => line.verb === "takes" && line.key === this.key && !this.note.isOwn(line));
-    } catch {
+    } catch (error) {
       // State must get the new record, even if the note cannot be read.
+      this.warn(error);
       return false;
     }
   }
@@ -98,7 +108,7 @@ export class RecordNote {
   async mayDelete(id: string, claim: Claim, readRecord: () => Promise<ApiRecord>): Promise<boolean> {
     // With another key, the same id may be another record.
     const isOfAnotherKey = (line: Line): boolean => line.key !== this.key && line.identity !== undefined;
-    const record = this.note.linesAbout(this.placeOf(id)).some(isOfAnotherKey)
+    const record = this.linesAbout(id).some(isOfAnotherKey)
       ? await readRecord().catch(unlessMissing)
       : undefined;
     if (this.hasOther(id, claim, record)) return false;
@@ -136,7 +146,7 @@ export class RecordNote {
 
   /** The lines about a record, from its last create on: a server may use ids again. */
   private present(id: string, record?: ApiRecord): Line[] {
-    const lines = this.note.linesAbout(this.placeOf(id)).filter((line) => this.isAbout(line, record));
+    const lines = this.linesAbout(id).filter((line) => this.isAbout(line, record));
     return lines.slice(Math.max(0, lines.findLastIndex(isCreate)));
   }
 
@@ -149,9 +159,16 @@ export class RecordNote {
   private tryToAdd(verb: Verb, id: string, claim: Claim): void {
     try {
       this.note.add({ ...this.about(id, claim), verb, identity: undefined });
-    } catch {
+    } catch (error) {
       // A create has had its effect, and a delete is safe without it.
+      this.warn(error);
     }
+  }
+
+  private linesAbout(id: string): readonly Line[] {
+    const problem = this.note.problem();
+    if (problem) this.warn(problem);
+    return this.note.linesAbout(this.placeOf(id));
   }
 
   private about(id: string, claim: Claim): Pick<Line, "place" | "key" | "claim"> {

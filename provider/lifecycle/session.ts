@@ -49,6 +49,7 @@ export class Session {
   private readonly runNote: RunNote;
   protected readonly print: (line: string) => unknown;
   private readonly showWait: ShowWait;
+  private hasWarnedOfNote = false;
   private readonly interruptions = new AbortController();
   /** Aborted once the engine was interrupted. */
   readonly interruption: AbortSignal = this.interruptions.signal;
@@ -100,11 +101,21 @@ export class Session {
       keyFingerprint,
       ...shared,
       owners: this.owners,
-      note: new RecordNote(this.runNote, definition, address, keyFingerprint),
+      note: new RecordNote(this.runNote, definition, address, keyFingerprint, this.warnOfNote),
       clock: this.clock,
       interruption: this.interruption,
     };
   }
+
+  /** Says once that the processes of the run do not know of each other, where that is no error. */
+  private readonly warnOfNote = (problem: unknown): void => {
+    if (this.hasWarnedOfNote) return;
+    this.hasWarnedOfNote = true;
+    const reason = problem instanceof Error ? problem.message : String(problem);
+    this.print(
+      `uptime: ${reason} Until then, a create or delete does not know what other providers of this run adopt, import and delete.`,
+    );
+  };
 
   private newScope(definition: Definition, { client }: SharedAccount): SharedScope {
     const collection = new Collection(definition, client);

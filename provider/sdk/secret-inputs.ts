@@ -1,4 +1,4 @@
-import { isSecret, Output, output } from "@pulumi/pulumi";
+import { isSecret, Output } from "@pulumi/pulumi";
 
 /**
  * The names of the inputs that are secret or have a secret part. Undefined if none can be, because none is an output or has
@@ -6,22 +6,31 @@ import { isSecret, Output, output } from "@pulumi/pulumi";
  */
 export function secretInputs(args: object): Promise<readonly string[] | undefined> | undefined {
   const possible = Object.entries(args).filter(([, value]) => hasOutput(value));
-  if (possible.length === 0) return undefined;
-  const find = async (): Promise<readonly string[] | undefined> => {
-    const names = await Promise.all(
-      possible.map(async ([name, value]) => {
-        // An output that fails does so where its value is used.
-        const isMarked = await isSecret(output<unknown>(value)).catch(() => false);
-        return isMarked ? [name] : [];
-      }),
-    );
-    const secrets = names.flat();
-    return secrets.length > 0 ? secrets : undefined;
-  };
-  return find();
+  return possible.length > 0 ? namesOfSecrets(possible) : undefined;
+}
+
+async function namesOfSecrets(
+  inputs: readonly (readonly [string, unknown])[],
+): Promise<readonly string[] | undefined> {
+  // An output that fails does so where its value is used.
+  const find = ([, value]: readonly [string, unknown]): Promise<boolean> =>
+    hasSecret(value).catch(() => false);
+  const found = await Promise.all(inputs.map(find));
+  const names = inputs.flatMap(([name], index) => (found[index] ? [name] : []));
+  return names.length > 0 ? names : undefined;
 }
 
 function hasOutput(value: unknown): boolean {
-  if (Output.isInstance(value) || value instanceof Promise) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(hasOutput);
+  return isLater(value) || partsOf(value).some(hasOutput);
 }
+
+async function hasSecret(value: unknown): Promise<boolean> {
+  if (Output.isInstance(value)) return isSecret(value);
+  if (isLater(value)) return hasSecret(await value);
+  return (await Promise.all(partsOf(value).map(hasSecret))).includes(true);
+}
+
+const isLater = (value: unknown): boolean => Output.isInstance(value) || value instanceof Promise;
+
+const partsOf = (value: unknown): unknown[] =>
+  typeof value === "object" && value !== null ? Object.values(value) : [];

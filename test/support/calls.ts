@@ -6,7 +6,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { FrontSession } from "../../provider/engine/front";
 import type { Surroundings } from "../../provider/lifecycle/session";
-import { sigKey } from "./marks";
+import { isMarked } from "./marks";
 
 export type Properties = Record<string, unknown>;
 export const kinds = ["domain", "monitor"] as const;
@@ -240,11 +240,6 @@ function assertPlain(value: unknown, path: string): void {
 /** The engine marks secrets, and gives the provider nothing but the value. */
 export function revealed(properties: Properties = {}): Properties {
   return Object.fromEntries(
-    Object.entries(properties).map(([key, value]) => [
-      key,
-      typeof value === "object" && value !== null && sigKey in value
-        ? (value as unknown as { value: unknown }).value
-        : value,
-    ]),
+    Object.entries(properties).map(([key, value]) => [key, isMarked(value) ? value.value : value]),
   );
 }

@@ -8,3 +8,9 @@ export const sigKey = "4dabf18193072939515e22adb298388d";
 
 /** What marks a secret. */
 export const secretMark = { [sigKey]: "1b47061264138c4ac30d75fd1eb44270" };
+
+/** A value that is marked as secret. */
+export const secret = (value: unknown) => ({ ...secretMark, value });
+
+export const isMarked = (value: unknown): value is { readonly value: unknown } =>
+  typeof value === "object" && value !== null && sigKey in value;

@@ -1,4 +1,5 @@
-import type { Kind, Properties, Provider, Settings } from "./calls";
+import { revealed, type Kind, type Properties, type Provider, type Settings } from "./calls";
+import { isMarked } from "./marks";
 import { entryOf, SimulatedEngine, urnOf, type Command, type Outcome, type Plan } from "./simulated/engine";
 
 export type Inputs = Properties;
@@ -52,8 +53,10 @@ export class ModelStack {
       // To the plugin the engine passes the options itself.
       if (program.providers[kind].import) return Promise.resolve({ inputs: args, deleteBeforeReplace });
       // As the class does it.
-      const __options = { ...passed, owner: this.urnEnd };
-      return Promise.resolve({ inputs: { __options, ...args, __provider: text }, deleteBeforeReplace });
+      const secrets = Object.keys(args).filter((key) => isMarked(args[key]));
+      const __options = { ...passed, owner: this.urnEnd, ...(secrets.length > 0 && { secrets }) };
+      const inputs = { __options, ...revealed(args), __provider: text };
+      return Promise.resolve({ inputs, deleteBeforeReplace });
     });
   }
 

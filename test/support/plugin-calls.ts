@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import type { ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
@@ -12,7 +14,7 @@ import { noNote } from "../../provider/lifecycle/run-note";
 import type { Surroundings } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, wire } from "./calls";
 import type { Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
-import { sigKey, unknown } from "./marks";
+import { isMarked, secret, sigKey, unknown } from "./marks";
 
 /** A method as grpc-js calls it, as far as ours need it. */
 type UnaryMethod<Request, Response> = (
@@ -165,7 +167,7 @@ async function configure(methods: UntypedServiceImplementation, settings: Settin
   await call(methods, "configure", request, proto.ConfigureResponse);
 }
 
-/** Calls as the engine makes them: secrets go in as plain values, and come back with their mark. */
+/** Calls as the engine makes them: what was marked as secret goes in with its mark, and must come back with it. */
 function nativeCalls(
   methods: UntypedServiceImplementation,
   type: string,
@@ -175,6 +177,35 @@ function nativeCalls(
     const [scheme, project, types = "", ...name] = urn.split("::");
     const parents = types.split("$").slice(0, -1);
     return [scheme, project, [...parents, type].join("$"), ...name].join("::");
+  };
+  /** What state has marked as secret, by URN. */
+  const marked = new Map<string, Set<string>>();
+  const marksOf = (urn: string): Set<string> => {
+    const names = marked.get(urn) ?? new Set();
+    marked.set(urn, names);
+    return names;
+  };
+  /** Properties on their way to the provider. */
+  const sent = (urn: string, properties: Properties): Struct => {
+    const names = marksOf(urn);
+    for (const [name, value] of Object.entries(properties)) if (isMarked(value)) names.add(name);
+    return structOf(
+      Object.fromEntries(
+        Object.entries(properties).map(([name, value]) => [
+          name,
+          names.has(name) && !isMarked(value) && value !== null ? secret(value) : value,
+        ]),
+      ),
+    );
+  };
+  /** Properties as the engine takes them over from an answer, which must have kept the marks. */
+  const answered = (urn: string, struct: Struct | undefined, isPreview = false): Properties => {
+    const names = marksOf(urn);
+    for (const [name, value] of Object.entries(struct?.toJavaScript() ?? {}))
+      if (isMarked(value)) names.add(name);
+      else if (names.has(name) && value !== null && value !== "" && !isDeepStrictEqual(value, []))
+        throw new OperationFailed(`ILL-FORMED: ${name} has lost its mark`);
+    return propertiesIn(struct, isPreview);
   };
   const send = async <Response extends Message>(
     name: string,
@@ -186,20 +217,20 @@ function nativeCalls(
   };
   const check: Provider["check"] = async (urn, olds, news) => {
     const request = new proto.CheckRequest().setUrn(nativeUrn(urn));
-    request.setOlds(structOf(olds)).setNews(structOf(news));
+    request.setOlds(sent(urn, olds)).setNews(sent(urn, news));
     const response = await send("check", request, proto.CheckResponse);
     const failures = response.getFailuresList().map((failure) => {
       assertText(failure.getReason());
       return `${failure.getProperty()}: ${failure.getReason()}`;
     });
     // A preview checks what is not known yet too.
-    return { inputs: propertiesIn(response.getInputs(), true), failures };
+    return { inputs: answered(urn, response.getInputs(), true), failures };
   };
   const diff: Provider["diff"] = async (urn, id, outputs, inputs, news, { ignoreChanges = [] } = {}) => {
-    const request = new proto.DiffRequest().setUrn(nativeUrn(urn)).setId(id).setOlds(structOf(outputs));
+    const request = new proto.DiffRequest().setUrn(nativeUrn(urn)).setId(id).setOlds(sent(urn, outputs));
     request
-      .setOldInputs(structOf(inputs))
-      .setNews(structOf(news))
+      .setOldInputs(sent(urn, inputs))
+      .setNews(sent(urn, news))
       .setIgnorechangesList([...ignoreChanges]);
     const response = await send("diff", request, proto.DiffResponse);
     if (response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_UNKNOWN)
@@ -219,17 +250,17 @@ function nativeCalls(
     };
   };
   const create = (urn: string, inputs: Properties, isPreview: boolean): Promise<proto.CreateResponse> => {
-    const request = new proto.CreateRequest().setUrn(nativeUrn(urn)).setProperties(structOf(inputs));
+    const request = new proto.CreateRequest().setUrn(nativeUrn(urn)).setProperties(sent(urn, inputs));
     return send("create", request.setPreview(isPreview), proto.CreateResponse);
   };
   const update = (
     isPreview: boolean,
     ...[urn, id, outputs, inputs, news, { ignoreChanges = [] } = {}]: Parameters<Provider["update"]>
   ): Promise<proto.UpdateResponse> => {
-    const request = new proto.UpdateRequest().setUrn(nativeUrn(urn)).setId(id).setOlds(structOf(outputs));
+    const request = new proto.UpdateRequest().setUrn(nativeUrn(urn)).setId(id).setOlds(sent(urn, outputs));
     request
-      .setOldInputs(structOf(inputs))
-      .setNews(structOf(news))
+      .setOldInputs(sent(urn, inputs))
+      .setNews(sent(urn, news))
       .setIgnorechangesList([...ignoreChanges]);
     return send("update", request.setPreview(isPreview), proto.UpdateResponse);
   };
@@ -241,8 +272,8 @@ function nativeCalls(
       const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
       const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") throw new OperationFailed(`resource '${id}' does not exist`);
-      const inputs = propertiesIn(response.getInputs());
-      const outputs = propertiesIn(response.getProperties());
+      const inputs = answered(urn, response.getInputs());
+      const outputs = answered(urn, response.getProperties());
       const checked = await check(urn, inputs, news);
       if (checked.failures.length > 0) throw new OperationFailed(checked.failures.join("\n"));
       if ((await diff(urn, response.getId(), outputs, inputs, checked.inputs)).changes)
@@ -253,28 +284,29 @@ function nativeCalls(
       const response = old
         ? await update(true, urn, old.id, old.outputs, old.inputs, news)
         : await create(urn, news, true);
-      return propertiesIn(response.getProperties(), true);
+      return answered(urn, response.getProperties(), true);
     },
     create: async (urn, inputs) => {
       const response = await create(urn, inputs, false);
       if (response.getId() === "") throw new Error("provider did not return an ID from Create");
-      return { id: response.getId(), outputs: propertiesIn(response.getProperties()) };
+      return { id: response.getId(), outputs: answered(urn, response.getProperties()) };
     },
     read: async (urn, id, outputs, inputs, { timeout = 0 } = {}) => {
       const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id).setTimeout(timeout);
-      request.setProperties(structOf(outputs)).setInputs(structOf(inputs));
+      request.setProperties(sent(urn, outputs)).setInputs(sent(urn, inputs));
       const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") return undefined;
       const [read, readInputs] = [response.getProperties(), response.getInputs()];
-      return { id: response.getId(), outputs: propertiesIn(read), inputs: propertiesIn(readInputs) };
+      return { id: response.getId(), outputs: answered(urn, read), inputs: answered(urn, readInputs) };
     },
     update: async (...args) => {
+      const [urn] = args;
       const response = await update(false, ...args);
-      return { outputs: propertiesIn(response.getProperties()) };
+      return { outputs: answered(urn, response.getProperties()) };
     },
     delete: async (urn, id, outputs, inputs) => {
       const request = new proto.DeleteRequest().setUrn(nativeUrn(urn)).setId(id);
-      request.setProperties(structOf(outputs)).setOldInputs(structOf(inputs));
+      request.setProperties(sent(urn, outputs)).setOldInputs(sent(urn, inputs));
       await send("delete", request, Empty);
     },
   };

@@ -1,19 +1,23 @@
 import dns from "node:dns";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
+import os from "node:os";
 import { join } from "node:path";
 
 import { monitor } from "../../provider/definitions/monitor";
 import { unknownValue } from "../../provider/common/marks";
 import type { Emulator, Fault } from "../../provider/emulator";
 import { FrontSession } from "../../provider/engine/front";
+import { openRunNote } from "../../provider/lifecycle/note-file";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import { hosted } from "../support/calls";
 import type { Inputs, ModelStack } from "../support/model";
 import { startEmulator } from "../support/emulator";
+import { newFolder } from "../support/folder";
 import { listen } from "../support/http-server";
+import { secret } from "../support/marks";
 import { home } from "../support/monitors";
 import { Program } from "../support/program";
 import { isList } from "../support/sent";
@@ -247,6 +251,16 @@ const cases: Record<string, () => Promise<unknown>> = {
       ...home,
       account: "uk",
     }),
+  "Others may write the folder of the run": async () => {
+    const temporary = newFolder();
+    jest.spyOn(os, "tmpdir").mockImplementation(() => temporary);
+    mkdirSync(join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`));
+    chmodSync(join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`), 0o777);
+    emulator.monitors.add(home);
+    const surroundings = { runNote: openRunNote("127.0.0.1:4000") };
+    const importing = new Program("dynamic", {}, surroundings).resource().up({ ...home, importId: "1" });
+    return importing.finally(() => jest.restoreAllMocks());
+  },
   "An account has no key": () => stack({ "uptime:accounts": '{"eu": {}}' }).up({ ...home, account: "eu" }),
 };
 
@@ -261,6 +275,7 @@ const refusals: Record<string, Inputs> = {
   "A string is a number": { name: 5 },
   "There are spaces around a value": { name: " Home" },
   "A URL has no scheme": { url: "www.shop.example" },
+  "A value is secret": { url: secret("www.shop.example") },
   "A boolean is a string": { pause: "yes" },
   "There is no text to look for": { alertCondition: "url_text" },
   "A date does not exist": { maintenanceStartAt: "2030-02-30T22:00:00" },
@@ -301,6 +316,7 @@ function plain(message: string): string {
       )
       .replace(/https?:\/\/127\.0\.0\.1:\d+/g, "https://uptime.example.com")
       .replace(/https:\/\/no\.such\.host\.invalid/g, "https://uptime.example.com")
+      .replace(/the folder \S+ /, "the folder /tmp/pulumi-uptime-1000 ")
   );
 }
 

@@ -193,6 +193,8 @@ describe("attributes", () => {
 test("other strings stay as they are, except that they become well-formed Unicode", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), (text) => {
+      // See ci-log.test.ts.
+      fc.pre(!/##|::/.test(text));
       expect(new Redactor(["a secret that occurs nowhere"]).message([text])).toBe(text.toWellFormed());
       expect(shown(text, "a secret that occurs nowhere")).toBe(excerpt(text));
     }),

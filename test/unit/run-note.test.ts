@@ -209,9 +209,57 @@ describe("a note that cannot be read", () => {
     const path = file();
     fs.rmSync(path);
     fs.mkdirSync(path);
-    const session = new FrontSession({ runNote: openRunNote(engine) });
+    const lines: string[] = [];
+    const print = (line: string): number => lines.push(line);
+    const session = new FrontSession({ runNote: openRunNote(engine), print });
     const { id } = await hosted(monitor, settingsOf(), session).create(home);
     expect(storedIds()).toEqual([id]);
+    expect(lines).toEqual([expect.stringMatching(/^uptime: .*EISDIR.* does not know what other providers/)]);
+  });
+
+  test.each<[string, () => void, RegExp]>([
+    [
+      "is a link",
+      () => {
+        fs.symlinkSync(newFolder(), folder());
+      },
+      /it is not a folder/,
+    ],
+    [
+      "can be written by others",
+      () => {
+        fs.mkdirSync(folder());
+        fs.chmodSync(folder(), 0o770);
+      },
+      /others may write it/,
+    ],
+    [
+      "is of another user",
+      () => {
+        fs.mkdirSync(folder(), { mode: 0o700 });
+        const uid = process.getuid?.() ?? 0;
+        // Its name is that of the present user.
+        jest.spyOn(fs, "lstatSync").mockImplementation(((path: string) => ({
+          mode: fs.statSync(path).mode,
+          isDirectory: () => true,
+          uid: uid + 1,
+        })) as unknown as typeof fs.lstatSync);
+      },
+      /it belongs to another user/,
+    ],
+  ])("because its folder %s, is not used; creates and deletes say so once", async (_, spoil, reason) => {
+    spoil();
+    const lines: string[] = [];
+    const one = new Program(
+      "dynamic",
+      {},
+      { runNote: openRunNote(engine), print: (line) => lines.push(line) },
+    ).resource();
+    await one.up(home);
+    await one.destroy();
+    expect(storedIds()).toEqual([]);
+    expect(fs.readdirSync(folder())).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(reason)]);
   });
 });
 

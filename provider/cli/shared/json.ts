@@ -1,5 +1,7 @@
 import type * as z from "zod/mini";
 
+import { escapeCommands } from "../../common/text";
+
 /** Parses a JSON text; undefined if it has another form. */
 export function parseAs<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
   try {
@@ -15,7 +17,7 @@ export function parsePrinted<T>(schema: z.ZodMiniType<T>, text: string): T | und
   return parseAs(schema, start < 0 ? text : text.slice(start));
 }
 
-/** JSON as people read it. */
+/** JSON as people read it, and without commands for the CI that has it in its log. */
 export function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+  return `${escapeCommands(JSON.stringify(value, undefined, 2))}\n`;
 }

@@ -1,18 +1,8 @@
-import { shorten } from "../../common/text";
+import { escapeCommands, escapeInvisible as escapeCharacters, shorten } from "../../common/text";
 
-/** Everything that is not a visible character: it could control a terminal, or hide in a program. */
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-
-/** A string on one line, with its invisible characters written as in a program. */
+/** A string on one line, with its invisible characters, and what CI would take for a command, written as in a program. */
 export function escapeInvisible(text: string): string {
-  return text.replace(invisible, (character) => {
-    const known = JSON.stringify(character).slice(1, -1);
-    if (known.length === 2) return known;
-    return Array.from(
-      { length: character.length },
-      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
-    ).join("");
-  });
+  return escapeCommands(escapeCharacters(text));
 }
 
 /** A string literal of a program: in double quotes unless that takes more escapes. */
@@ -40,7 +30,8 @@ export function codeSpan(text: string): string {
 
 /** Backticks that no text inside them can end. */
 export function fenceFor(text: string, least: number): string {
-  const longest = Math.max(least - 1, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  let longest = least - 1;
+  for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length);
   return "`".repeat(longest + 1);
 }
 

@@ -27,6 +27,7 @@ export function noteOf<T>(
     linesAbout: (place) =>
       notes.flatMap(({ process, line }) => (line.place === place && isRunning(process) ? [line] : [])),
     isOwn: (line) => own.has(line),
+    problem: () => undefined,
   };
 }
 

@@ -1,0 +1,187 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import { Monitor, type MonitorArgs } from "../../provider";
+import { secretInputs } from "../../provider/sdk/secret-inputs";
+import { canary } from "../support/canary.cjs";
+import { secret } from "../support/marks";
+import { startMocks, settled } from "../support/mocks";
+import { home } from "../support/monitors";
+import { PluginProcess } from "../support/plugin-calls";
+import { fronts, Program } from "../support/program";
+import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
+
+const token = canary("url-token");
+const url = `https://example.com/hook?token=${token}&team=7`;
+const declared = { ...home, url: secret(url) };
+
+/** Ways in which a server repeats a URL. */
+const extraFields = {
+  last_error: `GET ${url} timed out`,
+  path: `/hook?token=${token}&team=7`,
+  check: { token, url, host: "example.com" },
+};
+const cleaned = {
+  last_error: "(the server repeats a secret)",
+  path: "(the server repeats a secret)",
+  check: {
+    token: "(the server repeats a secret)",
+    url: "(the server repeats a secret)",
+    host: "example.com",
+  },
+};
+
+describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
+  withServer();
+  const settings = { "uptime:refreshAttributes": "true" };
+
+  test("is in no attribute after a create, an update and a refresh, and in the API as declared", async () => {
+    emulator.dialect = { extraFields };
+    const one = new Program(front, settings).resource();
+    for (const operation of [
+      () => one.up(declared),
+      () => one.up({ ...declared, interval: 300 }),
+      () => one.refresh(),
+    ]) {
+      await operation();
+      expect(one.state?.outputs.attributes).toMatchObject(cleaned);
+      expect(one.state?.outputs.url).toBe(url);
+      expect(emulator.monitors.all()).toMatchObject([{ url }]);
+    }
+    await one.destroy();
+    expect(emulator.monitors.all()).toEqual([]);
+  });
+
+  test("is in no attribute if the operation failed half-way", async () => {
+    emulator.dialect = { extraFields, notStored: ["alert_text_lookup"] };
+    const one = new Program(front, settings).resource();
+    const failure = await failureOf(one.up({ ...declared, alertTextLookup: "fine" }));
+    expect(failure).toContain('alertTextLookup was sent as "fine" and is null');
+    expect(one.state?.outputs.attributes).toMatchObject(cleaned);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ["a URL", { url: secret(`ftp://${token}`) }, "url must be an absolute URL that begins with http"],
+    ["a string with spaces", { name: secret(` ${token}`) }, "name must not begin or end with spaces"],
+    ["a value that is not allowed", { interval: secret(4711) }, "interval must be one of 60, 180"],
+    ["a number in quotes", { interval: secret("300") }, "interval is a string of digits"],
+    ["a list", { alertChannelIds: secret([token]) }, "alertChannelIds[0] must be an id"],
+    ["no list", { alertChannelIds: secret(token) }, "alertChannelIds must be a list of ids"],
+    ["a type", { pause: secret(token) }, "pause must be true or false"],
+    ["a date", { maintenanceStartAt: secret(token) }, "maintenanceStartAt must be a date that exists"],
+    [
+      "a pair of dates",
+      { maintenanceStartAt: secret("2031-02-03T04:05:06"), maintenanceEndAt: "2030-12-31T23:59:59" },
+      "maintenanceEndAt does not fit maintenanceStartAt (their values are secret",
+    ],
+  ])("is not in the refusal of %s", async (_, change, reason) => {
+    const failure = await failureOf(new Program(front).resource().up({ ...declared, ...change }));
+    expect(failure).toContain(reason);
+    for (const value of [token, "4711", '"300"', "nearest", "2031", "2030-12"])
+      expect(failure).not.toContain(value);
+  });
+
+  test("is not in the refusal of an import, nor is what the record has there", async () => {
+    const id = String(emulator.monitors.add({ ...home, url: `${url}&by=hand` }).id);
+    const program = new Program(front);
+    const { monitor } = program.providers;
+    const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
+    const failure = await failureOf(
+      monitor.import
+        ? monitor.import(urn, id, declared)
+        : program.resource().up({ ...declared, importId: id }),
+    );
+    expect(failure).toContain("url differs from what monitor 1 has (both are secret, so neither is shown)");
+    expect(failure).not.toContain(token);
+  });
+
+  test("is not in the error of a refused adoption", async () => {
+    emulator.monitors.add({ ...home, url, interval: 300 });
+    const adopting = new Program(front, { "uptime:adoptExisting": "true" });
+    const failure = await failureOf(adopting.resource().up(declared));
+    expect(failure).toContain("interval is 300 and would be 60");
+    expect(failure).not.toContain(token);
+  });
+
+  test("is not in the error if the API does not store it", async () => {
+    const one = new Program(front).resource();
+    await one.up(home);
+    emulator.dialect = { notStored: ["url"] };
+    const failure = await failureOf(one.up(declared));
+    expect(failure).toContain("url (what is there differs from what was sent)");
+    expect(failure).not.toContain(token);
+  });
+
+  test("is in no error in which the server repeats it", async () => {
+    const one = new Program(front).resource();
+    on("POST", answer(422, { message: `GET ${url} is down`, errors: { url: [`token=${token} is old`] } }));
+    const failure = await failureOf(one.up(declared));
+    expect(failure).toContain("(the server repeats a secret)");
+    expect(failure).not.toContain(token);
+  });
+
+  test("is in no error of a refresh and a delete, which get it from state", async () => {
+    const one = new Program(front).resource();
+    await one.up(declared);
+    for (const [method, operation] of [
+      ["GET", () => one.refresh()],
+      ["DELETE", () => one.destroy()],
+    ] as const) {
+      on(method, answer(403, { message: `${token} is not allowed` }));
+      const failure = await failureOf(operation());
+      expect(failure).toContain("(the server repeats a secret)");
+      expect(failure).not.toContain(token);
+    }
+  });
+
+  test("does not hide the few values that everybody knows, nor booleans", async () => {
+    emulator.dialect = { extraFields: { note: "60 is fine", method: "GET", paused_by: "true" } };
+    const one = new Program(front, settings).resource();
+    await one.up({ ...home, interval: secret(60), requestMethod: secret("GET"), cacheBuster: secret(true) });
+    expect(one.state?.outputs.attributes).toMatchObject({ note: "60 is fine", method: "GET" });
+  });
+});
+
+describe("a lookup by a secret", () => {
+  withServer();
+
+  test("through the plugin names it in no error, and finds secrets", async () => {
+    const plugin = new PluginProcess({ clock });
+    plugin.begin(settingsOf());
+    const failure = await failureOf(plugin.invoke("uptime:index:getMonitor", { url: secret(url) }));
+    expect(failure).toContain("getMonitor found no monitor with url [secret] at");
+    expect(failure).not.toContain(token);
+    emulator.monitors.add({ ...home, url });
+    expect(await plugin.invoke("uptime:index:getMonitor", { url: secret(url) })).toMatchObject({ id: "1" });
+  });
+});
+
+describe("the class", () => {
+  const optionsOf = async (args: object): Promise<Record<string, unknown> | undefined> => {
+    const registered = await startMocks();
+    const resource = new Monitor("home", { ...home, ...args } as MonitorArgs);
+    await settled(resource.urn);
+    return registered.at(-1)?.inputs.__options as Record<string, unknown> | undefined;
+  };
+  const own = { owner: "pulumi-nodejs:dynamic/uptime:Monitor::home" };
+
+  test.each<[string, object, string[] | undefined]>([
+    ["plain values", { alertChannelIds: [1] }, undefined],
+    ["outputs that are not secret", { url: pulumi.output("https://a.example") }, undefined],
+    ["a secret", { url: pulumi.secret("https://a.example") }, ["url"]],
+    ["a secret in a list", { alertChannelIds: [1, pulumi.secret(2)] }, ["alertChannelIds"]],
+    ["a promise of a secret", { name: Promise.resolve(pulumi.secret("a")) }, ["name"]],
+    ["what is always secret", { requestAuthPassword: pulumi.secret("a") }, undefined],
+    [
+      "several",
+      { name: pulumi.secret("a"), interval: pulumi.output(60), url: pulumi.secret("https://a.example") },
+      ["name", "url"],
+    ],
+  ])("tells the provider the names of inputs that are secret: %s", async (_, args, secrets) => {
+    expect(await optionsOf(args)).toEqual({ ...own, ...(secrets && { secrets }) });
+  });
+
+  test("leaves it to the input to fail", async () => {
+    const failing = Promise.reject(new Error("no such secret"));
+    await expect(secretInputs({ url: failing })).resolves.toBeUndefined();
+  });
+});
