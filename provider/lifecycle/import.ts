@@ -28,14 +28,14 @@ export async function checkImport(
   options: EngineOptions,
 ): Promise<CheckedImport> {
   const { owner, ignoreChanges } = options;
-  const { definition, ledger, owners } = scope;
+  const { definition, ledger, note, owners } = scope;
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
     warnings: [],
   });
-  if (ledger.isDeleted(id))
-    return refuse(`names ${singular} ${id}, which this run has deleted: remove the option import`);
+  if (ledger.isDeleted(id) || note.isDeleted(id))
+    return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
   const rival = ledger.declaredRival(id, undefined, owner);
   if (rival !== undefined)
     return refuse(
