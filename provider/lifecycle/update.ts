@@ -3,6 +3,7 @@ import { Operation } from "../api/operation";
 import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
 import { assertNotReplaced, claimOf, hearOf } from "./claims";
 import { shownValue, wantedValues } from "./difference";
+import { assertGone } from "./gone";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -43,11 +44,13 @@ export async function update(
     const record = await sendUpdate(scope, id, wanted, operation);
     return { id, outputs: outputsOf(scope, after, record, { claim }) };
   } catch (error) {
-    if (error instanceof MissingError)
+    if (error instanceof MissingError) {
+      await assertGone(scope, id, outputs, error, operation);
       throw new UptimeError(
         message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). Run \`pulumi up --refresh --run-program\`: it removes the ${label} from state and creates it again.`,
         { cause: error },
       );
+    }
     if (error instanceof NotStoredError)
       throw new PartialFailureError(
         id,
