@@ -1,7 +1,7 @@
 import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
-import { assertNotReplaced, claimOf, hearOf } from "./claims";
+import { assertNotReplaced, hearOf } from "./claims";
 import { shownValue, wantedValues } from "./difference";
 import { assertGone } from "./gone";
 import { outputsOf } from "./outputs";
@@ -24,7 +24,7 @@ export async function update(
   const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
   hearOf(scope, id, outputs, options);
-  assertNotReplaced(scope, id, claimOf(outputs));
+  assertNotReplaced(scope, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
