@@ -300,6 +300,16 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     if (!isDone) expect(await destroyAll(all)).toEqual(["error", "error"]);
   });
 
+  test("but not if it is answered with 403, whose error says what to do if it is", async () => {
+    const [[one]] = await createdBefore(front, 1);
+    remove(one);
+    emulator.fault = () => answer(403);
+    for (const operation of [one.refresh(), one.destroy()])
+      expect(await failureOf(operation)).toMatch(
+        /may not do this\..* If the record .*`pulumi state delete URN`\.$/,
+      );
+  });
+
   test.each(faults)("but not for a refresh whose list is answered with %s", async (_, fault) => {
     const [all] = await createdBefore(front, 2);
     removeEverything();
