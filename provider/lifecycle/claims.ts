@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 
+import type { ApiRecord } from "../api/answer";
 import { message, quoteId, UptimeError } from "../api/errors";
 import { describeOwner } from "./describe";
 import type { RecordScope } from "./record-scope";
@@ -43,6 +44,11 @@ export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, opt
   throw new UptimeError(
     message`${definition.label} ${quoteId(id)} belongs to ${describeOwner(owners, owner)}, and ${rival === undefined ? "a resource of another provider" : describeOwner(owners, rival)} has it too. Remove one of the two from the program: the record stays. If the record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\` for the other.`,
   );
+}
+
+/** Whether this run deletes a record, or has deleted it. The record counts also if another process knows it by another key. */
+export function isDeletedByRun({ ledger, note }: RecordScope, id: string, record?: ApiRecord): boolean {
+  return ledger.isDeleted(id) || note.isDeleted(id, record);
 }
 
 /**
