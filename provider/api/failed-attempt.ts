@@ -129,9 +129,12 @@ export function unansweredAttempt(
   };
 }
 
+/** Some servers answer a request for a record that is gone with 403, which may also have other reasons. */
+const adviceIfGone = ". If the record no longer exists, remove it from state with `pulumi state delete URN`";
+
 /** Advice for a status. */
 function adviceFor(
-  { path, operation, address, settings }: AttemptedRequest,
+  { method, path, operation, address, settings }: AttemptedRequest,
   status: number,
   target: URL | undefined,
 ): string | Message {
@@ -140,9 +143,10 @@ function adviceFor(
   const ifChanged = operation.mayHaveOldSettings ? `. If you have changed it: ${oldSettings}` : "";
   const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : "";
   if (status === 401) return `The API does not accept the key from ${key}${ifChanged}${ifFormer}`;
-  if (status === 403) return `The key from ${key} may not do this${ifChanged}`;
-  if (status === 404 && /^\/api\/v1\/[^/]+$/.test(path))
-    return `There is no API at this address: check ${source}${ifChanged}`;
+  const isOfCollection = /^\/api\/v1\/[^/]+$/.test(path);
+  const ifGone = isOfCollection || !["GET", "DELETE"].includes(method) ? "" : adviceIfGone;
+  if (status === 403) return `The key from ${key} may not do this${ifChanged}${ifGone}`;
+  if (status === 404 && isOfCollection) return `There is no API at this address: check ${source}${ifChanged}`;
   if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
   if (target) {
     // The query may hold a secret of the other server, such as a session.

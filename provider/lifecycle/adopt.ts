@@ -3,7 +3,7 @@ import { joinMessages, message, UptimeError, type Message } from "../api/errors"
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, notShown, type Baseline } from "./baseline";
-import { newClaim } from "./claims";
+import { isDeletedByRun, newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
 import { compare, differences, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
@@ -36,9 +36,8 @@ export async function adopt(
   const { definition, ledger, note } = scope;
   const isFree = (record: ApiRecord): boolean =>
     !ledger.hasOther(record.id) &&
-    !ledger.isDeleted(record.id) &&
     !note.hasOther(record.id, undefined, record) &&
-    !note.isDeleted(record.id, record);
+    !isDeletedByRun(scope, record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));

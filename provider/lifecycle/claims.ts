@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 
+import type { ApiRecord } from "../api/answer";
 import { message, quoteId, UptimeError } from "../api/errors";
 import { describeOwner } from "./describe";
 import type { RecordScope } from "./record-scope";
@@ -36,7 +37,7 @@ export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, opt
   const { owner } = options;
   if (!owners.isDeclared(owner)) return;
   const claim = claimOf(outputs);
-  assertNotReplaced(scope, id, claim);
+  assertNotReplaced(scope, id, outputs);
   note.keep(id, claim);
   const rival = ledger.declaredRival(id, claim, owner);
   if (rival === undefined && !note.hasOther(id, claim)) return;
@@ -45,13 +46,25 @@ export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, opt
   );
 }
 
+/** Whether this run deletes a record, or has deleted it. The record counts also if another process knows it by another key. */
+export function isDeletedByRun({ ledger, note }: RecordScope, id: string, record?: ApiRecord): boolean {
+  return ledger.isDeleted(id) || note.isDeleted(id, record);
+}
+
 /**
- * Throws if the record of a resource is gone for certain, because the server has given its id to a record that this run has
+ * Whether the record of a resource is gone for certain, because the server has given its id to a record that this run has
  * created.
  */
-export function assertNotReplaced({ definition, ledger, note }: RecordScope, id: string, claim: Claim): void {
-  if (ledger.isVoid(id, claim) || note.isCreatedElsewhere(id, claim))
+export function isReplaced({ ledger, note }: RecordScope, id: string, outputs: Outputs): boolean {
+  const claim = claimOf(outputs);
+  return ledger.isVoid(id, claim) || note.isCreatedElsewhere(id, claim);
+}
+
+/** Throws if {@link isReplaced}. */
+export function assertNotReplaced(scope: RecordScope, id: string, outputs: Outputs): void {
+  const { label, singular } = scope.definition;
+  if (isReplaced(scope, id, outputs))
     throw new UptimeError(
-      message`The record of this ${definition.label} is gone: the server has given its id ${quoteId(id)} to a ${definition.singular} that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
+      message`The record of this ${label} is gone: the server has given its id ${quoteId(id)} to a ${singular} that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
     );
 }

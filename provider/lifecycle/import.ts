@@ -3,7 +3,7 @@ import { joinMessages, message, MissingError, withoutPeriod, UptimeError, type M
 import { Operation } from "../api/operation";
 import { fieldOf, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { newClaim } from "./claims";
+import { isDeletedByRun, newClaim } from "./claims";
 import { describeOwner, describeRecord, resourceName, quoteValue } from "./describe";
 import { compare, differences, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
@@ -34,8 +34,8 @@ export async function checkImport(
     problems: [{ property: "import", reason }],
     warnings: [],
   });
-  if (ledger.isDeleted(id))
-    return refuse(`names ${singular} ${id}, which this run has deleted: remove the option import`);
+  if (isDeletedByRun(scope, id))
+    return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
   const rival = ledger.declaredRival(id, undefined, owner);
   if (rival !== undefined)
     return refuse(

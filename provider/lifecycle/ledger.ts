@@ -10,8 +10,8 @@ interface Entry {
   /** The claim of the resource that has got it in this run. */
   taken?:
     { readonly claim: Claim; readonly owner: Owner | undefined; readonly isCreated: boolean } | undefined;
-  /** The resources that are to import it. */
-  readonly importers: Set<Owner>;
+  /** The owners of planned imports: see {@link Ledger.planImport}. */
+  readonly plannedImports: Set<Owner>;
   /** The server has shown it. */
   isShown: boolean;
   mayHaveChanged: boolean;
@@ -24,7 +24,7 @@ interface Entry {
  * last living claim on it.
  *
  * An example: `a` has record 7 in state with the claim 1f0c9a2e. The program replaces `a` by `b` with the option `import` of
- * 7. The check of `b` notes an importer, its create takes 7 with a new claim; then the delete of `a` ends 1f0c9a2e, finds the
+ * 7. The check of `b` plans an import, its create takes 7 with a new claim; then the delete of `a` ends 1f0c9a2e, finds the
  * claim of `b`, and leaves the record alone.
  */
 export class Ledger {
@@ -39,18 +39,19 @@ export class Ledger {
   hear(id: string, claim: Claim, owner: Owner | undefined): void {
     const { inState, ended, taken } = this.entry(id);
     this.heard.add(id);
+    if (taken?.isCreated || taken?.claim === claim || ended.has(claim)) return;
     // The owner in a resource's outputs may be older than the one in its inputs, which come later.
-    if (taken?.claim !== claim && !ended.has(claim)) inState.set(claim, owner ?? inState.get(claim));
+    inState.set(claim, owner ?? inState.get(claim));
   }
 
   /** The program has a resource that is to import the record. */
   planImport(id: string, owner: Owner): void {
-    this.entry(id).importers.add(owner);
+    this.entry(id).plannedImports.add(owner);
   }
 
   /** The record that a resource was to import does not exist. */
   dropImport(id: string, owner: Owner | undefined): void {
-    if (owner !== undefined) this.entries.get(id)?.importers.delete(owner);
+    if (owner !== undefined) this.entries.get(id)?.plannedImports.delete(owner);
   }
 
   /** A resource gets the record: it creates, adopts or imports it. */
@@ -61,7 +62,7 @@ export class Ledger {
     if (entry.taken && entry.taken.claim !== claim) entry.inState.set(entry.taken.claim, entry.taken.owner);
     entry.taken = { claim, owner, isCreated };
     entry.isShown = true;
-    if (owner !== undefined) entry.importers.delete(owner);
+    if (owner !== undefined) entry.plannedImports.delete(owner);
     // Servers use ids again. What state says of this one is about a record that is gone.
     if (isCreated) entry.inState.clear();
     this.deleted.delete(id);
@@ -109,7 +110,7 @@ export class Ledger {
   hasOther(id: string, claim?: Claim): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
-    if (entry.importers.size > 0) return true;
+    if (entry.plannedImports.size > 0) return true;
     return this.claimsOn(entry).some((other) => other.claim !== claim);
   }
 
@@ -118,7 +119,7 @@ export class Ledger {
     const entry = this.entries.get(id);
     if (!entry) return undefined;
     const others = this.claimsOn(entry).flatMap((other) => (other.claim === claim ? [] : [other.owner]));
-    return [...entry.importers, ...others].find(
+    return [...entry.plannedImports, ...others].find(
       (other): other is Owner => other !== owner && this.owners.isDeclared(other),
     );
   }
@@ -156,7 +157,6 @@ export class Ledger {
     inState,
     taken,
   }: Entry): { readonly claim: Claim; readonly owner: Owner | undefined }[] {
-    if (taken?.isCreated) return [taken];
     return [...(taken ? [taken] : []), ...[...inState].map(([claim, owner]) => ({ claim, owner }))];
   }
 
@@ -166,7 +166,7 @@ export class Ledger {
       entry = {
         inState: new Map(),
         ended: new Set(),
-        importers: new Set(),
+        plannedImports: new Set(),
         isShown: false,
         mayHaveChanged: false,
       };

@@ -13,7 +13,7 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
-import { newClaim } from "./claims";
+import { isDeletedByRun, newClaim } from "./claims";
 import { describeRecord } from "./describe";
 import { compare, differences, shows, type WantedValues } from "./difference";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
@@ -69,16 +69,14 @@ export async function recoverCreate(
     const found = await findLost(scope, { ...sent, lost: error, isDuplicate: false }, operation);
     if (found) return found;
     if (error.next === "send again" && sends < mostSends) return error;
-    throw new UptimeError(message`${error} ${mayExistHint(definition)}`, { cause: error });
+    throw lostError(definition, error);
   }
   if (!sent.lost) throw adviseReplacement(definition, error);
   // It may be refused as a duplicate of the record that the send before has created.
   const isDuplicate = [409, 422].includes(refusalOf(error)?.status ?? 0);
   const found = isDuplicate && (await findLost(scope, { ...sent, lost: sent.lost, isDuplicate }, operation));
   if (found) return found;
-  throw new UptimeError(message`${sent.lost} Then ${messageOf(error)} ${mayExistHint(definition)}`, {
-    cause: error,
-  });
+  throw lostError(definition, sent.lost, message`Then ${messageOf(error)}`, error);
 }
 
 /**
@@ -91,12 +89,11 @@ async function findLost(
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
   const { clock, creates, definition } = scope;
-  const fail = (reason: string | Message): UptimeError =>
-    new UptimeError(message`${sent.lost} ${reason} ${mayExistHint(definition)}`, { cause: sent.lost });
+  const fail = (reason: Message): UptimeError => lostError(definition, sent.lost, reason);
   if (sent.baseline.isDoubtful)
-    throw fail(
-      `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so it is not known which ones are new.`,
-    );
+    throw fail([
+      `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so it is not known which ones are new`,
+    ]);
   const isLong = sent.isDuplicate || sent.lost.next === "never again";
   const begun = clock.now();
   creates.lost.add(sent);
@@ -114,7 +111,7 @@ async function findLost(
       const isClear = looks >= enoughLooks && !isLong && !("failure" in look);
       if (isOver || isClear || operation.isInterrupted) {
         const reason =
-          reasonToFail(definition, look) ?? (operation.isInterrupted && "Pulumi was interrupted.");
+          reasonToFail(definition, look) ?? (operation.isInterrupted && ["Pulumi was interrupted"]);
         if (reason) throw fail(reason);
         return undefined;
       }
@@ -142,13 +139,13 @@ function reasonToFail(definition: Definition, look: Look): Message | undefined {
     return message`Several new ${definition.plural} are equal to it (${joinMessages(
       equal.map((record) => describeRecord(definition, record, [])),
       ", ",
-    )}), so it is not known which one it has made.`;
+    )}), so it is not known which one it has made`;
   if (alike.length === 0) return undefined;
   const named = joinMessages(
     alike.map((record) => describeRecord(definition, record)),
     ", ",
   );
-  return message`A new record may be it or somebody else's, so nothing is sent again: ${named}.`;
+  return message`A new record may be it or somebody else's, so nothing is sent again: ${named}`;
 }
 
 /** Adds the way out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
@@ -171,11 +168,17 @@ function refusalOf(error: unknown): ApiError | undefined {
   return error instanceof UptimeError && error.cause instanceof ApiError ? error.cause : undefined;
 }
 
-/** Every error after a lost create ends so. */
-function mayExistHint({ singular }: Definition): string {
-  return (
-    `The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting uptime:adoptExisting is true ` +
-    "(`pulumi config set uptime:adoptExisting true`); without it, it may be created again."
+/** Every error after a lost create says that there may be a record, and how to find it. */
+function lostError(
+  { singular }: Definition,
+  lost: LostAnswerError,
+  reason: Message = [],
+  cause: unknown = lost,
+): UptimeError {
+  const sentences = [lost.parts, reason].filter((one) => one.length > 0).map(withoutPeriod);
+  return new UptimeError(
+    message`${joinMessages(sentences, ". ")}. The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting uptime:adoptExisting is true (\`pulumi config set uptime:adoptExisting true\`); without it, it may be created again.`,
+    { cause },
   );
 }
 
@@ -186,7 +189,9 @@ async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operatio
   const isNew = ({ id }: ApiRecord): boolean => {
     const number = idNumber(id);
     const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
-    return isLater && !baseline.ids.has(number ?? id) && !hasOwner(scope, id);
+    const wasNotThere = isLater && !baseline.ids.has(number ?? id);
+    // Servers use ids again.
+    return (wasNotThere || isDeletedByRun(scope, id)) && !hasOwner(scope, id);
   };
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));

@@ -87,15 +87,20 @@ export class RecordNote {
     }
   }
 
-  /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it. */
+  /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
   take(record: ApiRecord, claim: Claim): void {
     const { definition, note } = this;
     const identity = this.identityOf(record);
     note.add({ ...this.about(record.id, claim), verb: "takes", identity });
     const [first] = this.present(record.id, record);
-    if (first === undefined || note.isOwn(first)) return;
+    const isDeleted = this.isDeleted(record.id, record);
+    if (!isDeleted && (first === undefined || note.isOwn(first))) return;
+    const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
+    const wayOut = isDeleted
+      ? "Run `pulumi up` again, without the option import"
+      : "Remove one of the two from the program";
     throw new UptimeError(
-      message`Nothing was adopted or imported, because a resource of another provider has or deletes ${definition.singular} ${quoteId(record.id)}. Remove one of the two from the program.`,
+      message`Nothing was adopted or imported, because ${reason} ${definition.singular} ${quoteId(record.id)}. ${wayOut}.`,
     );
   }
 

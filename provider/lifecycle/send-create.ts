@@ -10,7 +10,7 @@ import {
 } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Baseline } from "./baseline";
-import { newClaim } from "./claims";
+import { isDeletedByRun, newClaim } from "./claims";
 import { recoverCreate } from "./lost-create";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
@@ -92,14 +92,10 @@ async function postOnce(
 }
 
 /** Throws if an answer to a create is a record that was there before. */
-function assertNew(
-  { definition, ledger, note }: RecordScope,
-  id: string,
-  baseline: Baseline,
-  { request }: WriteAnswer,
-): void {
+function assertNew(scope: RecordScope, id: string, baseline: Baseline, { request }: WriteAnswer): void {
+  const { definition, ledger } = scope;
   const wasThere = baseline.ids.has(idNumber(id) ?? id) || ledger.isShown(id);
-  if (!wasThere || ledger.isDeleted(id) || note.isDeleted(id)) return;
+  if (!wasThere || isDeletedByRun(scope, id)) return;
   throw new UptimeError(
     message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
   );

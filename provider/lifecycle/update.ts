@@ -1,8 +1,9 @@
 import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
-import { assertNotReplaced, claimOf, hearOf } from "./claims";
+import { assertNotReplaced, hearOf } from "./claims";
 import { shownValue, wantedValues } from "./difference";
+import { assertGone } from "./gone";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -23,7 +24,7 @@ export async function update(
   const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
   hearOf(scope, id, outputs, options);
-  assertNotReplaced(scope, id, claimOf(outputs));
+  assertNotReplaced(scope, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -43,11 +44,13 @@ export async function update(
     const record = await sendUpdate(scope, id, wanted, operation);
     return { id, outputs: outputsOf(scope, after, record, { claim }) };
   } catch (error) {
-    if (error instanceof MissingError)
+    if (error instanceof MissingError) {
+      await assertGone(scope, id, outputs, error, operation);
       throw new UptimeError(
         message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). Run \`pulumi up --refresh --run-program\`: it removes the ${label} from state and creates it again.`,
         { cause: error },
       );
+    }
     if (error instanceof NotStoredError)
       throw new PartialFailureError(
         id,

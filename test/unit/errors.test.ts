@@ -11,7 +11,7 @@ import { FrontSession } from "../../provider/engine/front";
 import { openRunNote } from "../../provider/lifecycle/note-file";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
-import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { hosted } from "../support/calls";
 import type { Inputs, ModelStack } from "../support/model";
 import { startEmulator } from "../support/emulator";
@@ -88,7 +88,7 @@ const cases: Record<string, () => Promise<unknown>> = {
     return one.up({ ...home, interval: 300 });
   }),
   "The record of an update is marked as deleted": later((one) => {
-    emulator.fault = always(200, { id: 1, ...home, deleted_at: "2030-01-01T00:00:00Z" });
+    on("PATCH", answer(200, { id: 1, ...home, deleted_at: "2030-01-01T00:00:00Z" }));
     return one.up({ ...home, interval: 300 });
   }),
   "409: a conflict": answering(onPost(answer(409, { message: "Name is taken." }))),

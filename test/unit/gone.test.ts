@@ -212,6 +212,14 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     expect(sentRequests()[0]).not.toMatch(/^GET/);
   });
 
+  test("updating a record fails without such advice while a proxy answers everything with 404", async () => {
+    const [[one]] = await createdBefore(front, 1);
+    emulator.fault = () => answer(404, "default backend - 404");
+    const failure = await failureOf(one.up({ ...declared("monitor", 1), interval: 300 }));
+    expect(failure).toContain("so it is not known whether that is the API's answer");
+    expect(failure).not.toContain("--refresh");
+  });
+
   test("updating a missing record fails, says how to create it again, and keeps it in state", async () => {
     const [[one]] = await createdBefore(front, 1);
     remove(one);
@@ -290,6 +298,16 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     expect(await refreshAll(all)).toEqual(["error", "error"]);
     const isDone = fault.kind === "answer" && fault.status === 200;
     if (!isDone) expect(await destroyAll(all)).toEqual(["error", "error"]);
+  });
+
+  test("but not if it is answered with 403, whose error says what to do if it is", async () => {
+    const [[one]] = await createdBefore(front, 1);
+    remove(one);
+    emulator.fault = () => answer(403);
+    for (const operation of [one.refresh(), one.destroy()])
+      expect(await failureOf(operation)).toMatch(
+        /may not do this\..* If the record .*`pulumi state delete URN`\.$/,
+      );
   });
 
   test.each(faults)("but not for a refresh whose list is answered with %s", async (_, fault) => {

@@ -131,6 +131,22 @@ describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
   });
 });
 
+test("a create that gets the id of a record that this run has deleted is found if its answer is lost", async () => {
+  const run = program();
+  const [old, other, one] = [run.resource(), run.resource(), run.resource()];
+  await old.up(home);
+  run.nextRun();
+  await other.up({ ...home, name: "Other" });
+  await old.destroy();
+  emulator.fault = ({ method }) => {
+    if (method !== "POST") return undefined;
+    emulator.monitors.add({ id: 1, ...home, alert_condition: "url_unavailable", request_method: "GET" });
+    return cutBefore;
+  };
+  expect(await made(one)).toBe("made 1");
+  expect(storedIds().sort()).toEqual(["1", "2"]);
+});
+
 test("a create that sends empty lists in the other form is found if its answer is lost", async () => {
   onCreates(answer(422), cut);
   const one = resource();

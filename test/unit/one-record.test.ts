@@ -1,7 +1,8 @@
+import { kinds, type Kind } from "../support/calls";
 import type { ModelStack } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { storedIds } from "../support/sent";
-import { failureOf, withServer } from "../support/server";
+import { answer, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 withServer();
@@ -45,6 +46,51 @@ describe.each(fronts)("two resources in state with one record (%s)", (front) => 
     expect(storedIds()).toEqual([]);
   });
 });
+
+describe.each(fronts)(
+  "a resource whose record's id the server has given to a new one of this run (%s)",
+  (front) => {
+    const declared = {
+      monitor: [home, { ...home, name: "New" }],
+      domain: [{ name: "a.example" }, { name: "b.example" }],
+    };
+
+    async function replaced(kind: Kind): Promise<{ old: ModelStack; created: ModelStack; program: Program }> {
+      const program = new Program(front);
+      const [old, created] = [program.resource(kind), program.resource(kind)];
+      const [first = {}, second = {}] = declared[kind];
+      await old.up(first);
+      program.nextRun();
+      const table = emulator[`${kind}s`];
+      const record = { ...table.get(1), ...second };
+      table.remove(1);
+      emulator.fault = ({ method }) => {
+        if (method !== "POST") return undefined;
+        table.add(record);
+        return answer(201, record);
+      };
+      await created.up(second);
+      emulator.fault = undefined;
+      return { old, created, program };
+    }
+
+    test.each(kinds)("is not found by a refresh, and the %s of the other stays", async (kind) => {
+      const { old, created, program } = await replaced(kind);
+      expect(await refreshAll([old, created])).toEqual(["gone", "there"]);
+      program.nextRun();
+      expect(await created.up(declared[kind][1] ?? {})).toBe("same");
+      expect(storedIds(kind)).toEqual(["1"]);
+    });
+
+    test.each(kinds)("is not updated, and its delete leaves the %s of the other alone", async (kind) => {
+      const { old } = await replaced(kind);
+      const changed = kind === "monitor" ? { interval: 300 } : { homepageUrl: "https://a.example/" };
+      expect(await failureOf(old.up({ ...declared[kind][0], ...changed }))).toContain("The record of this");
+      expect(await destroyAll([old])).toEqual(["deleted"]);
+      expect(storedIds(kind)).toEqual(["1"]);
+    });
+  },
+);
 
 test.each(fronts)("a resource whose record no other has is deleted with it (%s)", async (front) => {
   const [one] = await twins(front);

@@ -89,7 +89,7 @@ describe("the note of a run", () => {
     expect(await mayDelete()).toBe(false);
     expect(() => {
       note().take(record, newClaim());
-    }).toThrow("has or deletes monitor 1");
+    }).toThrow("a resource of another provider has monitor 1");
   });
 
   test("lets a resource that another process has with the same claim be deleted: it moves there", async () => {
@@ -126,7 +126,7 @@ describe("the note of a run", () => {
     expect(note().isDeleted("1")).toBe(true);
     expect(() => {
       note().take(record, newClaim());
-    }).toThrow("has or deletes monitor 1");
+    }).toThrow("this run deletes monitor 1");
   });
 
   test("of two processes that take a record, the first gets it", () => {
@@ -335,6 +335,30 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     await two.up(home);
     await first;
     expect([one.state?.id, two.state?.id]).toEqual(["1", "2"]);
+  });
+
+  test("neither imports a record while one of them deletes it", async () => {
+    const one = processWith({});
+    const resource = one.resource();
+    await resource.up(home);
+    one.nextRun();
+    const failures: string[] = [];
+    emulator.fault = async ({ method }) => {
+      if (method !== "DELETE") return undefined;
+      for (const program of [one, processWith({})]) {
+        const other = program.resource();
+        const imported = program.providers.monitor.import?.(
+          urnOf({ kind: "monitor", name: other.name }),
+          "1",
+          home,
+        );
+        failures.push(await failureOf(imported ?? other.up({ ...home, importId: "1" })));
+      }
+      return undefined;
+    };
+    await resource.destroy();
+    for (const failure of failures) expect(failure).toContain("this run deletes");
+    expect(failures).toHaveLength(2);
   });
 
   test("each creates its record if their accounts have the same ids", async () => {

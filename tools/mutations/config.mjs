@@ -13,16 +13,22 @@ const [unit] = jest.projects;
 export default {
   mutate: [
     "provider/definitions/codecs.ts",
+    "provider/lifecycle/adopt.ts",
     "provider/lifecycle/check.ts",
+    "provider/lifecycle/claims.ts",
     "provider/lifecycle/create.ts",
     "provider/lifecycle/delete.ts",
     "provider/lifecycle/diff.ts",
     "provider/lifecycle/difference.ts",
     "provider/lifecycle/gone.ts",
     "provider/lifecycle/import.ts",
+    "provider/lifecycle/ledger.ts",
+    "provider/lifecycle/lost-create.ts",
     "provider/lifecycle/read.ts",
+    "provider/lifecycle/run-note.ts",
     "provider/lifecycle/same-record.ts",
     "provider/lifecycle/update.ts",
+    "provider/lifecycle/write.ts",
   ],
   // What an error says is looked at by the test of docs/errors.md; here only what the code does counts.
   mutator: { excludedMutations: ["StringLiteral"] },

@@ -13,6 +13,7 @@ module.exports = class extends Sequencer {
     "adoption",
     "gone",
     "one-record",
+    "run-note",
     "lost-answers",
     "semantics",
   ];
