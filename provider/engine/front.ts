@@ -33,6 +33,8 @@ const announcementLimit = 19;
 export class FrontSession extends Session {
   /** A program has declared a resource, so the settings are its own. */
   hasProgram = false;
+  /** A program's preview can be run again. `pulumi do` has none. */
+  hasPreview = true;
   /** How many imports and adoptions there were. */
   private announced = 0;
   private hasRefused = false;
@@ -67,7 +69,7 @@ export class FrontSession extends Session {
   /** Prints a hint after a refusal, and how many announcements were left out. */
   endLogs(): void {
     const more = this.announced - announcementLimit;
-    if (this.hasRefused)
+    if (this.hasRefused && this.hasPreview)
       this.print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
     if (more > 0)
       this.print(

@@ -96,6 +96,8 @@ async function liveThrough(
   { emulator, workspace }: Stack,
   programOf: (interval: number) => string,
 ): Promise<void> {
+  const accounts = { eu: { baseUrl: emulator.url, apiKey: emulator.apiKey } };
+  await workspace.setConfig({ "uptime:accounts": { value: JSON.stringify(accounts), secret: true } });
   await workspace.write(programOf(60));
   await workspace.preview();
   await workspace.up();
@@ -103,7 +105,7 @@ async function liveThrough(
     { name: "Home", interval: 60, alert_condition: "url_text", alert_channel_ids: [1, 2] },
   ]);
   expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
-  expect(await workspace.outputs()).toMatchObject({ id: "1", found: 1 });
+  expect(await workspace.outputs()).toMatchObject({ id: "1", found: 1, seen: "Home" });
   await workspace.preview("--expect-no-changes");
   await workspace.write(programOf(300));
   expect(changedIn(diffsIn((await workspace.preview("--diff")).output).home)).toEqual(["interval"]);
@@ -210,6 +212,7 @@ home = uptime.Monitor("home", name="Home", url="https://example.com/", interval=
     request_headers=[uptime.RequestHeaderArgs(key="X-Probe", value="${canary("python-header")}")])
 uptime.Domain("shop", name="shop.example")
 pulumi.export("id", home.id)
+pulumi.export("seen", uptime.Monitor.get("seen", home.id, account="eu").name)
 pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply(len))
 `,
     );
@@ -261,6 +264,11 @@ func main() {
 			return err
 		}
 		ctx.Export("id", home.ID())
+		seen, err := uptime.GetMonitor(ctx, "seen", home.ID(), &uptime.MonitorState{Account: pulumi.String("eu")})
+		if err != nil {
+			return err
+		}
+		ctx.Export("seen", seen.Name)
 		found := uptime.GetMonitorsOutput(ctx, uptime.GetMonitorsOutputArgs{Name: home.Name.ToStringPtrOutput()})
 		ctx.Export("found", found.Monitors().ApplyT(func(all []uptime.MonitorResult) int { return len(all) }))
 		return nil
@@ -298,6 +306,8 @@ public class App {
           .build(), CustomResourceOptions.builder().provider(provider).build());
       new Domain("shop", DomainArgs.builder().name("shop.example").build());
       ctx.export("id", home.id());
+      var inEurope = MonitorState.builder().account("eu").build();
+      ctx.export("seen", Monitor.get("seen", home.id(), inEurope, CustomResourceOptions.Empty).name());
       var found = UptimeFunctions.getMonitors(GetMonitorsArgs.builder().name(home.name()).build());
       ctx.export("found", found.applyValue(result -> result.monitors().size()));
     });

@@ -1,3 +1,6 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { canary } from "../support/canary.cjs";
 import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
@@ -103,6 +106,15 @@ fullTest(
     eu.monitors.add(home);
     const accounts = JSON.stringify({ eu: { apiKey: canary("eu-key"), baseUrl: eu.url } });
     await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
+    const get = (id: string, state?: object) => ({ type: "uptime:Monitor", get: { id, state } });
+    const seen = { first: get("eu/1"), second: get("1", { account: "eu" }) };
+    const outputs = { first: "${first.url}", second: "${second.url}", id: "${first.id}" };
+    await workspace.write(yamlOf(seen, { outputs }));
+    await workspace.up();
+    const { url } = home;
+    expect(await workspace.outputs()).toEqual({ first: url, second: url, id: "1" });
+    await workspace.preview("--refresh", "--expect-no-changes");
+    expect((await workspace.resources()).second?.inputs).toEqual({ account: "eu" });
     await workspace.write(yamlOf({ hand: yamlMonitor({ account: "eu" }, { import: "eu/1" }) }));
     const announced = (await workspace.preview()).output;
     expect(announced).toMatch(/Monitor hand imports monitor 1 .*Nothing is created or changed\./);
@@ -123,6 +135,14 @@ fullTest("Pulumi's options work", async () => {
     yamlOf({
       ignored: yamlMonitor({ name: `ignored ${step}`, sslAlertDays: 7 }, { ignoreChanges: ["sslAlertDays"] }),
       replaced: yamlMonitor({ url: `https://${step}.example/` }, { replaceOnChanges: ["url"] }),
+      part: yamlMonitor(
+        { requestHeaders: [{ key: "X-Probe", value: canary(`part-${step}`) }] },
+        { replaceOnChanges: ["requestHeaders[*].value"] },
+      ),
+      whole: yamlMonitor(
+        { requestHeaders: [{ key: `X-${step}`, value: canary("whole") }] },
+        { replaceOnChanges: ["requestHeaders[0].value"] },
+      ),
       parent: yamlDomain("parent.example"),
       [step === 1 ? "before" : "after"]: yamlMonitor(
         { name: "child" },
@@ -136,6 +156,9 @@ fullTest("Pulumi's options work", async () => {
   const ignored = before.ignored?.id ?? "";
   emulator.monitors.edit(ignored, { ssl_alert_days: 30 });
   await workspace.write(program(2));
+  const { output } = await workspace.preview("--diff");
+  expect(output).toMatch(/\+-uptime:index:Monitor: \(replace\)\s+.*id=\S+\]\s+.*::part\]/);
+  expect(diffsIn(output).part).toMatch(/\[0\]: \{\s+~ value *: *\[secret\] => \[secret\]/);
   emulator.fault = ({ method, path }) =>
     method === "PATCH" && path.endsWith(`/${before.slow?.id ?? ""}`)
       ? { kind: "delay", delayMs: 60_000 }
@@ -149,6 +172,8 @@ fullTest("Pulumi's options work", async () => {
   expect(emulator.monitors.get(ignored)).toMatchObject({ name: "ignored 2", ssl_alert_days: 30 });
   expect(after.replaced?.id).not.toBe(before.replaced?.id);
   expect(emulator.monitors.get(before.replaced?.id ?? "")).toBeUndefined();
+  expect(after.part?.id).not.toBe(before.part?.id);
+  expect(after.whole?.id).toBe(before.whole?.id);
   expect(after.after?.id).toBe(before.before?.id);
   expect(after.after?.urn).toContain("uptime:index:Domain$uptime:index:Monitor");
 });
@@ -176,6 +201,53 @@ test("an explicit provider has settings of its own, which a preview need not kno
   await workspace.up();
   expect(emulator.monitors.all()).toMatchObject([home]);
   await workspace.preview("--expect-no-changes");
+  const wrong = { apiKey: `two ${canary("words")}`, timeoutSeconds: "soon", maxRetries: 101 };
+  await workspace.write(yamlOf({ unused: { type: "pulumi:providers:uptime", properties: wrong } }));
+  const refused = await workspace.failed("preview");
+  expect(refused).toMatch(
+    /timeoutSeconds value \{soon\} has a problem: timeoutSeconds of the provider unused must/,
+  );
+  expect(refused).toContain("maxRetries of the provider unused must be a whole number from 0 to 100");
+  expect(refused).toContain("apiKey of the provider unused must be one word");
+});
+
+test("`pulumi do` lists, reads, patches only what it names, and deletes", async () => {
+  const eu = await startEmulator({ apiKey: canary("eu-key") });
+  const { emulator, workspace } = await startStack({ language: "yaml", program: yamlOf({}) });
+  workspace.env.UPTIME_API_KEY_EU = canary("eu-key");
+  const plugin = ["--package", join(__dirname, "..", "..", "plugin", "pulumi-resource-uptime")];
+  const settings = join(workspace.project, "provider.pp");
+  await writeFile(settings, `accounts = { eu = { baseUrl = ${JSON.stringify(eu.url)} } }\n`);
+  const run = (...args: string[]) =>
+    workspace.pulumi("do", ...plugin, "uptime:index:Monitor", ...args, "--provider-file", settings);
+  const json = async (...args: string[]) => JSON.parse((await run(...args)).stdout) as unknown;
+  const text = {
+    alert_condition: "url_text",
+    alert_text_lookup: "ok",
+    request_headers: [{ key: "X-Probe", value: canary("do-header") }],
+    request_auth_username: "probe",
+    request_auth_password: canary("do-password"),
+    ssl_alert_days: 14,
+  };
+  for (const name of ["Home", "Shop"]) emulator.monitors.add({ ...home, ...text, name });
+  eu.monitors.add({ ...home, ...text });
+  expect(await json("list", "--search", "Shop")).toEqual([{ id: "2", name: "Shop" }]);
+  expect(await json("list", "--count", "1")).toEqual([{ id: "1", name: "Home" }]);
+  expect(await json("list", "--account", "eu")).toEqual([{ id: "eu/1", name: "Home" }]);
+
+  const [at, before] = [emulator.monitors, emulator.monitors.get("1")];
+  const same = { ...before, updated_at: expect.anything() as unknown };
+  const { stdout } = await run("patch", "1", "--interval", "300", "--stateless", "--yes");
+  expect(JSON.parse(stdout)).toMatchObject({ id: "1", interval: 300, alertCondition: "url_text" });
+  expect(at.get("1")).toMatchObject({ ...same, interval: 300 });
+  await run("patch", "eu/1", "--interval", "900", "--stateless", "--yes");
+  expect(eu.monitors.get("1")).toMatchObject({ ...text, interval: 900 });
+
+  const refused = await run("patch", "1", "--interval", "45", "--stateless", "--yes").then(() => "", String);
+  expect(refused).toContain("interval must be one of 60, 180");
+  expect(refused).not.toContain("doctor --program");
+  await run("delete", "eu/1", "--stateless", "--yes");
+  expect([eu.monitors.size, at.size]).toEqual([0, 2]);
 });
 
 test("state of the dynamic resources becomes state of the plugin without changes", async () => {

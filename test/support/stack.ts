@@ -75,6 +75,7 @@ export interface YamlResource {
   type: string;
   properties?: Properties;
   options?: Properties;
+  get?: Properties;
 }
 
 export function yamlMonitor(more: Properties = {}, options: Properties = {}): YamlResource {

@@ -2,6 +2,7 @@ import { UptimeError } from "../../api/errors";
 import { readSettings, type Config } from "../../api/settings";
 import type { Definition } from "../../definitions/field";
 import type { Properties } from "../../common/marks";
+import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../../lifecycle/note-file";
 import type { Surroundings } from "../../lifecycle/session";
@@ -63,6 +64,8 @@ export class PluginRun {
           "providers with different ones. Run it without PULUMI_DEBUG_PROVIDERS, or with one provider.",
       );
     this.configured = settings;
+    // The settings of a program's provider are checked first, which adds its name.
+    this.session.hasPreview = settings[hiddenNames.providerName] !== undefined;
     this.config = configOf(settings);
   }
 
