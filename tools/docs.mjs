@@ -104,6 +104,15 @@ function settingsOf({ settings, meaningOf }) {
   return entries.join("\n\n");
 }
 
+/** The versions of Node.js that CI tests, and until when they are supported. */
+export function nodeVersions() {
+  return JSON.parse(readFileSync(join(root, ".github", "node-versions.json"), "utf8"));
+}
+
+function supportOf(versions) {
+  return versions.map(({ version, until }) => `- Node.js ${version}: until ${until}`).join("\n");
+}
+
 function defaultOf({ default: preset, defaultsTo }) {
   if (defaultsTo) return code(`uptime:${defaultsTo}`);
   return preset === undefined || Array.isArray(preset) ? "none" : code(preset);
@@ -222,6 +231,7 @@ function main(args) {
   const others = {
     "docs/api.md": { fields: definitions.map(wireFieldsOf).join("\n\n") },
     "docs/settings.md": { settings: settingsOf(settings) },
+    "docs/troubleshooting.md": { nodes: supportOf(nodeVersions()) },
   };
   for (const [path, parts] of Object.entries(others))
     writeGenerated(path, (present) => withParts(path, present, parts), args);

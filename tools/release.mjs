@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { readManifest, root, runAsCommand } from "./shared.mjs";
 import { breaksSinceLastRelease, isRecorded, mayBreak } from "./compatibility.mjs";
 import { hasPublicAddress } from "./package.mjs";
+import { nodeVersions } from "./docs.mjs";
 import { problemsOfRegistry, registryPages } from "./registry.mjs";
 
 /**
@@ -16,13 +17,15 @@ import { problemsOfRegistry, registryPages } from "./registry.mjs";
  * @property {boolean} hasCorpus
  * @property {{ last: string, breaks: string[] }} [sinceLast] what breaks programs of the last release
  * @property {() => string[]} registry what Pulumi's registry would refuse
+ * @property {{ version: string, until: string }[]} nodes the versions of Node.js that are supported, until when
+ * @property {string} today
  */
 
 /**
  * What stands in the way of the release, as sentences; empty if nothing does.
  * @param {Release} release
  */
-export function problemsOf({ tag, manifest, lock, changelog, hasCorpus, sinceLast, registry }) {
+export function problemsOf({ tag, manifest, lock, changelog, hasCorpus, sinceLast, registry, nodes, today }) {
   const { version } = manifest;
   const problems = [];
   if (tag !== `v${version}`)
@@ -47,6 +50,11 @@ export function problemsOf({ tag, manifest, lock, changelog, hasCorpus, sinceLas
     );
   else problems.push(...registry());
   if (manifest.private) problems.push("package.json is marked as private.");
+  for (const { version: node, until } of nodes)
+    if (until < today)
+      problems.push(
+        `Node.js ${node} was supported until ${until}: drop it in .github/node-versions.json and package.json, or give it a later date.`,
+      );
   return problems;
 }
 
@@ -79,6 +87,8 @@ function main([tag]) {
     changelog: read("CHANGELOG.md"),
     hasCorpus: existsSync(join(root, "test", "corpus", version, "dynamic.json")) && isRecorded(version),
     sinceLast,
+    nodes: nodeVersions(),
+    today: new Date().toISOString().slice(0, 10),
     registry: () =>
       problemsOfRegistry({
         manifest,

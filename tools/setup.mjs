@@ -115,6 +115,7 @@ function hashOfSources() {
       .map((entry) => relative(root, join(entry.parentPath, entry.name)));
   const paths = [
     ...["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"],
+    join(".github", "node-versions.json"),
     ...filesIn("provider", true),
     ...filesIn("tools", false),
     ...filesIn("docs", false),

@@ -214,6 +214,10 @@ test("the installed tarball works in every kind of program, with one line of cod
   const tool = (...args: string[]) => execFileSync(join(modules, ".bin", "pulumi-uptime"), args, options);
   expect(tool("--version")).toBe(`${version}\n`);
   expect(tool("emulator", "--help")).toContain("Usage: pulumi-uptime emulator [options]");
+  // Right after the name, `--help` would be npm's.
+  const npx = (...args: string[]) => execFileSync("npx", ["--no", "pulumi-uptime", ...args], options);
+  expect(npx("help")).toContain("Usage: pulumi-uptime [options] [command]");
+  expect(npx("drift", "--help")).toContain("Usage: pulumi-uptime drift [options]");
 });
 
 const withLibrary = `const { Watched } = require("watched");\nnew Watched("shop", "shop.example");`;

@@ -71,6 +71,20 @@ test("a page for users has at most 1,200 words, without what is generated", () =
   expect(long.map(([name]) => name)).toEqual([]);
 });
 
+test("a picture in docs/ is narrow enough that its text can be read on a phone", () => {
+  const pictures = readdirSync(join(root, "docs")).filter((name) => /\.(svg|png|jpe?g|gif)$/.test(name));
+  expect(pictures).toContain("performance.svg");
+  for (const name of pictures) {
+    const [, width = "Infinity"] = /viewBox="0 0 (\d+) /.exec(read("docs", name)) ?? [];
+    const sizes = [...read("docs", name).matchAll(/font(?:-size)?: *(\d+)px/g)].map(([, size]) =>
+      Number(size),
+    );
+    // A page leaves 358 pixels of 390.
+    const shown = Math.min(1, 358 / Number(width));
+    expect([name, sizes.filter((size) => size * shown < 11)]).toEqual([name, []]);
+  }
+});
+
 test("the README lists each page in docs/ under Documentation, from where the site takes its pages", () => {
   const [, list = ""] = /\n## Documentation\n(.*?)\n## /s.exec(read("README.md")) ?? [];
   expect(pages.filter((name) => !list.includes(`](docs/${name})`))).toEqual([]);

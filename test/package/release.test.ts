@@ -1,6 +1,10 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { parse } from "yaml";
+
+import { nodeVersions } from "../support/installs";
+
 import type { Release } from "../../tools/release.mjs" with { "resolution-mode": "import" };
 
 const root = join(__dirname, "..", "..");
@@ -15,6 +19,8 @@ describe("a release", () => {
       "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2030-01-31\n\n- Something.\n\n## [1.2.2] - 2029-01-01\n\n- Old.\n",
     hasCorpus: true,
     registry: () => [],
+    nodes: [{ version: "24", until: "2029-04-30" }],
+    today: "2029-04-30",
   };
   const problemsOf = async (change: Partial<Release>) =>
     (await import("../../tools/release.mjs")).problemsOf({ ...right, ...change });
@@ -50,10 +56,33 @@ describe("a release", () => {
       { manifest: { ...right.manifest, repository: { url: "git+https://example.com/OWNER/uptime.git" } } },
       "has no public address yet",
     ],
+    [
+      "a version of Node.js that is no longer supported",
+      { today: "2029-05-01" },
+      "supported until 2029-04-30",
+    ],
     ["a private package", { manifest: { ...right.manifest, private: true } }, "marked as private"],
   ])("fails with %s", async (_, change, problem) => {
     expect(await problemsOf(change)).toEqual([expect.stringContaining(problem)]);
   });
+});
+
+test("the supported versions of Node.js are those that CI and the tests of installations use", () => {
+  const supported = json(".github/node-versions.json") as { version: string; until: string }[];
+  const versions = supported.map(({ version }) => version);
+  expect(json("package.json")).toMatchObject({ engines: { node: `>=${versions[0] ?? ""}` } });
+  expect(["18", ...versions]).toEqual(nodeVersions);
+  const { jobs } = parse(readFileSync(join(root, ".github", "workflows", "ci.yml"), "utf8")) as {
+    jobs: { versions: { outputs: object; steps: { id?: string; run?: string }[] }; test: object };
+  };
+  expect(jobs.test).toMatchObject({
+    needs: "versions",
+    strategy: { matrix: { node: "${{ fromJSON(needs.versions.outputs.node) }}" } },
+  });
+  expect(jobs.versions.outputs).toEqual({ node: "${{ steps.read.outputs.node }}" });
+  expect(jobs.versions.steps.find(({ id }) => id === "read")?.run).toBe(
+    `echo "node=$(jq --compact-output 'map(.version)' .github/node-versions.json)" >> "$GITHUB_OUTPUT"`,
+  );
 });
 
 describe("what breaks programs", () => {

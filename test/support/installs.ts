@@ -60,7 +60,7 @@ export function packLibrary(folder: string, tarball: string): string {
 
 export type Manager = "npm" | "pnpm" | "yarn" | "yarn with Plug'n'Play";
 /** The first is too old. */
-export const nodeVersions = ["18", "20.18", "22", "24"] as const;
+export const nodeVersions = ["18", "20.18", "22", "24", "26"] as const;
 export type NodeVersion = (typeof nodeVersions)[number];
 
 /** Other package managers, and the versions of Node.js that are supported, all from the registry. */

@@ -317,6 +317,18 @@ test("a preview is found below the lines of a wrapper, and one that is cut short
   expect(cut.stdout.split("\n").length).toBeLessThan(60);
 });
 
+test("events in place of a preview name the variable that makes Pulumi print them", async () => {
+  const events = ["preludeEvent", "summaryEvent"].map((name, sequence) => ({
+    sequence,
+    timestamp: 1,
+    [name]: {},
+  }));
+  write("preview.json", events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+  const { stdout } = await comment();
+  expect(stdout).toContain("### The preview failed");
+  expect(stdout).toContain("run it without PULUMI_ENABLE_STREAMING_JSON_PREVIEW.");
+});
+
 test("a failed preview, failed checks and drift that was not looked for come first", async () => {
   const message = "error: Monitor resource 'b' has a problem: interval must be one of 60, 180, not 62\n";
   write("preview.json", { steps: [], diagnostics: [{ urn: urnOf("b"), message, severity: "error" }] });

@@ -135,8 +135,9 @@ function review(options: CommentOptions, cwd: string): { comment: string; reason
 /** Says why a preview has no result: what it printed, unless that is a part of a result. */
 function unreadablePreview(text: string, log: string): string {
   const start = text.search(/^\{/m);
-  const said =
-    start < 0
+  const said = /^\{"sequence":/m.test(text)
+    ? "`pulumi preview --json` printed events instead of a result: run it without PULUMI_ENABLE_STREAMING_JSON_PREVIEW."
+    : start < 0
       ? text
       : `\`pulumi preview --json\` printed no whole result: ${firstWords(text.slice(start), 100)}`;
   const lines = [said, log].join("\n").trim().split("\n");
