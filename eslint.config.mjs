@@ -26,6 +26,7 @@ export default tseslint.config(
     languageOptions: {
       globals: Object.fromEntries(
         [
+          "AbortSignal",
           "process",
           "console",
           "URL",

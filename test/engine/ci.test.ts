@@ -1,132 +1,321 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Result } from "../support/processes";
-import { monitorOf, programOf, recordOf, startStack } from "../support/stack";
-import { answering, bodyOf, platformValues, Shell } from "../support/workflow";
+
+import { type Forge, GitHubForge, GitLabForge } from "../support/forge";
+import { fullTest, isFull } from "../support/size";
+import { monitorOf, namesIn, programOf, recordOf, startStack, writesTo, type Stack } from "../support/stack";
+import { type Event, type Job, Recipes } from "../support/workflow";
 
 const secretHeader = "canary-0815";
 const main = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
 
-const program = (interval: number, others: readonly string[]) =>
+/** A program with a monitor `Site`, and others that have nothing but a name. */
+const program = (interval: number, others: readonly string[]): string =>
   programOf([
     monitorOf("site", { name: "Site", interval, requestHeaders: [{ key: "X-Token", value: secretHeader }] }),
     ...others.map((name) => monitorOf(name, { name })),
   ]);
 
-function writeScript(folder: string, name: string, text: string): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+/** A repository whose stack was applied once, and the platform that runs the recipes on it. */
+class Project {
+  private constructor(
+    readonly forge: Forge,
+    readonly recipes: Recipes,
+    readonly stack: Stack,
+    /** The program of each commit. */
+    private readonly programs: Map<string, string>,
+  ) {}
+
+  /** Its steps see the API's settings only where a recipe gives them. */
+  static async start(Kind: typeof GitHubForge | typeof GitLabForge, first: string): Promise<Project> {
+    const stack = await startStack({ program: first, env: {} });
+    const { emulator, workspace } = stack;
+    const settings = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
+    expect(await workspace.run(["up", "--yes", "--skip-preview"], { env: settings })).toMatchObject({
+      code: 0,
+    });
+    emulator.forget();
+    const { PULUMI_BACKEND_URL = "", PULUMI_CONFIG_PASSPHRASE = "", ...env } = workspace.env;
+    const forge = await new Kind().start();
+    forge.applied.push("c0");
+    const backend = { PULUMI_BACKEND_URL, PULUMI_CONFIG_PASSPHRASE };
+    const recipes = new Recipes(workspace.project, forge, env, { ...settings, ...backend });
+    // It runs the command without looking for it, which takes half a second.
+    recipes.program("npx", `[ "$1 $2" = "--no pulumi-uptime" ] && shift 2 && exec node "${main}" "$@"`);
+    // `doctor --program` looks for it where npm would have linked it.
+    const bin = join(workspace.project, "node_modules", ".bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "pulumi-uptime"), `#!/bin/sh\nexec node "${main}" "$@"\n`, { mode: 0o755 });
+    return new Project(forge, recipes, stack, new Map([["c0", first]]));
+  }
+
+  /** A pull request with this program, or a later commit of it; returns the job. */
+  async propose(pull: number, commit: string, text: string): Promise<Job> {
+    this.programs.set(commit, text);
+    const opened = this.forge.pulls.get(pull) ?? this.forge.open(pull, commit);
+    opened.head = commit;
+    await this.stack.workspace.write(text);
+    return this.recipes.only("preview", { commit, pull });
+  }
+
+  /** Merges a pull request as a commit of the default branch. */
+  merge(pull: number, commit: string): void {
+    this.programs.set(commit, this.programs.get(this.forge.pulls.get(pull)?.head ?? "") ?? "");
+    this.forge.merge(pull, commit);
+  }
+
+  /** Pushes to the default branch without a pull request. */
+  push(commit: string, text: string): void {
+    this.programs.set(commit, text);
+    this.forge.main.push(commit);
+  }
+
+  /** Runs the job `apply`, and says what it wrote to the API. */
+  async apply(commit: string, more: Partial<Event> = {}): Promise<Job & { writes: string[] }> {
+    const { emulator, workspace } = this.stack;
+    await workspace.write(this.programs.get(commit) ?? "");
+    emulator.forget();
+    const job = await this.recipes.only("apply", { commit, ...more });
+    if (job.code === 0) this.forge.applied.push(commit);
+    return { ...job, writes: writesTo(emulator) };
+  }
+
+  /** The comment on a pull request. */
+  comment(pull: number): string {
+    const [comment, ...others] = this.forge.ownComments(pull);
+    expect(others).toEqual([]);
+    return comment?.body ?? "";
+  }
+
+  get names(): string[] {
+    return namesIn(this.stack.emulator.monitors);
+  }
+
+  edit(name: string, changes: Record<string, unknown>): void {
+    const { monitors } = this.stack.emulator;
+    monitors.edit(Number(recordOf(monitors, name)?.id), changes);
+  }
 }
 
-/**
- * A project as CI has it after a checkout and a first `up`, whose steps see the API's settings only where a workflow gives
- * them. `npx` runs the command without looking for it, which takes half a second.
- */
-async function checkout(others: readonly string[]) {
-  const { emulator, workspace } = await startStack({ program: program(60, others), env: {} });
-  const settings = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
-  const up = await workspace.run(["up", "--yes", "--skip-preview"], { env: settings });
-  expect(up).toMatchObject({ code: 0 });
-  const { PULUMI_BACKEND_URL = "", PULUMI_CONFIG_PASSPHRASE = "", ...env } = workspace.env;
-  const values = {
-    "vars.PULUMI_STACK": workspace.stack,
-    "vars.UPTIME_BASE_URL": emulator.url,
-    "secrets.PULUMI_BACKEND_URL": PULUMI_BACKEND_URL,
-    "secrets.PULUMI_CONFIG_PASSPHRASE": PULUMI_CONFIG_PASSPHRASE,
-    "secrets.UPTIME_API_KEY": emulator.apiKey,
-    ...platformValues,
+/** The digest that a stopped run prints. */
+const digestIn = ({ output }: Job): string => /\b[0-9a-f]{20}\b/.exec(output)?.[0] ?? "";
+
+const platforms = [
+  ["GitHub", GitHubForge],
+  ["GitLab", GitLabForge],
+] as const;
+
+test.each(platforms.slice(0, isFull ? 2 : 1))(
+  "%s: what a pull request showed is applied once it is merged, drift included, and an old run undoes nothing",
+  async (_, Kind) => {
+    const names = ["a", "b", "c", "d"];
+    const project = await Project.start(Kind, program(60, names));
+    const { emulator, workspace } = project.stack;
+    project.edit("Site", { interval: 900 });
+    expect(await project.propose(12, "a1", program(60, [...names, "e"]))).toMatchObject({ code: 0 });
+    expect(writesTo(emulator)).toEqual([]);
+    const comment = project.comment(12);
+    expect(comment).toMatch(
+      /^<!-- pulumi-uptime comment v2 title=test commit=a1 digest=\w+ changes=\S+ -->\n/,
+    );
+    expect(comment).toContain("900");
+    expect(comment).not.toContain(secretHeader);
+    expect(comment).not.toContain(emulator.apiKey);
+
+    project.merge(12, "c1");
+    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 2 } });
+    expect(project.names).toEqual(["Site", "a", "b", "c", "d", "e"]);
+    expect(recordOf(emulator.monitors, "Site")).toMatchObject({ interval: 60 });
+    // Somebody runs the job again: there is nothing to do.
+    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
+
+    // It is reverted, and then somebody runs the first job again.
+    await project.propose(13, "b1", program(60, names));
+    project.merge(13, "c2");
+    expect(await project.apply("c2")).toMatchObject({
+      code: 0,
+      writes: [expect.stringContaining("DELETE") as string],
+    });
+    const old = await project.apply("c1");
+    expect(old).toMatchObject({ code: 1, writes: [] });
+    expect(old.output).toContain("c1 is not the head of main any more");
+
+    // Nobody has reviewed a push; somebody who may run jobs by hand can allow just that.
+    project.push("c3", program(300, names));
+    const pushed = await project.apply("c3");
+    expect(pushed).toMatchObject({ code: 1, writes: [] });
+    expect(await project.apply("c3", { reviewed: ` ${digestIn(pushed)}. ` })).toMatchObject({
+      code: 0,
+      writes: { length: 1 },
+    });
+    // The key is nowhere, since it was in the environment only.
+    expect(await workspace.stateText()).not.toContain(emulator.apiKey);
+  },
+);
+
+test("a cancelled apply is interrupted: each record that it has created is in state", async () => {
+  const names = Array.from({ length: 24 }, (_, index) => `m${index}`);
+  const project = await Project.start(GitHubForge, program(60, []));
+  const { emulator, workspace } = project.stack;
+  await project.propose(12, "a1", program(60, names));
+  project.merge(12, "c1");
+  let posts = 0;
+  let cancel = (): void => undefined;
+  emulator.fault = ({ method }) => {
+    if (method !== "POST") return undefined;
+    if (++posts === 4) cancel();
+    return { kind: "delay", answerDelayMs: 2000 };
   };
-  const shell = new Shell(workspace.project, env);
-  // Where npm would have linked the command.
-  writeScript(join(shell.folder, "node_modules", ".bin"), "pulumi-uptime", `exec node "${main}" "$@"`);
-  writeScript(shell.bin, "npx", `[ "$1 $2" = "--no pulumi-uptime" ] && shift 2 && exec node "${main}" "$@"`);
-  return { emulator, workspace, shell, values };
-}
+  const { child, done } = await project.recipes.startLast("apply", { commit: "c1" });
+  // GitHub signals the step's own process, and 7.5 s later again.
+  cancel = () => void child.kill("SIGINT");
+  const { code } = await done;
+  expect(code).not.toBe(0);
+  emulator.fault = undefined;
+  const created = project.names.length;
+  expect(created).toBeLessThan(1 + names.length);
+  expect(Object.keys(await workspace.resources())).toHaveLength(created);
+  expect((await workspace.exportState()).deployment.pending_operations ?? []).toEqual([]);
+  // Run again, the job does the rest of what was reviewed.
+  expect(await project.apply("c1")).toMatchObject({
+    code: 0,
+    writes: { length: 1 + names.length - created },
+  });
+  expect(project.names).toEqual(["Site", ...names].sort());
+});
 
-test("GitHub: a pull request shows the changes in one comment, and nothing else than was reviewed is applied", async () => {
-  const names = ["a", "b", "c"];
-  const { emulator, workspace, shell, values } = await checkout(names);
-  const { id } = recordOf(emulator.monitors, "Site") ?? {};
-  const editByHand = (name: string): void => void emulator.monitors.edit(Number(id), { name });
-  const preview = async (interval: number, others = names): Promise<Result> => {
-    await workspace.write(program(interval, others));
-    return shell.step("preview", "Preview", values);
-  };
-  const comment = () => readFileSync(join(workspace.project, "comment.md"), "utf8").split("\n")[0] ?? "";
-  /** With what `Find the review` found. */
-  const apply = (reviewed: string, most = "20%"): Promise<Result> => {
-    const found = { "steps.review.outputs.reviewed": reviewed, "steps.review.outputs.max-deletes": most };
-    return shell.step("apply", "Apply", { ...values, ...found });
-  };
-  expect(await shell.step("apply", "npm ci", values)).toMatchObject({ code: 0 });
-  expect(shell.calls()).toEqual([{ program: "npm", args: ["ci"], files: {} }]);
-
-  // A pull request, and an edit by hand that merging it would undo.
-  emulator.forget();
-  editByHand("Edited");
-  expect(await preview(300)).toMatchObject({ code: 0 });
-  const reviewed = comment();
-  shell.replace("gh", "return '[]'");
-  expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
-  const [asked, posted] = shell.calls();
-  expect(asked?.args.join(" ")).toBe("api --paginate --slurp repos/team/monitors/issues/12/comments");
-  expect(posted?.args.slice(0, 5).join(" ")).toBe(
-    "api --silent --method POST repos/team/monitors/issues/12/comments",
+describe.each(platforms)("%s", (_, Kind) => {
+  fullTest(
+    "other changes than reviewed, and edits since the review, stop the apply; edits that are undone do not",
+    async () => {
+      const project = await Project.start(Kind, program(60, ["a"]));
+      await project.propose(12, "a1", program(300, ["a"]));
+      project.merge(12, "c1");
+      // The merge brings something else than the pull request had.
+      project.push("c2", program(900, ["a"]));
+      const other = await project.apply("c2");
+      expect(other).toMatchObject({ code: 1, writes: [] });
+      expect(other.output).toContain("site");
+      project.push("c3", program(300, ["a"]));
+      project.edit("a", { interval: 1800 });
+      expect(await project.apply("c3")).toMatchObject({ code: 1, writes: [] });
+      project.edit("a", { interval: 60 });
+      expect(await project.apply("c3")).toMatchObject({ code: 0, writes: { length: 1 } });
+    },
   );
-  const body = bodyOf(posted);
-  expect(body).toMatch(
-    /^<!-- uptime-preview \S+ -->\n\n### What merging this changes\n\n\*\*Program: 1 to update, /,
+
+  fullTest("two merges in one apply: both were reviewed, whichever run was dropped", async () => {
+    const project = await Project.start(Kind, program(60, ["a"]));
+    await project.propose(12, "a1", program(60, ["a", "b"]));
+    project.merge(12, "c1");
+    // The second pull request was previewed before the first was merged.
+    await project.propose(13, "b1", program(300, ["a"]));
+    project.merge(13, "c2");
+    project.push("c2", program(300, ["a", "b"]));
+    project.forge.main.pop();
+    expect(await project.apply("c2")).toMatchObject({ code: 0, writes: { length: 2 } });
+    expect(project.names).toEqual(["Site", "a", "b"]);
+  });
+
+  fullTest(
+    "deletes above the limit: named in the pull request, and allowed by a label that was set before the merge",
+    async () => {
+      const names = ["a", "b", "c"];
+      const project = await Project.start(Kind, program(60, names));
+      await project.propose(12, "a1", program(60, []));
+      expect(project.comment(12)).toContain("allow-deletes");
+      project.merge(12, "c1");
+      project.forge.label(12);
+      const late = await project.apply("c1");
+      expect(late).toMatchObject({ code: 1, writes: [] });
+      expect(late.output).toContain("allow-deletes");
+      // By hand, with the digest.
+      expect(await project.apply("c1", { reviewed: digestIn(late) })).toMatchObject({
+        code: 0,
+        writes: { length: 3 },
+      });
+      // With the label, the next one needs nobody.
+      await project.propose(13, "b1", program(60, names));
+      project.merge(13, "c2");
+      expect(await project.apply("c2")).toMatchObject({ code: 0 });
+      await project.propose(14, "d1", program(60, []));
+      project.forge.label(14);
+      project.merge(14, "c3");
+      expect(await project.apply("c3")).toMatchObject({ code: 0, writes: { length: 3 } });
+    },
   );
-  expect(body).toContain("\n! Monitor site: update\n!     interval: 60 => 300\n");
-  expect(body).toContain(`| \`Monitor site\` | \`${String(id)}\` | \`name\` | \`"Site"\` | \`"Edited"\` |`);
-  expect(body).not.toContain(secretHeader);
-  expect(body).not.toContain(emulator.apiKey);
 
-  // A later push: the comment that is there is changed. The preview fails this time, which both places show.
-  expect(await preview(61)).not.toMatchObject({ code: 0 });
-  const user = { login: "github-actions[bot]" };
-  const comments = [4711, 4712].map((id) => ({ id, user, body }));
-  const theirs = { id: 1, user: { login: "mallory" }, body };
-  shell.replace("gh", answering({ "/12/comments": [[theirs], comments] }));
-  expect(await shell.step("preview", "Comment", values)).toMatchObject({ code: 0 });
-  const [, changed] = shell.calls();
-  expect(changed?.args.slice(2, 5).join(" ")).toBe("--method PATCH repos/team/monitors/issues/comments/4711");
-  expect(bodyOf(changed)).toContain("### The preview failed");
-  expect(bodyOf(changed)).toContain("interval must be one of 60,");
-  const refused = await apply(body, "100%");
-  expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain("interval must be one of 60,");
+  fullTest("what has failed in the middle goes on when the job is run again", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    const project = await Project.start(Kind, program(60, []));
+    const { emulator } = project.stack;
+    await project.propose(12, "a1", program(60, names));
+    project.merge(12, "c1");
+    let posts = 0;
+    emulator.fault = ({ method }) =>
+      method === "POST" && ++posts > 2
+        ? { kind: "answer", effect: false, status: 422, body: { message: "Your quota is used up." } }
+        : undefined;
+    expect(await project.apply("c1")).not.toMatchObject({ code: 0 });
+    expect(project.names).toHaveLength(3);
+    emulator.fault = undefined;
+    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 3 } });
+    expect(project.names).toEqual(["Site", ...names]);
+  });
 
-  // Other changes than reviewed, and other drift.
-  await workspace.write(program(900, names));
-  editByHand("Edited again");
-  const other = await apply(reviewed);
-  expect(other.code).toBe(1);
-  expect(other.output).toContain("interval: 60 => 900");
-  expect(other.output).toContain(
-    "The program's changes are not the reviewed ones. The drift is not the reviewed one. What is listed above has",
-  );
-  expect(emulator.writes()).toEqual([]);
+  fullTest("forged, edited and missing reviews stop the apply", async () => {
+    const project = await Project.start(Kind, program(60, []));
+    const { forge } = project;
+    await project.propose(12, "a1", program(300, []));
+    const [own] = forge.ownComments(12);
+    const body = own?.body ?? "";
+    forge.comment(12, "mallory", body);
+    if (own) own.body = `Text in front\n${body}`;
+    project.merge(12, "c1");
+    expect(await project.apply("c1")).toMatchObject({ code: 1, writes: [] });
+    // Another commit than the one that was previewed last.
+    if (own) own.body = body;
+    Object.assign(forge.pulls.get(12) ?? {}, { head: "a2" });
+    expect(await project.apply("c1")).toMatchObject({ code: 1, writes: [] });
+    // Line ends of another kind, and text behind it.
+    Object.assign(forge.pulls.get(12) ?? {}, { head: "a1" });
+    if (own) own.body = `${body.replaceAll("\n", "\r\n")}\r\nText behind`;
+    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 1 } });
+  });
 
-  // Somebody has read that list. Drift that has been undone since needs no review.
-  editByHand("Site");
-  const [, digest = ""] = /has the digest (\S+)\./.exec(other.output) ?? [];
-  expect(await apply(digest)).toMatchObject({ code: 0 });
-  expect(recordOf(emulator.monitors, "Site")).toMatchObject({ interval: 900 });
-  // The key is nowhere, since it was in the environment only.
-  expect(await workspace.stateText()).not.toContain(emulator.apiKey);
+  fullTest("what is wrong in a pull request makes it red, and its comment says what", async () => {
+    const project = await Project.start(Kind, program(60, ["a"]));
+    const { emulator } = project.stack;
+    const red = async (text: string, says: string): Promise<void> => {
+      expect((await project.propose(12, "a1", text)).code).not.toBe(0);
+      expect(project.comment(12)).toContain(says);
+    };
+    await red(program(61, ["a"]), "interval must be one of 60,");
+    await red('throw new Error("no such site");', "no such site");
+    emulator.fault = () => ({ kind: "answer", effect: false, status: 401 });
+    await red(program(300, ["a"]), "401");
+    emulator.fault = undefined;
+    expect(await project.propose(12, "a1", program(60, ["a"]))).toMatchObject({ code: 0 });
+    expect(project.comment(12).toLowerCase()).toContain("no changes");
+  });
 
-  // Too many deletes.
-  expect(await preview(900, [])).toMatchObject({ code: 0 });
-  emulator.forget();
-  const stopped = await apply(comment());
-  expect(stopped.code).toBe(1);
-  expect(stopped.output).toContain(
-    "3 of 4 resources would be deleted or replaced, and --max-deletes 20% allows 0.",
-  );
-  expect(emulator.writes()).toEqual([]);
-  // As with the label; here with the real npx.
-  rmSync(join(shell.bin, "npx"));
-  expect(await apply(comment(), "100%")).toMatchObject({ code: 0 });
-  expect(emulator.monitors.all()).toMatchObject([{ name: "Site" }]);
+  fullTest("by night: drift, a record that is gone, and their end", async () => {
+    const project = await Project.start(Kind, program(60, ["a"]));
+    const { emulator } = project.stack;
+    const night = async (): Promise<number> => (await project.recipes.only("drift", { commit: "c0" })).code;
+    expect(await night()).toBe(0);
+    project.edit("Site", { interval: 900 });
+    emulator.monitors.remove(Number(recordOf(emulator.monitors, "a")?.id));
+    expect(await night()).not.toBe(0);
+    expect(project.forge.issues).toMatchObject([
+      { isOpen: true, body: expect.stringContaining("900") as string },
+    ]);
+    expect(writesTo(emulator)).toEqual([]);
+    // A pull request shows it, and its merge sets it back.
+    await project.propose(12, "a1", program(60, ["a"]));
+    project.merge(12, "c1");
+    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 2 } });
+    expect(await night()).toBe(0);
+    expect(project.forge.issues).toMatchObject([{ isOpen: false }]);
+  });
 });

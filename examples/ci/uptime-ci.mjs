@@ -1,0 +1,304 @@
+// What the setups of this folder ask GitHub or GitLab: `node uptime-ci.mjs comment|review|alert …`. Needs Node.js 20 only.
+//   comment FILE          writes FILE as a comment on the pull request, or updates the one that is there
+//   review                stops unless this run may apply, then prints the comments that count as reviewed, for `comment --reviewed`
+//   alert STACK [FILE]    opens or updates the issue about a stack's drift, or closes it if there is no FILE
+import { readFileSync } from "node:fs";
+
+const { env } = process;
+const label = "uptime-drift";
+const allowDeletes = "allow-deletes";
+const marker = /^<!-- pulumi-uptime comment v2 title=(\S+) /;
+
+/** A variable that the platform or the recipe sets. */
+function setting(name) {
+  const value = env[name];
+  if (value) return value;
+  throw new Error(`The variable ${name} is not set.`);
+}
+
+/** A platform's API. A request that fails ends the command, so nothing is decided by half of an answer. */
+class Api {
+  constructor(base, headers) {
+    this.base = base;
+    this.headers = headers;
+  }
+
+  async send(method, path, body) {
+    const response = await fetch(path.startsWith("http") ? path : `${this.base}${path}`, {
+      method,
+      headers: { ...this.headers, ...(body && { "content-type": "application/json" }) },
+      body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(60_000),
+    });
+    const text = await response.text();
+    if (!response.ok)
+      throw Object.assign(new Error(`${method} ${response.url}: ${response.status} ${text.slice(0, 500)}`), {
+        status: response.status,
+      });
+    return { response, value: text === "" ? undefined : JSON.parse(text) };
+  }
+
+  async get(path) {
+    return (await this.send("GET", path)).value;
+  }
+
+  /** All pages: both platforms name the next one in the header Link. */
+  async list(path, itemsOf = (value) => value) {
+    const items = [];
+    let next = `${path}${path.includes("?") ? "&" : "?"}per_page=100`;
+    while (next) {
+      const { response, value } = await this.send("GET", next);
+      items.push(...itemsOf(value));
+      next = /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+    }
+    return items;
+  }
+}
+
+class GitHub {
+  api = new Api(`${setting("GITHUB_API_URL")}/repos/${setting("GITHUB_REPOSITORY")}`, {
+    authorization: `Bearer ${setting("GITHUB_TOKEN")}`,
+    accept: "application/vnd.github+json",
+  });
+  commit = setting("GITHUB_SHA");
+
+  async defaultBranch() {
+    return (await this.api.get("")).default_branch;
+  }
+
+  isOn(branch) {
+    return setting("GITHUB_REF") === `refs/heads/${branch}`;
+  }
+
+  async headOf(branch) {
+    return (await this.api.get(`/branches/${encodeURIComponent(branch)}`)).commit.sha;
+  }
+
+  /** The commit of the last run of this workflow that has succeeded; undefined if there is none. */
+  async lastApplied(branch) {
+    const [, file] = /\/([^/]+)@/.exec(setting("GITHUB_WORKFLOW_REF")) ?? [];
+    const query = `branch=${encodeURIComponent(branch)}&status=success&per_page=1`;
+    const { workflow_runs: runs } = await this.api.get(`/actions/workflows/${file}/runs?${query}`);
+    return runs[0]?.head_sha;
+  }
+
+  async commitsSince(base) {
+    const commits = await this.api.list(`/compare/${base}...${this.commit}`, (value) => value.commits);
+    return commits.map(({ sha }) => sha);
+  }
+
+  async mergedWith(commit, branch) {
+    const pulls = await this.api.list(`/commits/${commit}/pulls`);
+    return pulls
+      .filter(({ merged_at: at, base }) => at && base.ref === branch)
+      .map(({ number, merged_at: mergedAt, head }) => ({ number, mergedAt, head: head.sha }));
+  }
+
+  async labelEvents(number) {
+    const events = await this.api.list(`/issues/${number}/events`);
+    return events.flatMap(({ event, label, created_at: at }) =>
+      event === "labeled" || event === "unlabeled"
+        ? [{ name: label.name, isAdded: event === "labeled", at }]
+        : [],
+    );
+  }
+
+  /** Those that this workflow's token has written. */
+  async ownComments(number) {
+    const comments = await this.api.list(`/issues/${number}/comments`);
+    return comments
+      .filter(({ user }) => user?.login === "github-actions[bot]")
+      .map(({ id, body, updated_at: at }) => ({ id, body, at }));
+  }
+
+  pull() {
+    return setting("PULL_REQUEST");
+  }
+
+  write(number, body, id) {
+    return id
+      ? this.api.send("PATCH", `/issues/comments/${id}`, { body })
+      : this.api.send("POST", `/issues/${number}/comments`, { body });
+  }
+
+  async openIssue(title) {
+    const issues = await this.api.list(`/issues?labels=${label}&state=open`);
+    return issues.find((issue) => issue.title === title)?.number;
+  }
+
+  async createIssue(title, body) {
+    // 422: it is there already.
+    await this.api.send("POST", "/labels", { name: label, color: "d93f0b" }).catch((error) => {
+      if (error.status !== 422) throw error;
+    });
+    return this.api.send("POST", "/issues", { title, body, labels: [label] });
+  }
+
+  updateIssue(number, body) {
+    return this.api.send("PATCH", `/issues/${number}`, { body });
+  }
+
+  closeIssue(number) {
+    return this.api.send("PATCH", `/issues/${number}`, { state: "closed" });
+  }
+}
+
+class GitLab {
+  api = new Api(`${setting("CI_API_V4_URL")}/projects/${setting("CI_PROJECT_ID")}`, {
+    "private-token": setting("GITLAB_TOKEN"),
+  });
+  commit = setting("CI_COMMIT_SHA");
+
+  defaultBranch() {
+    return setting("CI_DEFAULT_BRANCH");
+  }
+
+  isOn(branch) {
+    return env.CI_COMMIT_BRANCH === branch;
+  }
+
+  async headOf(branch) {
+    return (await this.api.get(`/repository/branches/${encodeURIComponent(branch)}`)).commit.id;
+  }
+
+  /** The commit of the last deployment to this job's environment that has succeeded; undefined if there is none. */
+  async lastApplied() {
+    const environment = encodeURIComponent(setting("CI_ENVIRONMENT_NAME"));
+    const query = `environment=${environment}&status=success&order_by=id&sort=desc&per_page=1`;
+    return (await this.api.get(`/deployments?${query}`))[0]?.sha;
+  }
+
+  async commitsSince(base) {
+    const { commits } = await this.api.get(`/repository/compare?from=${base}&to=${this.commit}`);
+    return commits.map(({ id }) => id);
+  }
+
+  async mergedWith(commit, branch) {
+    const requests = await this.api.list(`/repository/commits/${commit}/merge_requests`);
+    return requests
+      .filter(({ state, target_branch: target }) => state === "merged" && target === branch)
+      .map(({ iid, merged_at: mergedAt, sha }) => ({ number: iid, mergedAt, head: sha }));
+  }
+
+  async labelEvents(number) {
+    const events = await this.api.list(`/merge_requests/${number}/resource_label_events`);
+    return events.map(({ action, label, created_at: at }) => ({
+      name: label?.name,
+      isAdded: action === "add",
+      at,
+    }));
+  }
+
+  /** Those of the user REVIEWER, whose token the previews have; a preview's own are those of its token. */
+  async ownComments(number) {
+    const reviewer = env.REVIEWER || (await this.api.get(`${setting("CI_API_V4_URL")}/user`)).username;
+    const notes = await this.api.list(`/merge_requests/${number}/notes?sort=asc&order_by=created_at`);
+    return notes
+      .filter(({ author, system }) => author.username === reviewer && !system)
+      .map(({ id, body, updated_at: at }) => ({ id, body, at }));
+  }
+
+  pull() {
+    return setting("CI_MERGE_REQUEST_IID");
+  }
+
+  write(number, body, id) {
+    const notes = `/merge_requests/${number}/notes`;
+    return id ? this.api.send("PUT", `${notes}/${id}`, { body }) : this.api.send("POST", notes, { body });
+  }
+
+  async openIssue(title) {
+    const issues = await this.api.list(`/issues?labels=${label}&state=opened`);
+    return issues.find((issue) => issue.title === title)?.iid;
+  }
+
+  createIssue(title, description) {
+    return this.api.send("POST", "/issues", { title, description, labels: label });
+  }
+
+  updateIssue(number, description) {
+    return this.api.send("PUT", `/issues/${number}`, { description });
+  }
+
+  closeIssue(number) {
+    return this.api.send("PUT", `/issues/${number}`, { state_event: "close" });
+  }
+}
+
+async function comment(platform, file) {
+  const body = readFileSync(file, "utf8");
+  const [start] = marker.exec(body) ?? [];
+  if (!start) throw new Error(`${file} does not begin as \`pulumi-uptime comment\` writes it.`);
+  const number = platform.pull();
+  const present = (await platform.ownComments(number)).find((comment) => comment.body.startsWith(start));
+  await platform.write(number, body, present?.id);
+}
+
+async function review(platform) {
+  const branch = await platform.defaultBranch();
+  if (!platform.isOn(branch)) throw new Error(`Nothing is applied: this run is not on the branch ${branch}.`);
+  const head = await platform.headOf(branch);
+  if (head !== platform.commit)
+    throw new Error(
+      `Nothing is applied: ${platform.commit} is not the head of ${branch} any more. The run of ${head} applies what this one would.`,
+    );
+  const pulls = await mergedSinceApplied(platform, branch);
+  const reviewed = [];
+  for (const pull of pulls) reviewed.push(...(await reviewsOf(platform, pull)));
+  const numbers = pulls.map(({ number }) => `#${number}`).join(", ");
+  console.error(`Merged since the last apply: ${numbers || "no pull request"}.`);
+  console.log(JSON.stringify(reviewed));
+}
+
+/** The pull requests whose changes this run may be the first to apply. */
+async function mergedSinceApplied(platform, branch) {
+  const base = await platform.lastApplied(branch);
+  // Before the first apply, and when the branch was rewritten, nobody knows more than the last commit.
+  const commits = base
+    ? await platform.commitsSince(base).catch((error) => {
+        if (error.status === 404) return [platform.commit];
+        throw error;
+      })
+    : [platform.commit];
+  const pulls = new Map();
+  for (const commit of commits)
+    for (const pull of await platform.mergedWith(commit, branch)) pulls.set(pull.number, pull);
+  return [...pulls.values()];
+}
+
+/** The comments of a pull request as they were when it was merged. */
+async function reviewsOf(platform, { number, mergedAt, head }) {
+  const merged = Date.parse(mergedAt);
+  const wasBefore = ({ at }) => Date.parse(at) <= merged;
+  const labels = (await platform.labelEvents(number)).filter(wasBefore);
+  const isAllowed = labels.findLast(({ name }) => name === allowDeletes)?.isAdded ?? false;
+  const reviews = new Map();
+  for (const { body, at } of await platform.ownComments(number)) {
+    const [, title] = marker.exec(body) ?? [];
+    // A preview updates the first one.
+    if (title === undefined || reviews.has(title)) continue;
+    if (!wasBefore({ at }))
+      console.error(`The comment on #${number} was written after the merge, so it does not count.`);
+    reviews.set(title, wasBefore({ at }) ? [{ body, pull: number, head, deletes: isAllowed }] : []);
+  }
+  return [...reviews.values()].flat();
+}
+
+async function alert(platform, stack, file) {
+  const title = `Drift: the monitors of ${stack} were edited by hand`;
+  const issue = await platform.openIssue(title);
+  if (!file) return issue && platform.closeIssue(issue);
+  const body = readFileSync(file, "utf8");
+  return issue ? platform.updateIssue(issue, body) : platform.createIssue(title, body);
+}
+
+const [command, ...args] = process.argv.slice(2);
+try {
+  const action = { comment, review, alert }[command];
+  if (!action) throw new Error("Usage: node uptime-ci.mjs comment FILE | review | alert STACK [FILE]");
+  await action(env.GITHUB_ACTIONS ? new GitHub() : new GitLab(), ...args);
+} catch (error) {
+  const cause = error.cause ? ` (${error.cause.message})` : "";
+  console.error(`${env.GITHUB_ACTIONS ? "::error::" : ""}${error.message}${cause}`.replaceAll("\n", " "));
+  process.exitCode = 1;
+}
