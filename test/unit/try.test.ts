@@ -565,31 +565,28 @@ describe("which monitors", () => {
   });
 });
 
-test.each(fronts)(
-  "in a preview, the %s front tells values of secrets, which are in no file",
-  async (front) => {
-    const env = { ...process.env };
-    const declared = { ...home, requestHeaders: [{ key: "X-Probe", value: canary("try-header") }] };
-    try {
-      const { told } = await listenForInputs(async (variables) => {
-        Object.assign(process.env, variables);
-        const program = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
-        for (const name of ["one", "two"]) await program.resource("monitor", { name }).preview(declared);
-      });
-      expect([...told.keys()].map((name) => name.replace(/^.*::/, "")).sort()).toEqual(["one", "two"]);
-      for (const inputs of told.values()) {
-        expect(unwrapSecrets(inputs)).toMatchObject(declared);
-        expect(JSON.stringify(inputs)).toContain(canary("try-header"));
-      }
-      // A provider that still runs when nobody listens any more does its work.
-      const late = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
-      await late.resource("monitor").up(declared);
-      expect(emulator.monitors.all()).toHaveLength(1);
-    } finally {
-      process.env = env;
+test("in a preview, the provider tells values of secrets, which are in no file", async () => {
+  const env = { ...process.env };
+  const declared = { ...home, requestHeaders: [{ key: "X-Probe", value: canary("try-header") }] };
+  try {
+    const { told } = await listenForInputs(async (variables) => {
+      Object.assign(process.env, variables);
+      const program = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
+      for (const name of ["one", "two"]) await program.resource("monitor", { name }).preview(declared);
+    });
+    expect([...told.keys()].map((name) => name.replace(/^.*::/, "")).sort()).toEqual(["one", "two"]);
+    for (const inputs of told.values()) {
+      expect(unwrapSecrets(inputs)).toMatchObject(declared);
+      expect(JSON.stringify(inputs)).toContain(canary("try-header"));
     }
-  },
-);
+    // A provider that still runs when nobody listens any more does its work.
+    const late = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
+    await late.resource("monitor").up(declared);
+    expect(emulator.monitors.all()).toHaveLength(1);
+  } finally {
+    process.env = env;
+  }
+});
 
 describe("what is printed", () => {
   const secretUrl = (url: string) => ({
