@@ -1,6 +1,8 @@
 import { PolicyPack } from "@pulumi/policy";
 import type { ReportViolation, ResourceValidation, ResourceValidationArgs } from "@pulumi/policy";
 
+import { reportUnwatched } from "./unwatched";
+
 /** What the policies look at. A field that was declared once and then removed is null. */
 interface MonitorInputs {
   url: string;
@@ -60,6 +62,12 @@ new PolicyPack("uptime", {
       validateResource: ofKind("Domain", ({ opts }, report) => {
         if (!opts.protect) report("The domain needs the option protect: true.");
       }),
+    },
+    {
+      name: "unwatched-addresses",
+      description: "A monitor watches each public address of the stack.",
+      enforcementLevel: "advisory",
+      validateStack: reportUnwatched,
     },
   ],
 });

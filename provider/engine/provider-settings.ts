@@ -33,7 +33,9 @@ export function checkedSettings(urn: string, given: Properties, env: NodeJS.Proc
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isOfEngine(key));
-  const known = Object.entries(settings).filter(([, value]) => !JSON.stringify([value]).includes(unknownValue));
+  const known = Object.entries(settings).filter(
+    ([, value]) => !JSON.stringify([value]).includes(unknownValue),
+  );
   const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
   return {
     settings,

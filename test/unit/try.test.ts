@@ -5,7 +5,9 @@ import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
 import tls from "node:tls";
 
+import { listen as listenForInputs } from "../../provider/cli/try/told-inputs";
 import { isLinkLocal } from "../../provider/cli/try/link-local";
+import { unwrapSecrets } from "../../provider/common/marks";
 import { Sender } from "../../provider/cli/try/sender";
 import { canary, leaksIn } from "../support/canary.cjs";
 import { certificateFor } from "../support/certificate";
@@ -13,7 +15,9 @@ import { cli, emulator, folder, type Outcome, stateOf, withCli, withStack } from
 import { answering, listen, serve } from "../support/http-server";
 import { secretMark } from "../support/marks";
 import { home } from "../support/monitors";
+import { Program } from "../support/program";
 import { Proxy } from "../support/proxy";
+import { settingsOf } from "../support/server";
 
 withCli();
 
@@ -559,6 +563,29 @@ describe("which monitors", () => {
       stderr: "--account is for --all only.\n",
     });
   });
+});
+
+test("in a preview, the provider tells values of secrets, which are in no file", async () => {
+  const env = { ...process.env };
+  const declared = { ...home, requestHeaders: [{ key: "X-Probe", value: canary("try-header") }] };
+  try {
+    const { told } = await listenForInputs(async (variables) => {
+      Object.assign(process.env, variables);
+      const program = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
+      for (const name of ["one", "two"]) await program.resource("monitor", { name }).preview(declared);
+    });
+    expect([...told.keys()].map((name) => name.replace(/^.*::/, "")).sort()).toEqual(["one", "two"]);
+    for (const inputs of told.values()) {
+      expect(unwrapSecrets(inputs)).toMatchObject(declared);
+      expect(JSON.stringify(inputs)).toContain(canary("try-header"));
+    }
+    // A provider that still runs when nobody listens any more does its work.
+    const late = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
+    await late.resource("monitor").up(declared);
+    expect(emulator.monitors.all()).toHaveLength(1);
+  } finally {
+    process.env = env;
+  }
 });
 
 describe("what is printed", () => {

@@ -96,10 +96,12 @@ export async function installPlugin(folder: string, version: string, location: S
   await output(args, location);
 }
 
-/** Runs a preview. One that fails says why; it is an error only if it says nothing at all. With secrets it must be neither stored nor printed. */
-export async function runPreview(location: StackLocation, secrets = false): Promise<Preview> {
-  const args = ["preview", "--json", ...(secrets ? ["--show-secrets"] : [])];
-  const { code, out, failure, ownWords } = await runPulumi(onStack(args, location), location);
+/** Runs a preview. One that fails says why; it is an error only if it says nothing at all. */
+export async function runPreview(location: StackLocation): Promise<Preview> {
+  const { code, out, failure, ownWords } = await runPulumi(
+    onStack(["preview", "--json"], location),
+    location,
+  );
   const preview = parseAs(previewReport, out);
   if (!preview) throw new UptimeError(failure);
   if (code === 0 || errorsIn(preview).length > 0) return preview;

@@ -1,5 +1,4 @@
-import { quote, UptimeError } from "../../api/errors";
-import { message } from "../../api/errors";
+import { message, quote, UptimeError } from "../../api/errors";
 import { parseUrn } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
 import { monitor } from "../../definitions/monitor";
@@ -13,6 +12,7 @@ import { firstWords } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import { managedResources, secretPropertiesOf, type Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
+import { listen } from "./told-inputs";
 
 /** A monitor with what is known of it. */
 export interface ReadMonitor {
@@ -33,51 +33,45 @@ export interface ReadMonitor {
 const alwaysSecret = Object.keys(monitor.fields).filter((key) => monitor.fields[key]?.secret);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
-export async function previewedMonitors(
-  location: StackLocation,
-  show: (text: string) => void,
-): Promise<ReadMonitor[]> {
-  show("Running `pulumi preview`, which may take a minute …");
-  const masked = new Map((await changedSteps(location, false)).map((step) => [step.urn, step]));
-  const isAnySecret = [...masked.values()].some((step) => secretKeysIn(step).length > 0);
-  if (isAnySecret) show("Running `pulumi preview` again, for the values of secrets …");
-  // Only what hides secrets says which values are.
-  const steps = isAnySecret ? await changedSteps(location, true) : [...masked.values()];
-  return steps.map((step) => {
+export async function previewedMonitors(location: StackLocation): Promise<ReadMonitor[]> {
+  const { result: preview, told } = await listen((env) =>
+    runPreview({ ...location, env: { ...location.env, ...env } }),
+  );
+  const [error] = errorsIn(preview);
+  if (error !== undefined)
+    throw new UptimeError(message`The preview failed, so nothing was tried: ${quote(firstWords(error))}`);
+  return (preview.steps ?? []).filter(isChanged).map((step) => {
     const { urn, oldState, newState } = step;
-    const values = decodeDeclared(newState?.inputs ?? {});
-    const first = masked.get(urn);
-    const secret = new Set([...alwaysSecret, ...(first ? secretKeysIn(first) : Object.keys(values))]);
+    const shown = newState?.inputs ?? {};
+    const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
+    const plain = told.get(endOf(urn)) ?? {};
+    const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
+    const untold = secrets.filter(([, value]) => value === undefined);
     const id = oldState?.id;
     return {
       title: titleOf({ urn }),
       urn,
       ...(id !== undefined && { id }),
-      values,
-      secret,
-      missing: new Map(),
+      values: decodeDeclared({ ...shown, ...Object.fromEntries(secrets) }),
+      secret: new Set([...alwaysSecret, ...hidden]),
+      // The engine asks a provider nothing whose own settings are not known yet.
+      missing: new Map(
+        untold.map(([key]) => [key, "is secret, and its provider is not known before `pulumi up`"]),
+      ),
     };
   });
 }
 
-/** The steps that create or change a monitor. An import changes nothing. */
-async function changedSteps(location: StackLocation, showSecrets: boolean): Promise<PreviewStep[]> {
-  const preview = await runPreview(location, showSecrets);
-  const [error] = errorsIn(preview);
-  if (error !== undefined)
-    throw new UptimeError(
-      showSecrets
-        ? "The second preview failed, after one that did not. Its errors are not shown, because they may quote secrets."
-        : message`The preview failed, so nothing was tried: ${quote(firstWords(error))}`,
-    );
-  return (preview.steps ?? []).filter((step) => {
-    if (findDefinition(parseUrn(step.urn).type) !== monitor) return false;
-    return ["create", "update", "replace"].includes(changeOf(step)?.operation ?? "");
-  });
+/** Whether a step creates or changes a monitor. An import changes nothing. */
+function isChanged(step: PreviewStep): boolean {
+  const isMonitor = findDefinition(parseUrn(step.urn).type) === monitor;
+  return isMonitor && ["create", "update", "replace"].includes(changeOf(step)?.operation ?? "");
 }
 
-function secretKeysIn({ newState: { inputs = {} } = { type: "" } }: PreviewStep): string[] {
-  return Object.keys(inputs).filter((key) => stringsIn(inputs[key]).includes(secretText));
+/** What the provider calls a resource. */
+function endOf(urn: string): string {
+  const { types, name } = parseUrn(urn);
+  return `${types}::${name}`;
 }
 
 /** The monitors that a stack has. */

@@ -93,7 +93,10 @@ async function readMonitors(
     const { forAccount } = await accountSettings(options, location, context);
     return monitorsInAccount(context.session.connect(monitor, forAccount(account)), context);
   }
-  if (state === undefined) return previewedMonitors(location, show);
+  if (state === undefined) {
+    show("Running `pulumi preview`, which may take a minute …");
+    return previewedMonitors(location);
+  }
   show("Reading the state …");
   const deployment =
     state === true ? await exportState(location, true) : parseDeployment(readText(at(state)), at(state));
