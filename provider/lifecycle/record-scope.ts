@@ -2,13 +2,21 @@ import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import type { Address, Settings } from "../api/settings";
+import type { EmptyListForm } from "../definitions/codecs";
 import type { Definition } from "../definitions/field";
 import type { Ledger } from "./ledger";
 import type { Owners } from "./owners";
 import type { PendingCreates } from "./pending-creates";
 import type { RecordReader } from "./reader";
 import type { RecordNote } from "./run-note";
-import type { AcceptedForms } from "./write";
+
+/** How a server takes what the API does not specify, as far as this process has found out. (docs/api.md) */
+export interface AcceptedForms {
+  /** The method of updates: PUT after PATCH was answered with 405. */
+  updateMethod: "PATCH" | "PUT";
+  /** The form of empty lists that worked. */
+  emptyLists: EmptyListForm;
+}
 
 /** One kind of record at one address with one key, and everything that the lifecycle's verbs need to work on it. */
 export interface RecordScope {

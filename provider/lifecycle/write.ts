@@ -20,14 +20,6 @@ import { differences, shows, type Difference, type WantedValues } from "./differ
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 
-/** How a server takes what the API does not specify, as far as this process has found out. (docs/api.md) */
-export interface AcceptedForms {
-  /** The method of updates: PUT after PATCH was answered with 405. */
-  updateMethod: "PATCH" | "PUT";
-  /** The form of empty lists that worked. */
-  emptyLists: EmptyListForm;
-}
-
 /**
  * How often, and how many milliseconds apart, a record is read that differs from what was sent: the server may still be at
  * work, or a replica may answer that lags. What takes longer is reported as not stored.
