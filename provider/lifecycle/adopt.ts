@@ -73,12 +73,12 @@ export async function adopt(
  * The records that were there before the first create of this process and have the same name (a monitor: and URL), as their
  * own addresses show them.
  */
-export async function namesakesOf(
+async function namesakesOf(
   { definition, reader }: RecordScope,
   wanted: WantedValues,
   { byName }: Baseline,
   operation: Operation,
-  isFree: (record: ApiRecord) => boolean = () => true,
+  isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
   const keys = identityKeys(definition);
   const identity = new Map(keys.map((key) => [key, wanted.get(key) ?? null]));

@@ -13,7 +13,7 @@ export async function completeRecords(
 ): Promise<readonly ApiRecord[]> {
   const sample = await readSample(scope, listed, operation);
   if (!sample || sample.leftOut.length === 0) return listed;
-  const records = await Promise.all(listed.map(({ id }) => readUnlessMissing(scope, id, operation)));
+  const records = await Promise.all(listed.map(({ id }) => readUnlessGone(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }
 
@@ -31,14 +31,14 @@ export async function readSample(
 ): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   for (const largest of [...listed].sort((a, b) => size(b) - size(a))) {
-    const record = await readUnlessMissing(scope, largest.id, operation);
+    const record = await readUnlessGone(scope, largest.id, operation);
     if (record) return { record, leftOut: leftOut(largest, record) };
   }
   return undefined;
 }
 
 /** The record at its own address; undefined if it does not exist. */
-export async function readUnlessMissing(
+export async function readUnlessGone(
   scope: RecordScope,
   id: string,
   operation: Operation,

@@ -20,7 +20,7 @@ export function isAccountOfState(account: Account, outputs: Outputs): boolean {
 }
 
 /** Whether state was made at this address. */
-export function isServerOfState({ address }: Pick<Account, "address">, { serverHash }: Outputs): boolean {
+function isServerOfState({ address }: Pick<Account, "address">, { serverHash }: Outputs): boolean {
   return serverHash === undefined || serverHash === address.hash;
 }
 

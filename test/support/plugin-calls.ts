@@ -296,8 +296,9 @@ function nativeCalls(
       request.setProperties(sent(urn, outputs)).setInputs(sent(urn, inputs));
       const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") return undefined;
-      const [read, readInputs] = [response.getProperties(), response.getInputs()];
-      return { id: response.getId(), outputs: answered(urn, read), inputs: answered(urn, readInputs) };
+      // State has lost the marks of former processes here, so the inputs come back as they were sent.
+      const readInputs = answered(urn, response.getInputs());
+      return { id: response.getId(), outputs: answered(urn, response.getProperties()), inputs: readInputs };
     },
     update: async (...args) => {
       const [urn] = args;
