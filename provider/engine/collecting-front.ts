@@ -6,13 +6,14 @@ import type { Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import type { Changes } from "../lifecycle/diff";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
+import { valueNote } from "./checked-values";
 import { collectVariable, type CollectedRefusal } from "./collected";
 import { Front, type CheckRequest, type CheckResult, type FrontContext } from "./front";
 
 /** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
 export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {
   const file = env[collectVariable];
-  return file ? new CollectingFront(context, file) : new Front(context);
+  return file ? new CollectingFront(context, file) : new Front({ ...context, noteValues: valueNote(env) });
 }
 
 /** Writes down what a preview would refuse, and lets the preview go on: see {@link collectVariable}. */

@@ -32,7 +32,7 @@ interface OfProgram {
 }
 
 let stacks = 0;
-const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
+const codeOf = (kind: Kind): string => `exports.handler=()=>require("pulumi-uptime/provider").${kind}`;
 
 /** A resource of a program, which can be run again and again with other inputs. Thousands of cases take seconds. */
 export class ModelStack {
@@ -53,7 +53,10 @@ export class ModelStack {
       if (program.providers[kind].import) return Promise.resolve({ inputs: args, deleteBeforeReplace });
       // As the class does it.
       const __options = { ...passed, owner: this.urnEnd };
-      return Promise.resolve({ inputs: { __options, ...args, __provider: text }, deleteBeforeReplace });
+      return Promise.resolve({
+        inputs: { __options, ...args, __provider: codeOf(kind) },
+        deleteBeforeReplace,
+      });
     });
   }
 
@@ -80,7 +83,7 @@ export class ModelStack {
       return;
     }
     const { id, inputs, outputs, unfinished: hasInitErrors } = state;
-    const known = { id, inputs, outputs: { __provider: text, ...outputs }, hasInitErrors };
+    const known = { id, inputs, outputs: { __provider: codeOf(this.kind), ...outputs }, hasInitErrors };
     this.engine.state = [entryOf(this, known)];
   }
 

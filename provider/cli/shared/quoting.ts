@@ -40,7 +40,8 @@ export function codeSpan(text: string): string {
 
 /** Backticks that no text inside them can end. */
 export function fenceFor(text: string, least: number): string {
-  const longest = Math.max(least - 1, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  let longest = least - 1;
+  for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length);
   return "`".repeat(longest + 1);
 }
 
@@ -76,4 +77,9 @@ export function slug(text: string, limit = 40): string {
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   const words = plain.replace(/[^a-z0-9]+/g, "-").replace(/^-/, "");
   return words.slice(0, limit).replace(/-$/, "");
+}
+
+/** In alphabetical order, with numbers by value. */
+export function byName(a: string, b: string): number {
+  return a.localeCompare(b, "en", { numeric: true });
 }
