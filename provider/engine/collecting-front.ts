@@ -6,6 +6,7 @@ import type { Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import type { Changes } from "../lifecycle/diff";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
+import { valueNote } from "./checked-values";
 import { collectVariable, type CollectedRefusal } from "./collected";
 import { Front, type CheckRequest, type CheckResult, type FrontContext } from "./front";
 import { tellVariable } from "./told";
@@ -19,7 +20,7 @@ export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {
   const socket = env[tellVariable];
   if (socket) return new TellingFront(context, socket);
   const file = env[collectVariable];
-  return file ? new CollectingFront(context, file) : new Front(context);
+  return file ? new CollectingFront(context, file) : new Front({ ...context, noteValues: valueNote(env) });
 }
 
 /** Writes down what a preview would refuse, and lets the preview go on: see {@link collectVariable}. */

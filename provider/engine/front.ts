@@ -14,6 +14,7 @@ import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import type { InputProblem } from "../lifecycle/validate";
+import type { NoteValues } from "./checked-values";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
 import {
@@ -86,6 +87,8 @@ export interface FrontContext {
   readonly session: FrontSession;
   readonly settingsOf: (account: string | undefined) => Settings;
   readonly print: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
+  /** Notes what was declared, for a review. */
+  readonly noteValues?: NoteValues | undefined;
 }
 
 /** A declaration that the engine asks a front to check. */
@@ -153,7 +156,10 @@ export class Front {
   async check({ declaration, name, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
     const { session } = this.context;
     session.hasProgram = true;
-    if (name !== undefined) session.owners.declare(name);
+    if (name !== undefined) {
+      session.owners.declare(name);
+      this.context.noteValues?.(name, news);
+    }
     const checked = await check(
       this.definitionOf(news),
       (account) => this.scopeOf(account, news),

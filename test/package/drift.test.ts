@@ -115,7 +115,13 @@ test("no drift is one line and exit code 0, and nothing is written", async () =>
       stdout: "2 resources compared, no drift.\n",
       stderr: "",
     });
-  expect(await driftJson()).toEqual({ checked: 2, drifted: [], errors: [] });
+  expect(await driftJson()).toEqual({
+    checked: 2,
+    drifted: [],
+    errors: [],
+    servers: [emulator.url],
+    code: [],
+  });
   expect(emulator.writes()).toEqual([]);
   expect(readdirSync(folder)).toEqual(["state.json"]);
 });
@@ -170,7 +176,7 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
       /^\| `Domain moved` \| `2` \| `\(another record\)` \| +\| `` Domain 2 has the name .* in state/,
     ),
     "",
-    "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
+    "#### Edited by hand: the next `pulumi up --refresh --run-program` sets these back",
     "",
     "| Resource | Id | Property | In state | In the API |",
     "| --- | --- | --- | --- | --- |",
@@ -253,6 +259,102 @@ test("an empty account is reported once, with the resources' names", async () =>
   expect((await driftJson()).errors).toHaveLength(29);
 });
 
+describe("what Pulumi would run from state", () => {
+  const own = (name: string) => `exports.handler=()=>require("pulumi-uptime/provider").${name}`;
+  const evil = "exports.handler=()=>process.exit()";
+  const monitor = "pulumi-nodejs:dynamic/uptime:Monitor";
+  const reference = (type: string, name = "default") => `${urnOf(`pulumi:providers:${type}`, name)}::0a1b`;
+  const provider = (inputs: object, type = "uptime") => ({
+    urn: urnOf(`pulumi:providers:${type}`, "default_0_1_0"),
+    type: `pulumi:providers:${type}`,
+    id: "0a1b",
+    inputs,
+  });
+  const resource = (more: object = {}, type = monitor) => ({
+    urn: urnOf(type, "home"),
+    type,
+    id: "1",
+    inputs: { __provider: own("monitor") },
+    outputs: { __provider: own("monitor") },
+    provider: reference("pulumi-nodejs"),
+    ...more,
+  });
+  const code = /The provider code in state is not this package's/;
+
+  test.each<[string, object, RegExp]>([
+    ["other code in outputs", resource({ outputs: { __provider: evil } }), code],
+    ["other code in inputs", resource({ inputs: { __provider: evil } }), code],
+    [
+      "code with something behind it",
+      resource({ outputs: { __provider: `${own("monitor")};${evil}` } }),
+      code,
+    ],
+    ["the code of another kind", resource({ outputs: { __provider: own("domain") } }), code],
+    ["code that is secret", resource({ outputs: { __provider: sealed(evil) } }), code],
+    ["code that is encrypted", resource({ outputs: { __provider: sealed(evil, "ciphertext") } }), code],
+    ["a resource that is only read", resource({ external: true, outputs: { __provider: evil } }), code],
+    ["a resource that is to be deleted", resource({ delete: true, outputs: { __provider: evil } }), code],
+    [
+      "another package's provider",
+      resource({ provider: reference("evil") }, "uptime:index:Monitor"),
+      /belongs to a provider of another package, pulumi:providers:evil/,
+    ],
+    [
+      "a plugin's address, as the engine keeps it",
+      provider({ __internal: { pluginDownloadURL: "https://evil.example" } }),
+      /the plugin of default_0_1_0 has the address "https:\/\/evil\.example", and this package's is github:\/\/api\./,
+    ],
+    [
+      "a plugin's address, as old engines kept it",
+      provider({ pluginDownloadURL: "https://evil.example" }),
+      /has the address "https:\/\/evil\.example"/,
+    ],
+    [
+      "another plugin",
+      provider({ __internal: { name: "evil", parameterization: "e30=" } }),
+      /In state the provider is that of another plugin/,
+    ],
+  ])("is refused before anything is sent: %s", async (_, bad, reason) => {
+    writeState([resource({ urn: urnOf(monitor, "good") }), bad]);
+    const { code, stderr } = await drift();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(reason);
+    expect(stderr).toContain("Find out who can write the state");
+    expect((await driftJson()).errors).toHaveLength(1);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("what is this package's own passes, and other packages' code is listed once", async () => {
+    const { repository } = JSON.parse(readFileSync(join(__dirname, "..", "..", "package.json"), "utf8")) as {
+      repository: { url: string };
+    };
+    const address = repository.url.replace(/^git\+https:\/\/(.*)\.git$/, "github://api.$1");
+    const table = (name: string, text: unknown) => ({
+      urn: urnOf("pulumi-nodejs:dynamic:Table", name),
+      type: "pulumi-nodejs:dynamic:Table",
+      id: name,
+      inputs: { __provider: text },
+      outputs: { __provider: text },
+    });
+    writeState([
+      provider({ __internal: { pluginDownloadURL: address } }),
+      provider({ __internal: {} }, "aws"),
+      provider({ __internal: { pluginDownloadURL: "https://gitlab.example/tool" } }, "tool"),
+      ...[table("users", evil), table("orders", sealed(evil)), table("other", own("monitor"))],
+    ]);
+    const report = await driftJson();
+    const hash = expect.stringMatching(/^[\w+/]{10}$/) as string;
+    expect(report).toMatchObject({
+      errors: [],
+      code: [
+        { hash, resources: ["tool default_0_1_0"] },
+        { hash, resources: ["Table users", "Table orders"] },
+        { hash, resources: ["Table other"] },
+      ],
+    });
+  });
+});
+
 test("state of another server, a missing file and other JSON are errors", async () => {
   await state({ home });
   const elsewhere = await startEmulator();
@@ -272,7 +374,9 @@ test("without --state, the stack has the state, the settings and the accounts", 
     });
   const found = await inStack({ "uptime:accounts": accounts });
   expect(found).toMatchObject({ code: 2, stderr: "" });
-  expect(found.stdout).toMatch(/^Monitor other +2 +interval +60 +300\n\n2 resources compared, 1 drifted\.$/m);
+  expect(found.stdout).toMatch(
+    /^Monitor other of other +2 +interval +60 +300\n\n2 resources compared, 1 drifted\.$/m,
+  );
   const without = await inStack({});
   expect(without.code).toBe(1);
   expect(without.stdout).toContain("1 resource compared, none of them drifted, 1 could not be compared.");

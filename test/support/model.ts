@@ -33,7 +33,7 @@ interface OfProgram {
 }
 
 let stacks = 0;
-const text = 'exports.handler=()=>require("pulumi-uptime/provider")';
+const codeOf = (kind: Kind): string => `exports.handler=()=>require("pulumi-uptime/provider").${kind}`;
 
 /** A resource of a program, which can be run again and again with other inputs. Thousands of cases take seconds. */
 export class ModelStack {
@@ -55,7 +55,7 @@ export class ModelStack {
       // As the class does it.
       const secrets = Object.keys(args).filter((key) => isMarked(args[key]));
       const __options = { ...passed, owner: this.urnEnd, ...(secrets.length > 0 && { secrets }) };
-      const inputs = { __options, ...revealed(args), __provider: text };
+      const inputs = { __options, ...revealed(args), __provider: codeOf(kind) };
       return Promise.resolve({ inputs, deleteBeforeReplace });
     });
   }
@@ -83,7 +83,7 @@ export class ModelStack {
       return;
     }
     const { id, inputs, outputs, unfinished: hasInitErrors } = state;
-    const known = { id, inputs, outputs: { __provider: text, ...outputs }, hasInitErrors };
+    const known = { id, inputs, outputs: { __provider: codeOf(this.kind), ...outputs }, hasInitErrors };
     this.engine.state = [entryOf(this, known)];
   }
 

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import fc from "fast-check";
@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { anyCharacter } from "../support/arbitraries";
 import { cli, type Outcome } from "../support/cli";
 import { newFolder } from "../support/folder";
+import { shortHash } from "../../provider/cli/shared/state-code";
 import { unknown } from "../support/marks";
 import { sample } from "../support/size";
 
@@ -39,27 +40,44 @@ const drifted = (name: string, inApi: unknown, property = "interval", inState: u
   properties: [{ property, inState, inApi, secret: false }],
 });
 
+/** As Pulumi prints it: of what stays as it is, only the stack is a step, and all are counted. */
+const stack = { op: "same", urn: "urn:pulumi:prod::team::pulumi:pulumi:Stack::team-prod" };
+
 /** What Pulumi prints: its counts include the stack, and a replacement is one of its three steps. */
 function preview(steps: readonly object[], same = 1): object {
   const changeSummary: Record<string, number> = { same };
   for (const { op } of steps as { op: string }[])
     if (!/^(create|delete)-replace/.test(op)) changeSummary[op] = (changeSummary[op] ?? 0) + 1;
-  return { steps, changeSummary };
+  const isListed = steps.some((one) => (one as { op: string }).op === "create-replacement");
+  const parts = (steps as { op: string }[]).flatMap((one) =>
+    one.op === "replace" && !isListed ? [{ ...one, op: "create-replacement" }] : [],
+  );
+  return { steps: [stack, ...steps, ...parts], changeSummary };
 }
 
 function write(file: string, content: unknown): void {
   writeFileSync(join(folder, file), typeof content === "string" ? content : JSON.stringify(content));
 }
 
-const comment = (...args: string[]): Promise<Outcome> =>
-  cli({ url: "", apiKey: "" }, folder, [
-    ..."comment --preview preview.json --preview-log preview.log".split(" "),
-    ..."--drift drift.json --doctor doctor.json".split(" "),
-    ...args,
-  ]);
+const comment = (...args: string[]): Promise<Outcome> => commentWith({}, ...args);
+const commentWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
+  cli(
+    { url: "", apiKey: "" },
+    folder,
+    [
+      ..."comment --preview preview.json --preview-log preview.log".split(" "),
+      ..."--drift drift.json --doctor doctor.json".split(" "),
+      ...args,
+    ],
+    { env },
+  );
+/** The comment's first line. */
+const marker = ({ stdout }: Outcome): string => stdout.split("\n")[0] ?? "";
+
+const noDrift = { checked: 4, drifted: [], errors: [], servers: [], code: [] };
 
 /** A team's thousand monitors: drift in 20, changes of the program in 30, some of them long. */
-function writeLargeStack(): void {
+function writeLargeStack(edited = 20): void {
   const long = "lorem ipsum ".repeat(300);
   const steps = Array.from({ length: 30 }, (_, index) => {
     const name = `monitor-${index}`;
@@ -69,111 +87,121 @@ function writeLargeStack(): void {
     if (index < 25) return step("create", name, undefined, inputs(name));
     return step("delete", name, inputs(name));
   });
-  // As Pulumi prints it: of what stays as it is, only the stack is a step, and all are counted.
-  const stack = { op: "same", urn: "urn:pulumi:prod::team::pulumi:pulumi:Stack::team-prod" };
   const changeSummary = { create: 5, update: 20, delete: 5, same: 971 };
   write("preview.json", { steps: [stack, ...steps], changeSummary });
   write("drift.json", {
+    ...noDrift,
     checked: 1000,
-    drifted: Array.from({ length: 20 }, (_, index) => drifted(`monitor-${100 + index}`, 900 + index)),
-    errors: [],
+    drifted: Array.from({ length: edited }, (_, index) => drifted(`monitor-${100 + index}`, 900 + index)),
+    servers: ["https://uptime.example.com"],
   });
 }
 
 test("a comment for 1000 monitors, 30 changed and 20 drifted, shows every change within GitHub's limit", async () => {
   writeLargeStack();
-  const { code, stdout, stderr } = await comment();
+  const commit = "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567";
+  const run = "https://ci.example/my%20run/7?a=b";
+  const outcome = await comment("--title", "prod", "--commit", commit, "--run-url", run);
+  const { code, stdout, stderr } = outcome;
   expect([code, stderr]).toEqual([0, ""]);
   expect(Buffer.byteLength(stdout)).toBeLessThan(65_536);
   const lines = stdout.split("\n");
-  expect(lines.slice(0, 7)).toEqual([
-    expect.stringMatching(/^<!-- uptime-preview [\da-f]{16}-[\da-f]{16} -->$/),
+  expect(marker(outcome)).toMatch(
+    new RegExp(
+      `^<!-- pulumi-uptime comment v2 title=prod commit=${commit} digest=[\\da-f]{20} changes=[\\w+/]{500} -->$`,
+    ),
+  );
+  expect(lines.slice(1, 9)).toEqual([
     "",
-    "### What merging this changes",
+    "### `prod`: what merging this changes",
     "",
-    "**This deletes 5 of 995 resources.**",
+    "server `https://uptime.example.com` · commit `0a1b2c3d4e` · [log](<https://ci.example/my%20run/7?a=b>)",
     "",
-    "**Program: 5 to delete, 5 to create, 20 to update, 970 unchanged. Drift: 1000 resources compared, 20 drifted.**",
+    "**Merging this deletes 5, creates 5 and updates 40 resources, 950 unchanged.**",
+    "",
+    "Drift: 1000 resources compared, 20 drifted.",
   ]);
   for (let index = 0; index < 15; index++) {
-    expect(lines).toContain(`! Monitor monitor-${index}: update`);
+    expect(lines).toContain(`! Monitor monitor-${index}`);
     expect(lines).toContain(`!     interval: 60 => ${300 + index}`);
   }
-  for (let index = 15; index < 20; index++)
-    expect(stdout).toContain(`<summary><code>Monitor monitor-${index}: alertTextLookup</code></summary>`);
-  expect(lines).toContain("!     alertTextLookup: (3,604 characters)");
-  for (let index = 20; index < 25; index++) expect(lines).toContain(`+ Monitor monitor-${index}: create`);
-  for (let index = 25; index < 30; index++) expect(lines).toContain(`- Monitor monitor-${index}: delete`);
+  // The beginning of a long value.
+  expect(lines).toContain(
+    `!     alertTextLookup: "${"lorem ipsum ".repeat(10).slice(0, 119)}… (3,604 characters)`,
+  );
+  for (let index = 20; index < 25; index++) expect(lines).toContain(`+ Monitor monitor-${index}`);
+  for (let index = 25; index < 30; index++) expect(lines).toContain(`- Monitor monitor-${index}`);
   for (let index = 0; index < 20; index++)
     expect(lines).toContain(
       `| \`Monitor monitor-${100 + index}\` | \`7\` | \`interval\` | \`60\` | \`${900 + index}\` |`,
     );
   expect(stdout).not.toContain("… and ");
   expect(stdout).not.toContain("monitor-500");
-  // The program's changes come first.
-  expect(stdout.indexOf("monitor-0")).toBeLessThan(stdout.indexOf("monitor-100"));
+  const places = ["#### Deleted (5)", "#### Created (5)", "#### Updated (20)", "#### Edited by hand"].map(
+    (text) => stdout.indexOf(text),
+  );
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(places[0]).toBeGreaterThan(0);
 });
 
-test("a change that does not fit is left out as a whole, and the comment says how many and where they are", async () => {
+test("what does not fit is cut between two lines, and the comment says how many; without a limit all is there", async () => {
   writeLargeStack();
-  const { stdout } = await comment("--limit", "4000", "--full-at", "https://ci.example/my%20run/7?a=b");
-  expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(4000);
-  const more = (noun: string): number =>
-    Number(new RegExp(`^… and (\\d+) more ${noun}$`, "m").exec(stdout)?.[1] ?? 0);
-  const shown = stdout.match(/^[!+-] Monitor \S+: \w+$/gm) ?? [];
+  const { stdout } = await comment("--limit", "2000");
+  expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(2000);
+  const shown = stdout.match(/^[!+-] Monitor \S+$/gm) ?? [];
   expect(shown.length).toBeGreaterThan(0);
-  expect(shown.length + more("changes")).toBe(30);
   const rows = stdout.match(/^\| `Monitor .*\|$/gm) ?? [];
-  expect(rows.length + more("drifted properties")).toBe(20);
-  expect(more("long values")).toBe(5);
-  expect(stdout).toMatch(
-    /\n\n\[The log of the job\]\(<https:\/\/ci\.example\/my%20run\/7\?a=b>\) has everything\.\n$/,
-  );
+  const more = [...stdout.matchAll(/^… and (\d+) more, in the log$/gm)].map(([, count]) => Number(count));
+  expect(shown.length + rows.length + more.reduce((a, b) => a + b, 0)).toBe(50);
   expect((stdout.match(/```/g)?.length ?? 1) % 2).toBe(0);
-  // Without a limit everything is there.
   const full = await comment("--limit", "0");
   expect(full.stdout).not.toContain("… and ");
   expect(full.stdout).toContain("lorem ipsum ".repeat(300));
 });
 
-test("if not everything fits, drift gets at least half of the space, and what the program's changes leave", async () => {
-  const changes = (count: number): object[] =>
-    Array.from({ length: count }, (_, index) =>
-      step("update", `changed-${index}`, inputs("a"), inputs("a", { interval: 300 })),
+test.each(["create", "delete", "update", "replace"])(
+  "a thousand of them are all named within GitHub's limit: %s",
+  async (op) => {
+    const names = Array.from({ length: 1000 }, (_, index) => `team-checkout-service-${index}`);
+    write(
+      "preview.json",
+      preview(
+        names.map((name) => {
+          const found = inputs(name, { alertTextLookup: "x".repeat(80) });
+          return step(
+            op,
+            name,
+            op === "create" ? undefined : inputs(name),
+            op === "delete" ? undefined : found,
+          );
+        }),
+      ),
     );
-  const report = (count: number): object => ({
-    checked: count,
-    drifted: Array.from({ length: count }, (_, index) => drifted(`drifted-${index}`, 900)),
-    errors: [],
-  });
-  const sizes = async (changed: number, edited: number): Promise<[number, number]> => {
-    write("preview.json", preview(changes(changed)));
-    write("drift.json", report(edited));
-    const { stdout } = await comment("--limit", "20000");
-    expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(20_000);
-    const [program = "", drift = ""] = stdout.split("#### Drift");
-    return [program.length, drift.length];
-  };
-  const [program, drift] = await sizes(500, 500);
-  expect(drift).toBeGreaterThan(9000);
-  expect(program).toBeGreaterThan(9000);
-  const [few, rest] = await sizes(10, 500);
-  expect(few + rest).toBeGreaterThan(19_000);
-  const [more, all] = await sizes(500, 10);
-  expect(more + all).toBeGreaterThan(19_000);
-  expect(all).toBeLessThan(1500);
+    write("drift.json", { ...noDrift, drifted: names.map((name) => drifted(name, 900)) });
+    const { stdout } = await comment();
+    expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(65_536);
+    const named = new Set(stdout.match(/(?<=^[!+-] Monitor )\S+/gm));
+    expect(names.filter((name) => !named.has(name))).toEqual([]);
+    // The drift gets what is left.
+    expect(stdout).toMatch(/^… and \d+ more, in the log$/m);
+  },
+);
+
+test("a thousand rows of drift leave room for the values of 30 changes", async () => {
+  writeLargeStack(1000);
+  const { stdout } = await comment();
+  expect(Buffer.byteLength(stdout)).toBeGreaterThan(64_000);
+  for (let index = 0; index < 15; index++) expect(stdout).toContain(`interval: 60 => ${300 + index}\n`);
 });
 
-test("no comment exceeds its limit or leaves a code block or fold open", async () => {
+test("no comment exceeds its limit or leaves a code block open", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
         fc.tuple(fc.string({ unit: anyCharacter }), fc.string({ unit: anyCharacter, maxLength: 3000 })),
-        {
-          maxLength: 40,
-        },
+        { maxLength: 40 },
       ),
-      fc.integer({ min: 1000, max: 20_000 }),
+      fc.integer({ min: 3000, max: 20_000 }),
       async (values, limit) => {
         write("preview.json", {
           steps: values.map(([name, text], index) =>
@@ -181,9 +209,9 @@ test("no comment exceeds its limit or leaves a code block or fold open", async (
           ),
         });
         write("drift.json", {
+          ...noDrift,
           checked: values.length,
           drifted: values.map(([name, text]) => drifted(name, text, "name", name)),
-          errors: [],
         });
         const { code, stdout } = await comment("--limit", String(limit));
         expect(code).toBe(0);
@@ -191,42 +219,105 @@ test("no comment exceeds its limit or leaves a code block or fold open", async (
         expect(stdout.isWellFormed()).toBe(true);
         const outsideCode = stdout.replace(/^(`{3,})\w*\n(?:[^]*?\n)?\1$/gm, "");
         expect(outsideCode).not.toMatch(/^`{3,}/m);
-        expect(outsideCode.match(/^<details>/gm)?.length).toBe(outsideCode.match(/^<\/details>/gm)?.length);
       },
     ),
     { numRuns: sample(2, 50, 2000) },
   );
 });
 
-test("replacements, deletes and creates come first, a thousand imports last and folded", async () => {
-  const imports = Array.from({ length: 1000 }, (_, index) =>
-    step("create", `hand-${index}`, undefined, inputs(`hand-${index}`, { importId: String(index) })),
-  );
-  const stack = { op: "create", urn: "urn:pulumi:prod::team::pulumi:pulumi:Stack::team-prod" };
-  const bucket = { op: "create", urn: "urn:pulumi:prod::team::aws:s3/bucket:Bucket::logs" };
-  const made = step("create", "made", undefined, inputs("made"));
-  write("preview.json", preview([stack, ...imports.slice(0, 500), made, bucket, ...imports.slice(500)], 0));
-  write("drift.json", { checked: 7, drifted: [drifted("edited", 900)], errors: [] });
-  const { stdout } = await comment();
-  expect(stdout).toContain("**Program: 2 to create, 1000 to import, 0 unchanged. Drift: ");
-  expect(stdout).toContain("#### Replaced, deleted and created\n\n```diff\n+ Monitor made: create\n");
-  expect(stdout).toContain("\n\nResources of other packages: 1 to create.\n\n");
-  expect(stdout).toMatch(/#### Imported\n\n<details><summary>\d+ imports<\/summary>/);
-  expect(stdout).not.toContain("team-prod");
-  const places = ["Monitor made", "Monitor edited", "Monitor hand-0:"].map((text) => stdout.indexOf(text));
-  expect(places).toEqual([...places].sort((a, b) => a - b));
-  expect(places[0]).toBeLessThan(stdout.indexOf("<details>"));
+test("a value of any length and any number of backticks is shown", async () => {
+  const text = "`a".repeat(150_000);
+  write("preview.json", preview([step("create", "a", undefined, inputs("a", { alertTextLookup: text }))]));
+  const { code, stdout } = await comment("--limit", "0");
+  expect(code).toBe(0);
+  expect(stdout).toContain(text);
 });
 
-test("imports, replacements, changed secrets and drift in state are shown as such", async () => {
-  const imported = inputs("imported", { importId: "42" });
+test("of long values, the part is shown in which they begin to differ", async () => {
+  const text = (end: string) => `${"a".repeat(500)}${end}${"b".repeat(500)}`;
+  const long = (end: string) => inputs("a", { alertTextLookup: text(end) });
+  write("preview.json", preview([step("update", "a", long("OLD"), long("NEW"))]));
+  const { stdout } = await comment();
+  expect(stdout).toMatch(
+    /^! {5}alertTextLookup: …a{20}OLDb{97}… \(1,005 characters\) => …a{20}NEWb{97}… \(1,005 characters\)$/m,
+  );
+});
+
+test("changes are in the order of names, whatever the engine's order", async () => {
+  const names = ["m10", "m2", "a", "m1"];
+  const made = names.map((name) => step("create", name, undefined, inputs(name)));
+  write("preview.json", preview(made));
+  const { stdout } = await comment();
+  expect(stdout.match(/^\+ Monitor .*$/gm)).toEqual(
+    ["a", "m1", "m2", "m10"].map((name) => `+ Monitor ${name}`),
+  );
+});
+
+test("a create shows what it sets, and no defaults", async () => {
+  const more = {
+    alertCondition: "url_unavailable",
+    requestMethod: "GET",
+    cacheBuster: false,
+    sslAlertDays: 14,
+  };
+  write("preview.json", preview([step("create", "a", undefined, inputs("a", { ...more, account: "eu" }))]));
+  const { stdout } = await comment();
+  expect(stdout).toContain(
+    ["+ Monitor a of eu", '+     name: "a"', '+     url: "https://a.example/"', "+     interval: 60"].join(
+      "\n",
+    ),
+  );
+  expect(stdout).toContain("+     sslAlertDays: 14\n");
+  expect(stdout).not.toMatch(/alertCondition|requestMethod|cacheBuster/);
+});
+
+const bucketUrn = "urn:pulumi:prod::team::aws:s3/bucket:Bucket::logs";
+const bucket = (op: string, more: object = {}, urn = bucketUrn) => {
+  const state = { type: "aws:s3/bucket:Bucket", inputs: { tags: "a", ...more } };
+  return { op, urn, ...(op === "delete" ? { oldState: state } : { newState: state }) };
+};
+
+test("replacements, deletes and creates come first, other packages are named, and imports come last", async () => {
+  const imports = Array.from({ length: 100 }, (_, index) =>
+    step("create", `hand-${index}`, undefined, inputs(`hand-${index}`, { importId: String(index) })),
+  );
+  const made = step("create", "made", undefined, inputs("made"));
+  write(
+    "preview.json",
+    preview([...imports, made, bucket("create"), bucket("delete", {}, `${bucketUrn}-old`)]),
+  );
+  write("drift.json", { ...noDrift, drifted: [drifted("edited", 900)] });
+  const { stdout } = await comment();
+  expect(stdout).toContain(
+    "**Merging this deletes 1, creates 2, updates 1 and imports 100 resources, 0 unchanged.**",
+  );
+  expect(stdout).toContain("#### Deleted (1)\n\n```diff\n- aws:s3/bucket:Bucket logs-old\n```\n");
+  expect(stdout).toContain("#### Created (1)\n\n```diff\n+ Monitor made\n");
+  expect(stdout).toContain(
+    "#### Of other packages: 1 to create\n\n```diff\n+ aws:s3/bucket:Bucket logs\n```\n",
+  );
+  expect(stdout).toContain(
+    "#### Imported (100): nothing is written\n\n```diff\n+ Monitor hand-0: record 0\n+ Monitor hand-1",
+  );
+  const places = [
+    "Bucket logs-old",
+    "Monitor made",
+    "Monitor edited",
+    "Bucket logs\n",
+    "Monitor hand-0:",
+  ].map((text) => stdout.indexOf(text));
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
+test("replacements, changed secrets and drift in state are shown as such", async () => {
+  const moved = step("replace", "moved", inputs("moved"), inputs("moved", { url: "https://new.example/" }));
+  const withId = { ...moved, oldState: { ...moved.oldState, id: "7" } };
   write(
     "preview.json",
     preview([
-      step("create", "imported", undefined, imported),
-      step("replace", "moved", inputs("moved"), inputs("moved", { url: "https://new.example/" })),
-      step("create-replacement", "moved", inputs("moved"), inputs("moved")),
-      step("delete-replaced", "moved", inputs("moved")),
+      withId,
+      { ...withId, op: "create-replacement" },
+      { ...withId, op: "delete-replaced" },
       step("update", "secret", inputs("secret"), inputs("secret")),
       {
         ...step("update", "edited", inputs("edited"), inputs("edited")),
@@ -235,19 +326,21 @@ test("imports, replacements, changed secrets and drift in state are shown as suc
     ]),
   );
   const { stdout } = await comment();
+  expect(stdout).toContain("**Merging this replaces 1 and updates 2 resources, 0 unchanged.**");
   expect(stdout).toContain(
-    "**This replaces 1 of 3 resources.**\n\n**Program: 1 to replace, 2 to update, 1 to import, 0 unchanged.**",
+    "#### Replaced (1): the old record is deleted, with its history and id\n\n```diff\n" +
+      '! Monitor moved: record 7, "moved", "https://moved.example/"\n' +
+      '!     url: "https://moved.example/" => "https://new.example/"\n',
   );
-  expect(stdout).toContain("+ Monitor imported: import of record 42, nothing is created\n");
-  expect(stdout).toContain('!     url: "https://moved.example/" => "https://new.example/"\n');
-  expect(stdout).toContain(
-    "! Monitor secret: update\n!     requestHeaders (secret), or an option of the resource\n",
-  );
-  expect(stdout).toContain("! Monitor edited: update\n!     interval: 900 => 60\n");
+  expect(stdout).toContain("! Monitor secret\n!     requestHeaders (secret), or an option of the resource\n");
+  expect(stdout).toContain("! Monitor edited\n!     interval: 900 => 60\n");
   expect(stdout).not.toContain("__provider");
+  const first = { ...withId, oldState: { ...withId.oldState, pendingReplacement: true } };
+  write("preview.json", preview([first]));
+  expect((await comment()).stdout).toContain('"https://moved.example/"; it is deleted first\n');
 });
 
-test("for native resources, an import names its record, and a changed secret its property", async () => {
+test("for native resources, an import names its record, a changed secret its property, and a provider is named", async () => {
   const native = (op: string, name: string, before?: object, after?: object) =>
     JSON.parse(JSON.stringify(step(op, name, before, after)).replaceAll(type, "uptime:index:Monitor")) as {
       newState: object;
@@ -266,39 +359,74 @@ test("for native resources, an import names its record, and a changed secret its
     "requestHeaders[0].value": { kind: "update", inputDiff: true },
     "requestHeaders[1]": { kind: "add", inputDiff: true },
   };
+  const provider = "urn:pulumi:prod::team::pulumi:providers:uptime::eu::0a1b";
   write(
     "preview.json",
     preview([
       { ...imported, op: "import", newState: { ...imported.newState, importID: "eu/42" } },
-      { ...updated, op: "update", detailedDiff },
-      step("update", "dynamic", inputs("dynamic"), inputs("dynamic")),
+      { ...updated, op: "update", newState: { ...updated.newState, provider }, detailedDiff },
     ]),
   );
   const { stdout } = await comment();
-  expect(stdout).toContain("+ Monitor hand: import of record eu/42, nothing is created\n");
+  expect(stdout).toContain("+ Monitor hand: record eu/42\n");
   expect(stdout).toContain(
-    "! Monitor home: update\n!     interval: 60 => 300\n!     requestAuthPassword: [secret] => [secret]\n" +
-      "!     requestHeaders: [secret] => [secret]\n! Monitor dynamic: update\n" +
-      "!     requestHeaders (secret), or an option of the resource\n",
+    "! Monitor home of eu\n!     interval: 60 => 300\n!     requestAuthPassword: [secret] => [secret]\n" +
+      "!     requestHeaders: [secret] => [secret]\n",
   );
-  expect(stdout).toContain("**Program: 2 to update, 1 to import, 0 unchanged.**");
 });
 
-test("a delete names its record, and a replacement says if the old record is deleted first", async () => {
-  const lost = (secret?: string) => {
+test("a delete names its record, also one that an earlier run has left, and one that stays", async () => {
+  const lost = (secret?: string, more: object = {}) => {
     const deleted = step("delete", "shop", inputs("shop", secret ? { url: secret } : {}));
-    return { ...deleted, oldState: { ...deleted.oldState, id: "155" } };
+    return { ...deleted, oldState: { ...deleted.oldState, id: "155", ...more } };
   };
-  const moved = step("replace", "moved", inputs("moved"), inputs("moved", { url: "https://new.example/" }));
-  const first = { ...moved, oldState: { ...moved.oldState, id: "7", pendingReplacement: true } };
-  write("preview.json", preview([lost(), moved]));
+  write("preview.json", preview([lost()]));
+  expect((await comment()).stdout).toContain('- Monitor shop: record 155, "shop", "https://shop.example/"\n');
+  const leftover = { ...lost(), op: "delete-replaced" };
+  write(
+    "preview.json",
+    preview([lost("[secret]", { retainOnDelete: true }), { ...leftover, urn: urnOf("old") }]),
+  );
   const { stdout } = await comment();
-  expect(stdout).toContain('- Monitor shop: delete (155, "shop", "https://shop.example/")\n');
-  expect(stdout).toContain("! Monitor moved: replace\n");
-  write("preview.json", preview([lost("[secret]"), first]));
-  const { stdout: other } = await comment();
-  expect(other).toContain('- Monitor shop: delete (155, "shop")\n');
-  expect(other).toContain("! Monitor moved: replace, the old one is deleted first\n");
+  expect(stdout).toContain('- Monitor shop: record 155, "shop"; the record stays (retainOnDelete)\n');
+  expect(stdout).toContain(
+    '- Monitor old: record 155, "shop", "https://shop.example/"; an earlier run has replaced it\n',
+  );
+  expect(stdout).toContain("**Merging this deletes 2 resources, ");
+});
+
+test("one sentence says what a merge does to the program's changes and the drift together", async () => {
+  const gone = {
+    ...drifted("gone", 900),
+    outcome: "gone",
+    properties: [{ property: "name", inState: "G", secret: false }],
+  };
+  const edits = [drifted("both", 900), drifted("edited", 900), gone];
+  write(
+    "preview.json",
+    preview([step("update", "both", inputs("both"), inputs("both", { pause: true }))], 11),
+  );
+  write("drift.json", { ...noDrift, drifted: edits });
+  const { stdout } = await comment();
+  expect(stdout).toContain("**Merging this creates 1 (1 again) and updates 2 resources, 8 unchanged.**");
+  expect(stdout).toContain("#### Edited by hand: merging this sets these back\n");
+  expect(stdout).toContain('| `Monitor gone` | `7` | `(gone)` | `"G"` | `is made again, with a new id` |');
+  write("preview.json", preview([], 11));
+  write("drift.json", noDrift);
+  expect((await comment()).stdout).toContain("**Merging this changes nothing, 10 unchanged.**");
+});
+
+test("drift names the record and its account, and without a preview the comment is about drift only", async () => {
+  write("drift.json", {
+    ...noDrift,
+    drifted: [{ ...drifted("home", 900), account: "eu", record: "Home | page" }],
+  });
+  const { stdout } = await comment();
+  expect(stdout).toMatch(/^<!-- pulumi-uptime comment v2 title= -->\n\n### Drift\n/);
+  expect(stdout).toContain(
+    "#### Edited by hand: the next `pulumi up --refresh --run-program` sets these back",
+  );
+  expect(stdout).toContain('| `Monitor home of eu` | `7 "Home \\| page"` | `interval` | `60` | `900` |');
 });
 
 test("a preview is found below the lines of a wrapper, and one that is cut short is reported", async () => {
@@ -306,7 +434,7 @@ test("a preview is found below the lines of a wrapper, and one that is cut short
   const text = JSON.stringify(planned, undefined, 2);
   write("preview.json", `\n> team@ preview\n> pulumi preview --json\n\n${text}\n`);
   const whole = await comment();
-  expect(whole.stdout).toContain("+ Monitor made: create\n");
+  expect(whole.stdout).toContain("+ Monitor made\n");
 
   write("preview.json", text.slice(0, -20));
   write("preview.log", "line\n".repeat(1000));
@@ -329,16 +457,20 @@ test("events in place of a preview name the variable that makes Pulumi print the
   expect(stdout).toContain("run it without PULUMI_ENABLE_STREAMING_JSON_PREVIEW.");
 });
 
-test("a failed preview, failed checks and drift that was not looked for come first", async () => {
+test("a failed preview claims nothing of the program; failed checks and errors come first, then warnings", async () => {
   const message = "error: Monitor resource 'b' has a problem: interval must be one of 60, 180, not 62\n";
   write("preview.json", { steps: [], diagnostics: [{ urn: urnOf("b"), message, severity: "error" }] });
   write("drift.json", "");
-  const failed = await comment();
-  expect(failed.stdout).toContain("### The preview failed\n");
+  const failed = await comment("--title", "prod");
+  expect(failed.stdout).toMatch(
+    /^<!-- pulumi-uptime comment v2 title=prod -->\n\n### `prod`: the preview failed\n/,
+  );
   expect(failed.stdout).toContain(
     "```\nMonitor resource 'b' has a problem: interval must be one of 60, 180, not 62\n```",
   );
-  expect(failed.stdout).toContain("Drift: it could not be looked for; see the log of the job.");
+  expect(failed.stdout).toContain("**It is not known what merging this changes.**");
+  expect(failed.stdout).not.toContain("unchanged");
+  expect(failed.stdout).toContain("Drift: it could not be looked for; see the log.");
 
   write("preview.json", "");
   write("preview.log", "error: no stack named 'prod' found\n");
@@ -346,15 +478,16 @@ test("a failed preview, failed checks and drift that was not looked for come fir
 
   rmSync(join(folder, "preview.json"));
   rmSync(join(folder, "drift.json"));
-  write("doctor.json", {
-    findings: [
-      { code: "api-key", level: "ok", text: "fine" },
-      { code: "monitors-list", level: "failed", text: "GET /api/v1/monitors was answered with status 401" },
-    ],
-  });
+  const findings = [
+    { code: "api-key", level: "ok", text: "fine" },
+    { code: "monitors-list", level: "failed", text: "GET /api/v1/monitors was answered with status 401" },
+    { code: "program-channels", level: "warning", text: "Nobody is told." },
+  ];
+  write("doctor.json", { findings });
   const checks = await comment();
   expect(checks.stdout).toBe(
-    "<!-- uptime-preview -->\n\n### Some checks failed\n\n- `GET /api/v1/monitors was answered with status 401`\n",
+    "<!-- pulumi-uptime comment v2 title= -->\n\n### Some checks failed\n\n- `GET /api/v1/monitors was answered with status 401`\n\n" +
+      "#### Before you merge\n\n- `Nobody is told.`\n",
   );
   rmSync(join(folder, "doctor.json"));
   expect(await comment()).toMatchObject({
@@ -364,12 +497,19 @@ test("a failed preview, failed checks and drift that was not looked for come fir
   expect(await comment("--limit", "10")).toMatchObject({ code: 1, stdout: "" });
 });
 
-describe("the digest of the changes", () => {
-  const bucket = (op: string, more: object = {}) => ({
-    op,
-    urn: "urn:pulumi:prod::team::aws:s3/bucket:Bucket::logs",
-    newState: { type: "aws:s3/bucket:Bucket", inputs: { tags: "a", ...more } },
-  });
+test("steps that are not known, or hidden, are an error", async () => {
+  write("drift.json", noDrift);
+  write("preview.json", { steps: [stack, { op: "shred", urn: urnOf("a") }] });
+  expect((await comment()).stdout).toContain(
+    "The preview has the operation shred, which pulumi-uptime does not know",
+  );
+  write("preview.json", { steps: [stack, step("replace", "a", inputs("a"), inputs("a"))] });
+  const hidden = await comment("--reviewed", "");
+  expect(hidden.stdout).toContain("The preview was made without --show-replacement-steps");
+  expect(hidden.stderr).toContain("It is not known what would be done: the preview failed");
+});
+
+describe("what was reviewed is what runs", () => {
   const changes = [
     step("update", "a", inputs("a"), inputs("a", { interval: 300, sslAlertDays: 14 })),
     step("create", "b", undefined, inputs("b", { importId: "7" })),
@@ -379,16 +519,24 @@ describe("the digest of the changes", () => {
   ];
   const edits = [drifted("e", 900), drifted("f", "Edited", "name", "F")];
   const report = (found: readonly object[] = edits, more: object = {}) => ({
-    checked: 4,
+    ...noDrift,
     drifted: found,
-    errors: [],
     ...more,
   });
-  const digestOf = async (steps: readonly object[], drift: object = report()): Promise<string> => {
+  const run = async (
+    steps: readonly object[],
+    drift: object = report(),
+    args: readonly string[] = [],
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<Outcome> => {
     write("preview.json", preview(steps));
     write("drift.json", drift);
-    return /^<!-- uptime-preview (\S+) -->\n/.exec((await comment()).stdout)?.[1] ?? "";
+    return commentWith(env, ...args);
   };
+  const hashesOf = async (...of: Parameters<typeof run>): Promise<string[]> =>
+    / changes=(\S*) -->$/.exec(marker(await run(...of)))?.[1]?.match(/.{10}/g) ?? [];
+  const digestOf = async (...[steps, drift]: Parameters<typeof run>): Promise<string> =>
+    (await run(steps, drift, ["--digest"])).stdout.trim();
   const changed = (at: number, present: object): object[] =>
     changes.map((one, index) => (index === at ? present : one));
 
@@ -413,105 +561,278 @@ describe("the digest of the changes", () => {
     ["times", timed("2026-01-02T03:04:05Z"), edits],
     ["what is hidden", changed(2, step("delete", "c", inputs("c", { __provider: "other" }))), edits],
     ["values of other packages", changed(4, bucket("create", { tags: "b" })), edits],
+    ["properties of other packages", changed(4, bucket("create", { acl: "public" })), edits],
     ["what does not change", [...changes, step("same", "x", inputs("x"), inputs("x"))], edits],
-  ])("does not depend on %s", async (_, steps, found) => {
+  ])("the hashes and the digest do not depend on %s", async (_, steps, found) => {
+    const hashes = await hashesOf(changes);
+    expect(hashes).toHaveLength(7);
+    expect(await hashesOf(steps, report(found))).toEqual(hashes);
     expect(await digestOf(steps, report(found))).toBe(await digestOf(changes));
   });
 
   const update = inputs("a", { interval: 300, sslAlertDays: 14 });
+  const withState = (state: object) => {
+    const one = step("update", "a", inputs("a"), update);
+    return { ...one, newState: { ...one.newState, ...state } };
+  };
   test.each<[string, readonly object[]]>([
     ["another value", changed(0, step("update", "a", inputs("a"), { ...update, interval: 600 }))],
     ["another value before", changed(0, step("update", "a", inputs("a", { interval: 180 }), update))],
     ["another property", changed(0, step("update", "a", inputs("a"), { ...update, pause: true }))],
     ["another operation", changed(0, step("replace", "a", inputs("a"), update))],
+    ["another option", changed(0, withState({ protect: true }))],
+    ["the option retainOnDelete", changed(0, withState({ retainOnDelete: true }))],
     ["another resource", changed(2, step("delete", "x", inputs("c")))],
     ["another record", changed(1, step("create", "b", undefined, inputs("b", { importId: "8" })))],
     ["a value that is known now", changed(3, step("create", "d", undefined, inputs("d")))],
     ["another package's operation", changed(4, bucket("delete"))],
-    ["another package's property", changed(4, bucket("create", { acl: "public" }))],
+    ["another package's resource", changed(4, bucket("create", {}, `${bucketUrn}-2`))],
     ["a change more", [...changes, step("delete", "x", inputs("x"))]],
-    ["a change less", changes.slice(1)],
-  ])("changes with %s, while that of the drift stays", async (_, steps) => {
-    const [program, drift] = (await digestOf(changes)).split("-");
-    const [present, same] = (await digestOf(steps)).split("-");
-    expect(present).not.toBe(program);
-    expect(same).toBe(drift);
+    ["what an earlier run has left", [...changes, step("delete-replaced", "x", inputs("x"))]],
+  ])("one hash changes with %s", async (_, steps) => {
+    const [before, digest] = [await hashesOf(changes), await digestOf(changes)];
+    const after = await hashesOf(steps);
+    expect(after.filter((hash) => !before.includes(hash))).toHaveLength(1);
+    expect(await digestOf(steps)).not.toBe(digest);
   });
 
-  test("changes with the drift, while that of the program stays, and is none-none without either", async () => {
-    const [program, drift] = (await digestOf(changes)).split("-");
-    for (const other of [[drifted("e", 901), edits[1]], [edits[0]], [...edits, drifted("g", 900)]]) {
-      const [same, present] = (await digestOf(changes, report(other as object[]))).split("-");
-      expect(present).not.toBe(drift);
-      expect(same).toBe(program);
-    }
-    expect(await digestOf([], report([]))).toBe("none-none");
+  test("one hash changes with other drift", async () => {
+    const [before, digest] = [await hashesOf(changes), await digestOf(changes)];
+    const other = report([drifted("e", 901), ...edits.slice(1)]);
+    expect((await hashesOf(changes, other)).filter((hash) => !before.includes(hash))).toHaveLength(1);
+    expect(await digestOf(changes, other)).not.toBe(digest);
   });
 
-  const others = "The program's changes are not the reviewed ones. ";
-  const otherDrift = "The drift is not the reviewed one. ";
-  test.each<[string, readonly object[], readonly object[], (digest: string) => string, string]>([
-    ["the same", changes, edits, (digest) => digest, ""],
-    ["the same, as the comment has it", changes, edits, (digest) => `<!-- uptime-preview ${digest} -->`, ""],
-    ["other changes", changes.slice(1), edits, (digest) => digest, others],
-    ["other drift", changes, [drifted("e", 901)], (digest) => digest, otherDrift],
-    ["both", changes.slice(1), [drifted("e", 901)], (digest) => digest, others + otherDrift],
-    ["nothing was reviewed", changes, edits, () => "", others + otherDrift],
-    ["nothing was to change", changes, edits, () => "none-none", others + otherDrift],
-    ["no drift any more", changes, [], (digest) => digest, ""],
-    ["nothing to do", [], [], () => "", ""],
-  ])("is compared with the reviewed one by --reviewed: %s", async (_, steps, found, given, fault) => {
-    const reviewed = given(await digestOf(changes));
-    const digest = await digestOf(steps, report(found));
-    const { code, stdout, stderr } = await comment("--reviewed", reviewed);
-    expect(stdout).toBe((await comment()).stdout);
-    expect([code, stderr]).toEqual(
-      fault === "" ? [0, ""] : [1, `${fault}What is listed above has the digest ${digest}.\n`],
+  /** The comment on a pull request, as a platform returns it. */
+  const commentOn = async (steps: readonly object[], drift?: object, more: object = {}): Promise<object> => ({
+    body: (await run(steps, drift, ["--commit", "0a1b"])).stdout.replaceAll("\n", "\r\n"),
+    ...more,
+  });
+  const others = {
+    body: "Looks good.\n<!-- pulumi-uptime comment v2 title= digest=0 changes=0123456789 -->",
+  };
+
+  test.each<[string, readonly object[], readonly object[]]>([
+    ["the same", changes, edits],
+    ["a part of it, because a run has failed in the middle", changes.slice(2), edits.slice(1)],
+    ["no drift any more", changes, []],
+    ["nothing to do any more", [], []],
+  ])("an apply may do what was reviewed: %s", async (_, steps, found) => {
+    write("comments.json", [others, await commentOn(changes, report(), { pull: 12, head: "0a1b" })]);
+    const { code, stderr } = await run(steps, report(found), ["--reviewed", "comments.json"]);
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+
+  test("an apply may do what several pull requests have shown, and a comment may be a file of its own", async () => {
+    write("comments.json", [
+      await commentOn(changes.slice(0, 2), report([])),
+      await commentOn(changes.slice(2)),
+    ]);
+    expect(await run(changes, report(), ["--reviewed", "comments.json"])).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    write("comment.md", (await run(changes)).stdout);
+    expect(await run(changes, report(), ["--reviewed", "comment.md"])).toMatchObject({ code: 0 });
+    expect(await run(changes, report([drifted("x", 1)]), ["--reviewed", "comment.md"])).toMatchObject({
+      code: 1,
+    });
+  });
+
+  const byHand =
+    /To go on: a comment that shows it, and is reviewed, or if all that is listed above is right, a run by hand with the digest [\da-f]{20}\.\n$/;
+
+  test.each<[string, string | (() => Promise<object[]>), RegExp]>([
+    [
+      "nothing was reviewed",
+      "",
+      /^Nothing is applied\. Nothing of this was reviewed\. There is no comment of a preview\. /,
+    ],
+    [
+      "only others have commented",
+      () => Promise.resolve([others]),
+      /reviewed\. No comment has a preview's changes in its first line\. /,
+    ],
+    [
+      "an older commit was reviewed",
+      async () => [await commentOn(changes, report(), { pull: 12, head: "ffff" })],
+      /reviewed\. The comment on pull request 12 is of commit 0a1b, and the pull request's head is ffff\. /,
+    ],
+    [
+      "the preview had failed",
+      async () => [await commentOn([{ op: "shred", urn: urnOf("a") }], report(), { pull: 12 })],
+      /reviewed\. The comment on pull request 12 is of a preview that failed\. /,
+    ],
+    [
+      "some was not reviewed",
+      async () => [await commentOn(changes.slice(0, 3), report(edits.slice(1)))],
+      /^Nothing is applied\. 3 of 7 changes were not reviewed: Monitor d: create, aws:s3\/bucket:Bucket logs: create, Monitor e: edited by hand\. /,
+    ],
+  ])("an apply stops and says why: %s", async (_, given, reason) => {
+    if (typeof given !== "string") write("comments.json", await given());
+    const reviewed = typeof given === "string" ? given : "comments.json";
+    const { code, stdout, stderr } = await run(changes, report(), ["--reviewed", reviewed]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(reason);
+    expect(stderr).toMatch(byHand);
+    // What would be done is listed all the same.
+    expect(stdout).toContain("- Monitor c\n");
+  });
+
+  test("the digest of a stop allows exactly this run, deletes too; pasted with what was around it", async () => {
+    const stop = (await run(changes, report(), ["--reviewed", ""])).stderr;
+    const [, digest = ""] = /digest ([\da-f]{20})/.exec(stop) ?? [];
+    expect(digest).toBe(await digestOf(changes));
+    for (const given of [digest, ` ${digest.toUpperCase()}.\n`])
+      expect(await run(changes, report(), ["--reviewed", given, "--max-deletes", "0"])).toMatchObject({
+        code: 0,
+      });
+    const other = await run(changes.slice(1), report(), ["--reviewed", digest]);
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain(`The digest ${digest} is that of other changes than those listed above.`);
+    expect(await digestOf([], report([]))).toBe("none");
+    expect(await run([], report([]), ["--reviewed", ""])).toMatchObject({ code: 0 });
+    expect(await run(changes, report(), ["--reviewed", "nothing.json"])).toMatchObject({
+      code: 1,
+      stderr: "--reviewed: nothing.json is neither a file nor a digest.\n",
+    });
+    write("other.json", { body: "" });
+    expect((await run(changes, report(), ["--reviewed", "other.json"])).stderr).toContain(
+      "is not a JSON array of comments",
+    );
+  });
+
+  test("on GitHub, a stop is an annotation, and in the job's summary", async () => {
+    const args = ["--reviewed", "", "--summary", "summary.md"];
+    const name = "50%\n::warning::x";
+    const { stderr } = await run([step("delete", name, inputs("c"))], report([]), args, {
+      GITHUB_ACTIONS: "true",
+    });
+    expect(stderr).toMatch(/^::error title=pulumi-uptime::Nothing is applied\. .*\.\n$/);
+    const summary = readFileSync(join(folder, "summary.md"), "utf8");
+    expect(summary).toMatch(/^> \[!CAUTION\]\n> Nothing is applied\. .*\n\n<!-- pulumi-uptime comment v2 /);
+    write("comments.json", [await commentOn(changes)]);
+    await run(changes, report(), ["--reviewed", "comments.json", "--summary", "summary.md"]);
+    expect(readFileSync(join(folder, "summary.md"), "utf8").slice(summary.length)).toMatch(
+      /^<!-- pulumi-uptime/,
     );
   });
 
   test.each<[string, string, boolean]>([
-    ["as a number", "2", true],
-    ["as a number", "1", false],
-    ["as a share", "50%", true],
-    ["as a share", "49%", false],
+    ["as a number", "3", true],
+    ["as a number", "2", false],
+    ["as a share", "100%", true],
+    ["as a share", "99%", false],
     ["none", "0", false],
-  ])("--max-deletes limits deletes and replacements, %s: %s", async (_, most, isAllowed) => {
+  ])("--max-deletes limits deletes and replacements of all packages, %s: %s", async (_, most, isAllowed) => {
     const steps = [
       step("delete", "a", inputs("a")),
       step("replace", "b", inputs("b"), update),
       bucket("delete"),
     ];
-    await digestOf(steps);
-    const { code, stderr } = await comment("--max-deletes", most);
-    const fault = /^2 of 4 resources would be deleted or replaced, and --max-deletes \d+%? allows [01]\.\n$/;
-    expect(code).toBe(isAllowed ? 0 : 1);
-    expect(stderr).toMatch(isAllowed ? /^$/ : fault);
+    write("comments.json", [await commentOn(steps, report([]))]);
+    const limit = ["--max-deletes", most];
+    const { code, stderr } = await run(steps, report([]), [...limit, "--reviewed", "comments.json"]);
+    // In the pull request, the comment already says so.
+    const before = await run(steps, report([]), limit);
+    expect([code, before.code]).toEqual([isAllowed ? 0 : 1, 0]);
+    const words = /3 of 3 resources would be deleted or replaced, and the limit is (\d|\d+%, so 2)\./;
+    if (isAllowed) {
+      expect(stderr).toBe("");
+      expect(before.stdout).not.toMatch(words);
+    } else {
+      expect(stderr).toMatch(words);
+      expect(stderr).toContain(
+        "To go on: the label allow-deletes on a pull request, which counts if it was set before the merge, or if all",
+      );
+      expect(before.stdout).toMatch(words);
+      expect(before.stdout).toContain("Set the label `allow-deletes` before you merge.**");
+    }
+  });
+
+  test("a pull request whose deletes were allowed does not allow those of another", async () => {
+    const [one, two] = [step("delete", "a", inputs("a")), step("delete", "b", inputs("b"))];
+    const both = async (deletes: boolean) => [
+      await commentOn([one], report([]), { pull: 1, deletes: true }),
+      await commentOn([two], report([]), { pull: 2, deletes }),
+    ];
+    const args = ["--reviewed", "comments.json", "--max-deletes", "0"];
+    write("comments.json", await both(true));
+    expect(await run([one, two], report([]), args)).toMatchObject({ code: 0 });
+    write("comments.json", await both(false));
+    expect((await run([one, two], report([]), args)).stderr).toContain("1 of 2 resources would be deleted");
   });
 
   test.each(["many", "-1", "20 %", ""])("--max-deletes refuses %j", async (most) => {
-    await digestOf(changes);
-    expect(await comment("--max-deletes", most)).toMatchObject({ code: 1, stdout: "" });
+    expect(await run(changes, report(), ["--max-deletes", most])).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  test("code of other packages in state must be that of the review, if there is anything to do", async () => {
+    const code = (hash: string) => [{ hash, resources: ["Table users", "Table orders"] }];
+    write("comments.json", [await commentOn(changes, report(edits, { code: code("AAAAAAAAAA") }))]);
+    const apply = (steps: readonly object[], drift: object) =>
+      run(steps, drift, ["--reviewed", "comments.json"]);
+    expect(await apply(changes, report(edits, { code: code("AAAAAAAAAA") }))).toMatchObject({ code: 0 });
+    expect(await apply(changes, report())).toMatchObject({ code: 0 });
+    const other = await apply(changes, report(edits, { code: code("BBBBBBBBBB") }));
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain(
+      "1 of 8 changes was not reviewed: code of Table users, Table orders, which state holds.",
+    );
+    expect(await apply([], report([], { code: code("BBBBBBBBBB") }))).toMatchObject({ code: 0 });
+    // What the program brings is in state after the first run.
+    const table = { type: "pulumi-nodejs:dynamic:Table", inputs: { __provider: "exports.handler=1" } };
+    const brought = [
+      ...changes,
+      { op: "create", urn: `urn:pulumi:prod::team::${table.type}::users`, newState: table },
+    ];
+    write("comments.json", [await commentOn(brought)]);
+    const [created] = (await hashesOf(brought)).filter(
+      (hash) => hash === shortHash(["code", "exports.handler=1"]),
+    );
+    expect(created).toBeDefined();
+    expect(await apply(changes, report(edits, { code: code(created ?? "") }))).toMatchObject({ code: 0 });
+  });
+
+  test("the values of secrets count if the provider has noted them", async () => {
+    const note = (hash: string, name = "a") => {
+      writeFileSync(join(folder, "values"), `${JSON.stringify({ name: `${type}::${name}`, hash })}\n`);
+    };
+    const env = { UPTIME_REVIEW_FILE: join(folder, "values") };
+    const hashes = (steps = changes): Promise<string[]> => hashesOf(steps, report(), [], env);
+    const without = await hashes();
+    note("one");
+    const one = await hashes();
+    note("two");
+    const two = await hashes();
+    expect(new Set([...without, ...one, ...two]).size).toBe(without.length + 2);
+    // A resource without secrets shows all its values.
+    const plain = [step("update", "a", { interval: 60 }, { interval: 300 })];
+    const before = await hashes(plain);
+    note("three");
+    expect(await hashes(plain)).toEqual(before);
   });
 
   const message = "error: b has a problem";
   const uncompared = { errors: [{ urn: urnOf("e"), message: "status 500" }] };
-  test.each<[string, unknown, unknown]>([
-    ["the preview failed", { steps: changes, diagnostics: [{ message, severity: "error" }] }, report()],
-    ["the preview printed nothing", "", report()],
-    ["drift was not looked for", preview(changes), ""],
-    ["something was not compared", preview(changes), report([], uncompared)],
-  ])("is missing if not everything is known: %s", async (_, printed, drift) => {
+  test.each<[string, unknown, unknown, string]>([
+    [
+      "the preview failed",
+      { steps: changes, diagnostics: [{ message, severity: "error" }] },
+      report(),
+      "the preview failed",
+    ],
+    ["the preview printed nothing", "", report(), "the preview failed"],
+    ["drift was not looked for", preview(changes), "", "the drift is not known"],
+    ["something was not compared", preview(changes), report([], uncompared), "the drift is not known"],
+  ])("there are no hashes and no digest if not everything is known: %s", async (_, printed, drift, what) => {
     write("preview.json", printed);
     write("drift.json", drift);
-    expect((await comment()).stdout).toMatch(/^<!-- uptime-preview -->\n/);
-    for (const option of [
-      ["--reviewed", "none-none"],
-      ["--max-deletes", "100%"],
-    ])
+    expect(marker(await comment())).toMatch(/^<!-- pulumi-uptime comment v2 title=\S* -->$/);
+    for (const option of [["--reviewed", ""], ["--digest"]])
       expect(await comment(...option)).toMatchObject({
         code: 1,
-        stderr: "It is not known what would be done: see the errors above.\n",
+        stderr: `Nothing is applied. It is not known what would be done: ${what}, see above.\n`,
       });
   });
 });

@@ -1,72 +1,90 @@
+import { appendFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { InvalidArgumentError, type Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
+import { parseUrl } from "../../common/url";
+import { parseUrn } from "../../common/urn";
+import { checkedValues, reviewVariables } from "../../engine/checked-values";
 import { driftReport, driftSummary } from "../drift/report";
-import { exists, readText } from "../shared/files";
-import { findingReport } from "../shared/finding";
-import { parsePrinted } from "../shared/json";
+import { exists, explainFailure, readText } from "../shared/files";
+import { findingReport, type Finding } from "../shared/finding";
+import { parseAs, parsePrinted } from "../shared/json";
 import { layOut } from "../shared/markdown-layout";
-import { countTexts, errorsIn, plannedChanges, previewReport, summaryOf } from "../shared/preview";
-import type { OperationCounts } from "../shared/preview";
+import {
+  errorsIn,
+  plannedChanges,
+  previewReport,
+  stackNameIn,
+  summaryOf,
+  unknownSteps,
+} from "../shared/preview";
 import { codeSpan, firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
-import { withTried } from "../try/report";
-import { digestOf, reasonsNotToApply, type ReviewOptions } from "./review";
-import { sectionsOf } from "./sections";
+import { triedSections } from "../try/report";
+import { effectText } from "./effect";
+import { markerLine } from "./marker";
+import { digestOf, hashesText, operationsOf, type Operations } from "./operations";
+import { deletesLabel, lossReason, readReview, reviewReasons } from "./review";
+import { sectionsOf, type Content } from "./sections";
 
 /** The most lines of a failure that are shown; the job's log has all. */
 const mostLines = 40;
 
-interface CommentOptions extends ReviewOptions {
+interface CommentOptions {
   readonly preview?: string;
   readonly previewLog?: string;
   readonly drift?: string;
   readonly doctor?: string;
   readonly tried?: string;
-  readonly fullAt?: string;
+  readonly title?: string;
+  readonly commit?: string;
+  readonly runUrl?: string;
   readonly limit: number;
+  readonly maxDeletes?: string;
+  readonly reviewed?: string;
+  readonly summary?: string;
+  readonly digest?: boolean;
 }
 
 export function configure(command: Command, context: CommandContext): void {
   command
-    .option("--preview <file>", "what `pulumi preview --json` printed")
-    .option("--preview-log <file>", "what it printed to its standard error, shown if there is no result")
+    .option("--preview <file>", "what `pulumi preview --json --show-replacement-steps` printed")
+    .option("--preview-log <file>", "its standard error, shown if there is no result")
     .option("--drift <file>", "what `pulumi-uptime drift --json` printed")
     .option("--doctor <file>", "what `pulumi-uptime doctor --json` printed")
     .option("--tried <file>", "what `pulumi-uptime try --json` printed")
-    .option("--full-at <url>", "address of the page that has everything, such as the job's log")
+    .option("--title <name>", "what the comment is about (default: PROJECT/STACK)")
+    .option("--commit <sha>", "the commit that was previewed")
+    .option("--run-url <url>", "the page of this run, whose log has everything")
     .option("--limit <bytes>", "how long the comment may be; 0 is no limit", byteLimit, 65_536)
-    .option("--reviewed <digest>", "fail if the changes or the drift are not those of this digest")
-    .option(
-      "--max-deletes <number>",
-      "fail if more resources of this package, or a larger share such as 20%, would be deleted or replaced",
-      deleteLimit,
-    )
+    .option("--max-deletes <number>", "how many resources may be deleted, or 20%", deleteLimit)
+    .option("--reviewed <review>", "stop unless this was reviewed: a file, -, or a digest")
+    .option("--summary <file>", "also append the result to a file")
+    .addOption(new Option("--digest", "print only the digest of the changes").conflicts("reviewed"))
     .addHelpText(
       "after",
       `
-Prints a Markdown comment for a pull request or an issue: a summary, the program's changes, the drift as a table, and last
-what is only imported. Long values are folded. What does not fit is left out as a whole, and the comment says how much
-that is; drift has half of the space at least. GitHub allows 65536 characters, GitLab 1000000. A file that does not exist
-counts as not given.
+Prints a Markdown comment for a pull request or an issue. A file that does not
+exist counts as not given. GitHub allows 65536 characters, GitLab 1000000.
 
-The comment's first line has a digest of the changes and the drift. --reviewed accepts that line too. --max-deletes with a
-share needs --drift, which counts the resources.
+With --reviewed, the exit code is 1 if an apply would do anything else than the
+reviewed comments say. They are a JSON array of objects with "body", "pull" and
+"head". To allow exactly one run, give its digest.
+
+--max-deletes counts deletes and replacements of all packages. Without
+--reviewed, the comment only says that there are more.
 
 Examples:
-  pulumi preview --json > preview.json
   pulumi-uptime drift --json > drift.json
-  pulumi-uptime comment --preview preview.json --drift drift.json > comment.md
-  pulumi-uptime comment --preview preview.json --drift drift.json --reviewed "$(head -n 1 comment.md)" --max-deletes 20%
+  pulumi preview --json --show-replacement-steps > preview.json
+  pulumi-uptime comment --preview preview.json --drift drift.json
 `,
     )
     .action((options: CommentOptions) => {
-      const { comment, reasons } = review(options, context.cwd);
-      context.stdout.write(comment);
-      if (reasons.length > 0) throw new UptimeError(reasons.join(" "));
+      run(options, context);
     });
 }
 
@@ -81,55 +99,182 @@ function deleteLimit(text: string): string {
   throw new InvalidArgumentError("It is a whole number, or a share such as 20%.");
 }
 
-/** The comment, from the files that the options name, and why it must not be applied. */
-function review(options: CommentOptions, cwd: string): { comment: string; reasons: string[] } {
+function run(options: CommentOptions, context: CommandContext): void {
+  const { cwd, stdout, stderr, env, exit } = context;
+  const facts = readFacts(options, context);
+  const { operations } = facts;
+  if (options.digest) {
+    if (!operations) throw new UptimeError(unknownReason(facts));
+    stdout.write(`${digestOf(operations)}\n`);
+    return;
+  }
+  const comment = commentOn(facts, options);
+  stdout.write(comment);
+  const stop = stopText(options, facts, (path) => resolve(cwd, path));
+  if (options.summary !== undefined) {
+    const path = resolve(cwd, options.summary);
+    const text = stop === undefined ? comment : `> [!CAUTION]\n> ${stop}\n\n${comment}`;
+    explainFailure(`${path} cannot be written`, () => {
+      appendFileSync(path, `${text}\n`);
+    });
+  }
+  if (stop === undefined) return;
+  // GitHub shows such a line on the run's page.
+  const isGitHub = env.GITHUB_ACTIONS === "true";
+  stderr.write(isGitHub ? `::error title=pulumi-uptime::${stop.replaceAll("%", "%25")}\n` : `${stop}\n`);
+  exit(1);
+}
+
+/** What the files say. */
+interface Facts extends Omit<Content, "isOfMerge" | "isWhole"> {
+  readonly title: string;
+  readonly isPreviewed: boolean;
+  readonly isDrift: boolean;
+  readonly isDriftUnreadable: boolean;
+  /** Of a preview that has a result. */
+  readonly effect: string | undefined;
+  /** How many resources the stack has. */
+  readonly total: number;
+  /** Undefined if not everything is known that an apply would do. */
+  readonly operations: Operations | undefined;
+}
+
+function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts {
   // In CI, a command that failed is the reason why a later one has left no file.
-  const textOf = (option: "preview" | "previewLog" | "drift" | "doctor" | "tried"): string | undefined => {
-    const path = resolve(cwd, options[option] ?? "");
-    return options[option] !== undefined && exists(path) ? readText(path) : undefined;
+  const textAt = (path: string | undefined): string | undefined => {
+    const file = resolve(cwd, path ?? "");
+    return path && exists(file) ? readText(file) : undefined;
   };
-  const [previewText, driftText, doctorText] = [textOf("preview"), textOf("drift"), textOf("doctor")];
-  const tried = textOf("tried");
-  if ([previewText, driftText, doctorText, tried].every((text) => text === undefined))
+  const { preview: previewFile, drift: driftFile, doctor: doctorFile } = options;
+  const texts = [previewFile, driftFile, doctorFile, options.tried].map(textAt);
+  const [previewText, driftText, doctorText, triedText] = texts;
+  if (texts.every((text) => text === undefined))
     throw new UptimeError(
       "There is nothing to comment on: none of the files of --preview, --drift, --doctor and --tried exists.",
     );
-
   const preview = parsePrinted(previewReport, previewText ?? "");
-  const changes = plannedChanges(preview ?? {});
   const drift = parsePrinted(driftReport, driftText ?? "");
-  const checks = doctorText === undefined ? [] : failedChecks(doctorText);
+  const findings = doctorText === undefined ? [] : findingsIn(doctorText);
+  const itemsOf = (wanted: Finding["level"]): string[] =>
+    findings.flatMap(({ level, text }) => (level === wanted ? [`- ${codeSpan(text)}`] : []));
   const errors = preview ? errorsIn(preview) : [];
   if (previewText !== undefined && !preview)
-    errors.push(unreadablePreview(previewText, textOf("previewLog") ?? ""));
-  const isDriftKnown = driftText === undefined || drift?.errors.length === 0;
-  const digest =
-    preview && errors.length + checks.length === 0 && isDriftKnown ? digestOf(changes, drift) : undefined;
-
+    errors.push(unreadablePreview(previewText, textAt(options.previewLog) ?? ""));
+  errors.push(...unknownSteps(preview ?? {}));
+  const changes = plannedChanges(preview ?? {});
   const counts = summaryOf(preview ?? {});
-  const sentences: string[] = [];
-  if (preview)
-    sentences.push(
-      `Program: ${countTexts(counts).join(", ") || "no changes"}, ${counts.same ?? 0} unchanged.`,
-    );
-  if (drift) sentences.push(`Drift: ${driftSummary(drift)}`);
-  else if (driftText !== undefined)
-    sentences.push("Drift: it could not be looked for; see the log of the job.");
-  const head = [
-    // CI finds the comment by its first line, to update it.
-    `<!-- ${["uptime-preview", digest ?? []].flat().join(" ")} -->`,
-    headingOf(checks.length > 0, errors.length > 0, previewText !== undefined, driftText !== undefined),
-    ...[lossText(counts), sentences.join(" ")].flatMap((text) => (text === "" ? [] : [`**${text}**`])),
-  ];
+  const checks = itemsOf("failed");
+  const isKnown = preview && errors.length + checks.length === 0 && drift?.errors.length === 0;
+  const values = valuesIn(textAt(env[reviewVariables.file]) ?? "");
+  const isFailed = errors.length + checks.length > 0;
   return {
-    comment: layOut(
-      head,
-      withTried(sectionsOf(checks, errors, changes, drift), tried),
-      options.limit,
-      options.fullAt,
-    ),
-    reasons: reasonsNotToApply(options, digest, changes, drift),
+    title: options.title ?? stackNameIn(preview ?? {}) ?? "",
+    isPreviewed: previewText !== undefined,
+    checks,
+    warnings: itemsOf("warning"),
+    errors,
+    changes,
+    drift,
+    tried: triedSections(triedText),
+    isDrift: driftText !== undefined,
+    isDriftUnreadable: driftText !== undefined && drift === undefined,
+    effect: preview && !isFailed ? effectText(changes, drift, counts) : undefined,
+    total: (counts.delete ?? 0) + (counts.replace ?? 0) + (counts.update ?? 0) + (counts.same ?? 0),
+    operations: isKnown ? operationsOf(preview, changes, drift, (urn) => values.get(endOf(urn))) : undefined,
   };
+}
+
+const endOf = (urn: string): string => {
+  const { types, name } = parseUrn(urn);
+  return `${types}::${name}`;
+};
+
+/** The hashes of values by the ends of URNs. A resource that is replaced is checked twice. */
+function valuesIn(text: string): Map<string, string> {
+  const lines = text.split("\n").flatMap((line) => parseAs(checkedValues, line) ?? []);
+  const found = new Map<string, Set<string>>();
+  for (const { name, hash } of lines) found.set(name, new Set([...(found.get(name) ?? []), hash]));
+  return new Map([...found].map(([name, hashes]) => [name, [...hashes].sort().join()]));
+}
+
+function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }: CommentOptions): string {
+  const { title, isPreviewed, effect, errors, checks, drift, operations, total } = facts;
+  const heading =
+    checks.length > 0
+      ? "some checks failed"
+      : errors.length > 0
+        ? "the preview failed"
+        : isPreviewed
+          ? "what merging this changes"
+          : facts.isDrift
+            ? "drift"
+            : "checks";
+  const link = parseUrl(runUrl ?? "")?.href;
+  const about = [
+    ...(drift?.servers ?? []).map((server) => `server ${codeSpan(server)}`),
+    ...(commit === undefined ? [] : [`commit ${codeSpan(commit.slice(0, 10))}`]),
+    ...(link === undefined ? [] : [`[log](<${link}>)`]),
+  ];
+  const isLimited = operations && maxDeletes !== undefined && reviewed === undefined;
+  const tooMany = isLimited ? lossReason(operations, total, maxDeletes) : undefined;
+  const head = [
+    // CI finds the comment by its first line.
+    markerLine({
+      title,
+      commit,
+      digest: operations && digestOf(operations),
+      changes: operations && hashesText(operations),
+    }),
+    title === ""
+      ? `### ${heading.replace(/^./, (letter) => letter.toUpperCase())}`
+      : `### ${codeSpan(title)}: ${heading}`,
+    about.join(" · "),
+    effect === undefined ? "" : `**${effect}**`,
+    isPreviewed && effect === undefined ? "**It is not known what merging this changes.**" : "",
+    drift ? `Drift: ${driftSummary(drift)}` : "",
+    facts.isDriftUnreadable ? "Drift: it could not be looked for; see the log." : "",
+    tooMany === undefined ? "" : `**${tooMany} Set the label \`${deletesLabel}\` before you merge.**`,
+  ];
+  const isWhole = limit === Infinity;
+  return layOut(
+    head.filter((paragraph) => paragraph !== ""),
+    sectionsOf({ ...facts, isOfMerge: isPreviewed, isWhole }),
+    limit,
+  );
+}
+
+/** Why no `up` must follow, and how to go on; undefined if it may. */
+function stopText(
+  { reviewed, maxDeletes }: CommentOptions,
+  facts: Facts,
+  resolve: (path: string) => string,
+): string | undefined {
+  const { operations, total } = facts;
+  if (reviewed === undefined) return undefined;
+  const review = readReview(reviewed, resolve);
+  if (!operations) return unknownReason(facts);
+  const notReviewed = reviewReasons(operations, review);
+  const tooMany = maxDeletes === undefined ? undefined : lossReason(operations, total, maxDeletes, review);
+  const reasons = [...notReviewed, ...(tooMany === undefined ? [] : [tooMany])];
+  if (reasons.length === 0) return undefined;
+  const ways = [
+    ...(tooMany === undefined
+      ? []
+      : [`the label ${deletesLabel} on a pull request, which counts if it was set before the merge`]),
+    ...(notReviewed.length === 0 ? [] : ["a comment that shows it, and is reviewed"]),
+    `if all that is listed above is right, a run by hand with the digest ${digestOf(operations)}`,
+  ];
+  return `Nothing is applied. ${reasons.join(" ")} To go on: ${ways.join(", or ")}.`;
+}
+
+function unknownReason({ errors, checks }: Facts): string {
+  const what =
+    checks.length > 0
+      ? "a check failed"
+      : errors.length > 0
+        ? "the preview failed"
+        : "the drift is not known";
+  return `Nothing is applied. It is not known what would be done: ${what}, see above.`;
 }
 
 /** Says why a preview has no result: what it printed, unless that is a part of a result. */
@@ -146,31 +291,8 @@ function unreadablePreview(text: string, log: string): string {
   return lines.join("\n") || "`pulumi preview` printed nothing.";
 }
 
-/** How many resources the program would lose, of those that the stack has. */
-function lossText({ replace = 0, delete: deleted = 0, update = 0, same = 0 }: OperationCounts): string {
-  const losses = [
-    ...(replace > 0 ? [`replaces ${replace}`] : []),
-    ...(deleted > 0 ? [`deletes ${deleted}`] : []),
-  ];
-  if (losses.length === 0) return "";
-  return `This ${losses.join(" and ")} of ${counted(replace + deleted + update + same, "resource")}.`;
-}
-
-function headingOf(
-  areChecksFailed: boolean,
-  isPreviewFailed: boolean,
-  isPreviewed: boolean,
-  isCompared: boolean,
-): string {
-  if (areChecksFailed) return "### Some checks failed";
-  if (isPreviewFailed) return "### The preview failed";
-  if (isPreviewed) return "### What merging this changes";
-  return isCompared ? "### Drift" : "### Checks";
-}
-
-/** What failed, each as an item of a list. */
-function failedChecks(text: string): string[] {
+function findingsIn(text: string): readonly Finding[] {
   const report = parsePrinted(findingReport, text);
-  if (!report) return ["- `pulumi-uptime doctor` printed no result; see the log of the job."];
-  return report.findings.flatMap(({ level, text }) => (level === "failed" ? [`- ${codeSpan(text)}`] : []));
+  const unreadable = "`pulumi-uptime doctor` printed no result; see the log of the job.";
+  return report?.findings ?? [{ code: "doctor", level: "failed", text: unreadable }];
 }

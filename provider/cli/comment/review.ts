@@ -1,89 +1,119 @@
-import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 
-import type { DriftReport } from "../drift/report";
-import type { PlannedChange, PlannedChanges } from "../shared/preview";
+import * as z from "zod/mini";
 
-/** What must hold before `pulumi up` may run. */
-export interface ReviewOptions {
-  /** The digest of what was reviewed, or the line of a comment that holds it. */
-  readonly reviewed?: string;
-  /** How many resources may be deleted or replaced: a number, or a share such as `20%`. */
-  readonly maxDeletes?: string;
-}
+import { UptimeError } from "../../api/errors";
+import { counted } from "../../common/text";
+import { exists, readText } from "../shared/files";
+import { parseAs } from "../shared/json";
+import { escapeInvisible, listOf } from "../shared/quoting";
+import { markerIn } from "./marker";
+import { digestIn, digestOf, hashesIn, type Operations } from "./operations";
 
-/** In a digest, for no changes or no drift. */
-const nothing = "none";
+/** The label of a pull request that allows more deletes than `--max-deletes`. */
+export const deletesLabel = "allow-deletes";
+
+/** The most changes that the reason of a stop names; the comment above it has all. */
+const mostNamed = 20;
+
+/** Comments that count as reviewed. */
+const comments = z.array(
+  z.object({
+    body: z.string(),
+    pull: z.optional(z.union([z.string(), z.number()])),
+    /** The head commit of the pull request. */
+    head: z.optional(z.string()),
+    /** Its deletes were allowed, whatever the limit. */
+    deletes: z.optional(z.boolean()),
+  }),
+);
+type ReviewComment = z.infer<typeof comments>[number];
+
+/** What was reviewed: the changes of comments, or all of one run by its digest. */
+export type Review = { readonly digest: string } | { readonly comments: readonly ReviewComment[] };
 
 /**
- * What an `up` would do, as two hashes: of the program's changes, and of the drift. They hold less than the comment shows,
- * and so no secret.
+ * @param given the digest, or the file with the comments: `-` is the standard input
+ * @param resolve makes a path of a file's name
  */
-export function digestOf({ own, others }: PlannedChanges, drift: DriftReport | undefined): string {
-  const changes = [
-    ...own.map(({ operation, urn, importId, properties }) => {
-      const values = properties.map(({ property, before, after }) =>
-        JSON.stringify([property, before, after]),
+export function readReview(given: string, resolve: (path: string) => string): Review {
+  if (given.trim() === "") return { comments: [] };
+  const isInput = given === "-";
+  if (!isInput && !exists(resolve(given))) {
+    const digest = digestIn(given);
+    if (digest !== undefined) return { digest };
+    throw new UptimeError(`--reviewed: ${given} is neither a file nor a digest.`);
+  }
+  const text = (isInput ? readFileSync(0, "utf8") : readText(resolve(given))).trim();
+  // One comment, as `comment` has printed it.
+  if (markerIn(text)) return { comments: [{ body: text }] };
+  const read = text === "" ? [] : parseAs(comments, text);
+  if (read) return { comments: read };
+  throw new UptimeError(
+    `--reviewed: ${given} is not a JSON array of comments, each an object with its "body", and "pull" and "head" if they are known.`,
+  );
+}
+
+/** Why an apply must not follow: it does something that was not reviewed. */
+export function reviewReasons(operations: Operations, review: Review): string[] {
+  const { writes, code } = operations;
+  if (writes.length === 0) return [];
+  const digest = digestOf(operations);
+  if ("digest" in review)
+    return review.digest === digest
+      ? []
+      : [`The digest ${review.digest} is that of other changes than those listed above.`];
+  const { reviewed, problems } = hashesOf(review.comments);
+  const missing = [...writes, ...code].filter(({ hash }) => !reviewed.has(hash));
+  if (missing.length === 0) return [];
+  const faults = problems.length > 0 ? ` ${problems.join(" ")}` : "";
+  if (reviewed.size === 0)
+    return [
+      `Nothing of this was reviewed.${faults || (review.comments.length > 0 ? " No comment has a preview's changes in its first line." : " There is no comment of a preview.")}`,
+    ];
+  const names = listOf(
+    missing.map(({ title }) => escapeInvisible(title)),
+    mostNamed,
+  );
+  const of = `${missing.length} of ${counted(writes.length + code.length, "change")}`;
+  return [`${of} ${missing.length === 1 ? "was" : "were"} not reviewed: ${names}.${faults}`];
+}
+
+/** The hashes of all comments, and why some do not count. */
+function hashesOf(found: readonly ReviewComment[]): { reviewed: Set<string>; problems: string[] } {
+  const reviewed = new Set<string>();
+  const problems: string[] = [];
+  for (const { body, pull, head } of found) {
+    const marker = markerIn(body);
+    if (!marker) continue;
+    const whose = pull === undefined ? "A comment" : `The comment on pull request ${pull}`;
+    if (head !== undefined && marker.commit !== head)
+      problems.push(
+        `${whose} is of commit ${marker.commit ?? "(unknown)"}, and the pull request's head is ${head}.`,
       );
-      return [operation, urn, importId, values.sort()];
-    }),
-    // The comment does not show the values of other packages, which may be new in each preview.
-    ...others.map(({ operation, urn, properties }) => {
-      return [operation, urn, properties.map(({ property }) => property).sort()];
-    }),
-  ];
-  const edits = (drift?.drifted ?? []).map(({ urn, id, outcome, properties }) => [
-    urn,
-    id,
-    outcome,
-    properties,
-  ]);
-  return `${hashOf(changes)}-${hashOf(edits)}`;
-}
-
-/** A hash of the entries, which does not depend on their order. */
-function hashOf(entries: readonly unknown[]): string {
-  if (entries.length === 0) return nothing;
-  const lines = entries.map((entry) => JSON.stringify(entry)).sort();
-  return createHash("sha256").update(lines.join("\n")).digest("hex").slice(0, 16);
+    else if (marker.changes === undefined) problems.push(`${whose} is of a preview that failed.`);
+    else for (const hash of hashesIn(marker.changes)) reviewed.add(hash);
+  }
+  return { reviewed, problems };
 }
 
 /**
- * Why no `up` must follow: it would do something else than was reviewed, or lose too much.
+ * Why an apply must not follow: it deletes or replaces too much.
  *
- * @param digest undefined if not all is known that it would do
+ * @param most a number, or a share such as `20%`
+ * @param total how many resources the stack has
  */
-export function reasonsNotToApply(
-  { reviewed, maxDeletes }: ReviewOptions,
-  digest: string | undefined,
-  { own }: PlannedChanges,
-  drift: DriftReport | undefined,
-): string[] {
-  if (reviewed === undefined && maxDeletes === undefined) return [];
-  if (digest === undefined) return ["It is not known what would be done: see the errors above."];
-  return [
-    ...(reviewed === undefined ? [] : reviewReasons(digest, reviewed)),
-    ...(maxDeletes === undefined ? [] : lossReasons(own, maxDeletes, drift?.checked)),
-  ];
-}
-
-/** Why the changes or the drift count as not reviewed. If there are none, none need be. */
-function reviewReasons(digest: string, reviewed: string): string[] {
-  const [changes = "", edits = ""] = digest.split("-");
-  const isReviewed = (part: string): boolean => part === nothing || reviewed.includes(part);
-  const reasons = [
-    ...(isReviewed(changes) ? [] : ["The program's changes are not the reviewed ones."]),
-    ...(isReviewed(edits) ? [] : ["The drift is not the reviewed one."]),
-  ];
-  return reasons.length === 0 ? [] : [...reasons, `What is listed above has the digest ${digest}.`];
-}
-
-/** @param total how many resources of this package the stack has, if that is known */
-function lossReasons(own: readonly PlannedChange[], most: string, total = 0): string[] {
-  const lost = own.filter(({ operation }) => operation === "delete" || operation === "replace").length;
+export function lossReason(
+  { writes }: Operations,
+  total: number,
+  most: string,
+  review: Review = { comments: [] },
+): string | undefined {
+  if ("digest" in review) return undefined;
+  const { reviewed: allowedOnes } = hashesOf(review.comments.filter(({ deletes }) => deletes));
+  const lost = writes.filter(({ hash, isLoss }) => isLoss && !allowedOnes.has(hash)).length;
   const allowed = Math.floor(most.endsWith("%") ? (total * parseInt(most)) / 100 : parseInt(most));
-  if (lost <= allowed) return [];
-  const of = total > 0 ? ` of ${total}` : "";
-  return [
-    `${lost}${of} resources would be deleted or replaced, and --max-deletes ${most} allows ${allowed}.`,
-  ];
+  if (lost <= allowed) return undefined;
+  const limit = most.endsWith("%") ? `${most}, so ${allowed}` : String(allowed);
+  return `${lost} of ${counted(total, "resource")} would be deleted or replaced, and the limit is ${limit}.`;
 }

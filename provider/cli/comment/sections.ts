@@ -1,116 +1,167 @@
-import { escapeUTF8 } from "entities";
-
-import { driftSections, driftTable, type DriftReport } from "../drift/report";
-import { listSection, type Section, type Sections } from "../shared/markdown-layout";
+import { parseUrn } from "../../common/urn";
+import {
+  anotherRecordHeading,
+  driftRows,
+  handHeading,
+  otherSections,
+  type DriftedResource,
+  type DriftReport,
+} from "../drift/report";
+import { listSection, tableSection, type Section } from "../shared/markdown-layout";
+import { findDefinition } from "../shared/resource-types";
 import { countsOf, countTexts } from "../shared/preview";
-import type { PlannedChange, PlannedChanges, PlannedProperty } from "../shared/preview";
+import type { PlannedChange, PlannedChanges, PlannedOperation, PlannedProperty } from "../shared/preview";
 import { codeBlock, fenceFor, escapeInvisible } from "../shared/quoting";
 
-/** A longer value is folded, so that the list of changes stays readable. */
-const shortValue = 120;
+/** The most characters of a value; where the comment has no limit, values are whole. */
+const longestValue = 120;
 
-/**
- * What a comment has below its summary.
- *
- * @param checks items of a list
- */
-export function sectionsOf(
-  checks: readonly string[],
-  errors: readonly string[],
-  changes: PlannedChanges,
-  drift: DriftReport | undefined,
-): Sections {
-  const { own, others } = changes;
-  const isUpdate = ({ operation }: PlannedChange): boolean => operation === "update";
-  const otherCounts = countTexts(countsOf(others)).join(", ");
-  return {
-    program: [
-      listSection("checks", checks),
-      listSection("errors", errors.map(errorBlock)),
-      changesSection(
-        "Replaced, deleted and created",
-        own.filter((change) => !isUpdate(change) && !isImport(change)),
-      ),
-      changesSection("Updated", own.filter(isUpdate)),
-      listSection("notes", otherCounts === "" ? [] : [`Resources of other packages: ${otherCounts}.`]),
-    ],
-    drift: drift ? driftSections(drift, shortForm) : [],
-    details: [
-      listSection("long values", longValues(changes, drift)),
-      changesSection("Imported", own.filter(isImport), true),
-    ],
-  };
+/** What a comment shows below its summary. */
+export interface Content {
+  /** Items of lists. */
+  readonly checks: readonly string[];
+  readonly warnings: readonly string[];
+  readonly errors: readonly string[];
+  readonly changes: PlannedChanges;
+  readonly drift: DriftReport | undefined;
+  readonly tried: readonly Section[];
+  /** The comment is about a merge, which also sets back what was edited by hand. */
+  readonly isOfMerge: boolean;
+  /** Values are shown whole. */
+  readonly isWhole: boolean;
 }
 
-const errorBlock = (error: string): string => codeBlock(error.trim().split(/\r?\n/));
-
-const isImport = ({ operation }: PlannedChange): boolean => operation === "import";
+/** What matters most comes first. */
+export function sectionsOf({
+  checks,
+  warnings,
+  errors,
+  changes,
+  drift,
+  tried,
+  isOfMerge,
+  isWhole,
+}: Content): Section[] {
+  const { own, others } = changes;
+  const value = isWhole ? wholePair : shortPair;
+  const of = (list: readonly PlannedChange[], ...wanted: PlannedOperation[]): PlannedChange[] =>
+    list.filter(({ operation }) => wanted.includes(operation));
+  const section = (list: readonly PlannedChange[], name: string, note = ""): Section =>
+    changesSection(`#### ${name} (${list.length})${note}`, list, value);
+  const isLost: PlannedOperation[] = ["replace", "delete"];
+  const rest = others.filter(({ operation }) => !isLost.includes(operation));
+  return [
+    listSection(checks),
+    listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
+    section(
+      of([...own, ...others], "replace"),
+      "Replaced",
+      ": the old record is deleted, with its history and id",
+    ),
+    section(of([...own, ...others], "delete"), "Deleted"),
+    section(of(own, "create"), "Created"),
+    section(of(own, "update"), "Updated"),
+    listSection(warnings, "#### Before you merge"),
+    ...tried,
+    ...(drift ? driftSections(drift, isOfMerge, value) : []),
+    changesSection(`#### Of other packages: ${countTexts(countsOf(rest)).join(", ")}`, rest, value),
+    section(of(own, "import"), "Imported", ": nothing is written"),
+  ];
+}
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
+/** The values of a property as they are shown. */
+type ShowPair = (before: string, after: string) => readonly [string, string];
+
 /** Changes as a diff, because GitHub and GitLab colour its lines by their first character. */
-function changesSection(heading: string, changes: readonly PlannedChange[], isFolded = false): Section {
-  const entries = changes.map(
-    ({ operation, importId, lost = [], title, properties, secrets, isDeletedFirst }) => {
-      const record = importId === undefined ? "" : ` of record ${importId}, nothing is created`;
-      const old = lost.length === 0 ? "" : ` (${lost.map(shortForm).join(", ")})`;
-      const first = isDeletedFirst ? ", the old one is deleted first" : "";
-      // An import changes no property.
-      const details = operation === "import" ? [] : properties.map(changeText);
-      // Pulumi shows a secret as [secret] before and after.
-      if (properties.length === 0 && (operation === "update" || operation === "replace"))
-        details.push([...secrets.map((key) => `${key} (secret)`), "an option of the resource"].join(", or "));
-      const lines = [
-        ` ${title}: ${operation}${record}${old}${first}`,
-        ...details.map((detail) => `     ${detail}`),
-      ];
-      return lines.map((line) => escapeInvisible(signs[operation] + line)).join("\n");
-    },
-  );
-  const fence = fenceFor(entries.join("\n"), 3);
-  return {
-    noun: isFolded ? "imports" : "changes",
-    heading: `#### ${heading}`,
-    open: `${fence}diff`,
-    close: fence,
-    entries,
-    isFolded,
-  };
-}
-
-const isLong = (text: string | undefined): boolean => (text ?? "").length > shortValue;
-
-/** Long values before and after, in state and in the API. */
-function longValues({ own }: PlannedChanges, drift: DriftReport | undefined): string[] {
-  const changed = own
-    .filter((change) => !isImport(change))
-    .flatMap(({ title, properties }) =>
-      properties.map(({ property, before, after }) => [`${title}: ${property}`, before, after]),
-    );
-  const drifted = driftTable(drift?.drifted ?? []).rows.map(
-    ([title = "", , property = "", inState, inApi]) => [
-      `${title}: ${property} in state and in the API`,
-      inState,
-      inApi,
-    ],
-  );
-  return [...changed, ...drifted].flatMap(([title = "", before, after]) => {
-    if (!isLong(before) && !isLong(after)) return [];
+function changesSection(heading: string, changes: readonly PlannedChange[], value: ShowPair): Section {
+  const entries = changes.map((change) => {
+    const sign = signs[change.operation];
     const lines = [
-      ...(before === undefined ? [] : [`- ${before}`]),
-      ...(after === undefined ? [] : [`+ ${after}`]),
+      `${change.title}${detailOf(change, value)}`,
+      ...propertyLines(change, value).map((line) => `    ${line}`),
     ];
-    const summary = `<code>${escapeUTF8(escapeInvisible(title))}</code>`;
-    return [[`<details><summary>${summary}</summary>`, codeBlock(lines, "diff"), "</details>"].join("\n\n")];
+    return {
+      text: lines.map((line) => `${sign} ${escapeInvisible(line)}`).join("\n"),
+      short: `${sign} ${escapeInvisible(change.title)}`,
+    };
   });
+  const fence = fenceFor(entries.map(({ text }) => text).join("\n"), 3);
+  return { heading, open: `${fence}diff`, close: fence, entries };
 }
 
-function changeText({ property, before, after }: PlannedProperty): string {
-  const to = shortForm(after ?? "");
-  if (before === undefined) return `${property}: ${to}`;
-  return `${property}: ${shortForm(before)} => ${to || "(none)"}`;
+/** What tells the resource from others, on its line. */
+function detailOf(change: PlannedChange, value: ShowPair): string {
+  const { operation, importId, record, account, isDeletedFirst, isLeftover, isRetained } = change;
+  const [id, ...names] = record;
+  const known = id === undefined ? [] : [`record ${id}`, ...names.map((name) => value(name, name)[0])];
+  return [
+    ...(account === undefined ? [] : [` of ${account}`]),
+    ...(importId === undefined ? [] : [`: record ${importId}`]),
+    ...(known.length > 0 ? [`: ${known.join(", ")}`] : []),
+    ...(isDeletedFirst ? ["; it is deleted first"] : []),
+    ...(isLeftover ? ["; an earlier run has replaced it"] : []),
+    ...(isRetained && (operation === "delete" || operation === "replace")
+      ? ["; the record stays (retainOnDelete)"]
+      : []),
+  ].join("");
 }
 
-function shortForm(json: string): string {
-  return isLong(json) ? `(${json.length.toLocaleString("en")} characters)` : json;
+/** The properties that change; of another package's resource none. */
+function propertyLines({ operation, urn, properties, secrets }: PlannedChange, value: ShowPair): string[] {
+  const definition = findDefinition(parseUrn(urn).type);
+  if (!definition || operation === "import" || operation === "delete") return [];
+  // Pulumi shows a secret as [secret] before and after.
+  if (properties.length === 0 && operation !== "create")
+    return [[...secrets.map((key) => `${key} (secret)`), "an option of the resource"].join(", or ")];
+  const { fields } = definition;
+  const isDefault = ({ property, after }: PlannedProperty): boolean =>
+    operation === "create" && after !== undefined && after === JSON.stringify(fields[property]?.default);
+  return properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value));
+}
+
+function propertyText({ property, before, after }: PlannedProperty, value: ShowPair): string {
+  const [was, is] = value(before ?? "", after ?? "");
+  return before === undefined ? `${property}: ${is}` : `${property}: ${was} => ${is || "(none)"}`;
+}
+
+const wholePair: ShowPair = (before, after) => [before, after];
+
+/** Of long values, the part in which they begin to differ. */
+const shortPair: ShowPair = (before, after) => {
+  let same = 0;
+  while (same < before.length && same < after.length && before[same] === after[same]) same++;
+  const start = before === after || same < longestValue / 2 ? 0 : same - 20;
+  const short = (text: string): string => {
+    if (text.length <= longestValue) return text;
+    const part = text.slice(start, start + longestValue).toWellFormed();
+    const [left, right] = [start > 0 ? "…" : "", start + longestValue < text.length ? "…" : ""];
+    return `${left}${part}${right} (${text.length.toLocaleString("en")} characters)`;
+  };
+  return [short(before), short(after)];
+};
+
+function driftSections(report: DriftReport, isOfMerge: boolean, value: ShowPair): Section[] {
+  const rows = (drifted: readonly DriftedResource[]): string[][] =>
+    drifted.flatMap((one) =>
+      driftRows(one).map(([title = "", id = "", property = "", inState = "", inApi = ""]) => [
+        title,
+        one.record === undefined || one.outcome !== "changed"
+          ? id
+          : `${id} ${value(JSON.stringify(one.record), "")[0]}`,
+        property,
+        ...value(inState, isOfMerge && one.outcome === "gone" ? "is made again, with a new id" : inApi),
+      ]),
+    );
+  const heads = ["Resource", "Record", "Property", "In state", "In the API"];
+  const isAnother = ({ outcome }: DriftedResource): boolean => outcome === "another record";
+  return [
+    tableSection({ heads, rows: rows(report.drifted.filter(isAnother)) }, anotherRecordHeading),
+    tableSection(
+      { heads, rows: rows(report.drifted.filter((one) => !isAnother(one))) },
+      isOfMerge ? "#### Edited by hand: merging this sets these back" : handHeading,
+    ),
+    ...otherSections(report),
+  ];
 }

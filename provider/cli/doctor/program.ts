@@ -7,6 +7,7 @@ import { isDefaultProvider, parseUrn } from "../../common/urn";
 import { collectedRefusal, collectVariable, type CollectedRefusal } from "../../engine/collected";
 import type { Session } from "../../lifecycle/session";
 import { exists, readText } from "../shared/files";
+import { byName } from "../shared/quoting";
 import { changeOf, errorsIn, providerOf, secretText } from "../shared/preview";
 import type { Preview, PreviewStep } from "../shared/preview";
 import { runPreview, type StackLocation } from "../shared/pulumi-cli";
@@ -88,11 +89,6 @@ async function collectRefusals(
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** In alphabetical order, with numbers by value. */
-function byName(a: string, b: string): number {
-  return a.localeCompare(b, "en", { numeric: true });
 }
 
 /** Whether a step is that of a refused resource. */

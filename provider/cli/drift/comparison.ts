@@ -30,15 +30,28 @@ export async function compareResource(
   connect: Connect,
   secrets: Iterable<string>,
 ): Promise<ComparedResource> {
-  const { urn, type, id = "" } = resource;
+  const { urn, type, id = "", outputs: { account } = {} } = resource;
   const { fields } = definition;
   const secretProperties = secretPropertiesOf(resource);
   const isSecret = (key: string): boolean => fields[key]?.secret === true || secretProperties.has(key);
   const drift = (
     differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
-  ): ComparedResource => ({
-    drift: { urn, type, name: parseUrn(urn).name, id, properties: [], ...differing },
-  });
+  ): ComparedResource => {
+    const [nameKey = ""] = identityKeys(definition);
+    const record = isSecret(nameKey) ? undefined : stored[nameKey];
+    return {
+      drift: {
+        urn,
+        type,
+        name: parseUrn(urn).name,
+        id,
+        ...(typeof account === "string" && { account }),
+        ...(typeof record === "string" && { record }),
+        properties: [],
+        ...differing,
+      },
+    };
+  };
 
   let declared: Properties = {};
   let stored: Properties = {};

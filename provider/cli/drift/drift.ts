@@ -10,13 +10,14 @@ import { identityKeys } from "../../definitions/keys";
 import { typeToken } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { shownValues } from "../../lifecycle/difference";
-import type { RecordScope } from "../../lifecycle/record-scope";
+import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { exportState } from "../shared/pulumi-cli";
 import { escapeInvisible } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment, type ManagedResource } from "../shared/state";
+import { codeProblems, foreignCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, type ComparedResource } from "./comparison";
 import { providersOf, type StateProvider } from "./providers";
@@ -77,8 +78,12 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
       ? await exportState(location, true)
       : parseDeployment(readText(at(options.state)), at(options.state));
   const managed = managedResources(state);
-  const providerOf = providersOf(state.deployment.resources ?? [], settings, context.session);
-  const report = await compareAll(managed, providerOf, context);
+  const resources = state.deployment.resources ?? [];
+  const code = foreignCode(resources);
+  const problems = codeProblems(resources);
+  if (problems.length > 0) return { checked: 0, drifted: [], errors: problems, servers: [], code };
+  const providerOf = providersOf(resources, settings, context.session);
+  const report = { ...(await compareAll(managed, providerOf, context)), code };
   if (options.unmanaged !== true) return report;
   return { ...report, unmanaged: await unmanagedRecords(managed, providerOf) };
 }
@@ -89,13 +94,19 @@ async function compareAll(
   managed: readonly ManagedResource[],
   providerOf: ProviderOf,
   { stderr, session }: CommandContext,
-): Promise<DriftReport> {
+): Promise<Omit<DriftReport, "code">> {
+  const servers = new Set<string>();
   /** If the first comparison in an account finds that its key is refused, nothing more is sent with it. */
   const compare = async ({ definition, resource }: ManagedResource): Promise<ComparedResource> => {
     const { connectTo, firstComparisons } = providerOf(resource);
     const account = resource.outputs?.account;
+    const connect: Connect = (name) => {
+      const scope = connectTo(definition)(name);
+      servers.add(scope.address.url);
+      return scope;
+    };
     const startComparison = (): Promise<ComparedResource> =>
-      compareResource(definition, resource, connectTo(definition), session.secrets);
+      compareResource(definition, resource, connect, session.secrets);
     const before = firstComparisons.get(account);
     if (before) {
       const { problem, isKeyRefused } = await before;
@@ -121,6 +132,7 @@ async function compareAll(
     errors: results.flatMap(({ resource: { urn, id }, problem }) =>
       problem === undefined ? [] : [{ urn, id, message: problem }],
     ),
+    servers: [...servers].sort(),
   };
 }
 

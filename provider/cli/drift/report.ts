@@ -12,6 +12,10 @@ const driftedResource = z.object({
   type: z.string(),
   name: z.string(),
   id: z.string(),
+  /** The account or the explicit provider, if it has a name. */
+  account: z.optional(z.string()),
+  /** The record's name in state, unless it is secret. */
+  record: z.optional(z.string()),
   outcome: z.enum(["changed", "gone", "another record"]),
   /** The properties that differ or, of a record that is gone, those that named it. A secret has no values. */
   properties: z.array(
@@ -42,6 +46,10 @@ export const driftReport = z.object({
   errors: z.array(z.object({ urn: z.string(), id: z.optional(z.string()), message: z.string() })),
   /** The records that no resource of the stack manages, if they were asked for. */
   unmanaged: z.optional(z.array(unmanagedRecord)),
+  /** The addresses of the servers that were asked. */
+  servers: z._default(z.array(z.string()), []),
+  /** The code of other packages in state, which Pulumi runs: a hash of each piece, and whose it is. */
+  code: z._default(z.array(z.object({ hash: z.string(), resources: z.array(z.string()) })), []),
 });
 
 /** A resource that differs from its record. */
@@ -53,16 +61,17 @@ export type DriftReport = z.infer<typeof driftReport>;
 const widest = 59;
 
 /** The drift: a row for each property, or one for the whole resource. */
-export function driftTable(drifted: readonly DriftedResource[]): Table {
+function driftTable(drifted: readonly DriftedResource[]): Table {
   return {
     heads: ["Resource", "Id", "Property", "In state", "In the API"],
     rows: drifted.flatMap(driftRows),
   };
 }
 
-function driftRows(resource: DriftedResource): string[][] {
-  const { id, outcome, message = "", properties } = resource;
-  const title = titleOf(resource);
+/** The rows of a resource: title, id, property or outcome, and the values in state and in the API. */
+export function driftRows(resource: DriftedResource): string[][] {
+  const { id, account, outcome, message = "", properties } = resource;
+  const title = titleOf(resource) + (account === undefined ? "" : ` of ${account}`);
   const known = properties.map(({ inState, secret }) => (secret ? secretText : JSON.stringify(inState)));
   if (outcome !== "changed") return [[title, id, `(${outcome})`, known.join(", "), message]];
   return properties.map(({ property, inState, inApi, secret }) =>
@@ -113,29 +122,28 @@ function linesOf({ heads, rows }: Table): string[] {
 
 /** The whole report as Markdown, for an issue or a CI page. The command `comment` writes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
-  return layOut([driftSummary(report)], { drift: driftSections(report) });
+  const { drifted } = report;
+  const isAnother = ({ outcome }: DriftedResource): boolean => outcome === "another record";
+  return layOut(
+    [driftSummary(report)],
+    [
+      tableSection(driftTable(drifted.filter(isAnother)), anotherRecordHeading),
+      tableSection(driftTable(drifted.filter((one) => !isAnother(one))), handHeading),
+      ...otherSections(report),
+    ],
+  );
 }
 
-/** @param cell the form of a value in the table of drift */
-export function driftSections(report: DriftReport, cell = (text: string): string => text): Section[] {
-  const sectionOf = (noun: string, drifted: readonly DriftedResource[], heading: string): Section => {
-    const { heads, rows } = driftTable(drifted);
-    return tableSection(noun, { heads, rows: rows.map((row) => row.map(cell)) }, heading);
-  };
-  const isAnother = ({ outcome }: DriftedResource): boolean => outcome === "another record";
+export const anotherRecordHeading =
+  "#### Another record has the id: `pulumi up --refresh` fails. Undo the edit, or run `pulumi state delete URN`.";
+export const handHeading =
+  "#### Edited by hand: the next `pulumi up --refresh --run-program` sets these back";
+
+/** What a report says besides the drift. */
+export function otherSections(report: DriftReport): Section[] {
   return [
-    sectionOf(
-      "resources",
-      report.drifted.filter(isAnother),
-      "#### Another record has the id: `pulumi up --refresh` fails. Undo the edit, or run `pulumi state delete URN`.",
-    ),
-    sectionOf(
-      "drifted properties",
-      report.drifted.filter((one) => !isAnother(one)),
-      "#### Drift: edited by hand. The next `pulumi up --refresh --run-program` restores the declared values.",
-    ),
-    listSection("resources", errorItems(report), "#### Not compared"),
-    tableSection("records", unmanagedTable(report), "#### Records that this stack does not manage"),
+    listSection(errorItems(report), "#### Not compared"),
+    tableSection(unmanagedTable(report), "#### Records that this stack does not manage"),
   ];
 }
 

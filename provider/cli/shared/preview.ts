@@ -5,9 +5,10 @@ import * as z from "zod/mini";
 import { identityKeys } from "../../definitions/keys";
 import { unknownValue } from "../../common/marks";
 import { stackType } from "../../common/pulumi";
-import { parseUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn } from "../../common/urn";
 import { withoutHidden } from "../../engine/request";
 import { topLevel } from "../../lifecycle/paths";
+import { byName } from "./quoting";
 import { findDefinition, titleOf } from "./resource-types";
 
 const stepState = z.looseObject({
@@ -21,9 +22,11 @@ const stepState = z.looseObject({
   provider: z.optional(z.string()),
   /** The option `import` of a native resource. */
   importID: z.optional(z.string()),
+  protect: z.optional(z.boolean()),
+  retainOnDelete: z.optional(z.boolean()),
 });
 
-/** What `pulumi preview --json` prints, as far as it is used here. */
+/** What `pulumi preview --json --show-replacement-steps` prints, as far as it is used here. */
 export const previewReport = z.looseObject({
   steps: z.nullish(
     z.array(
@@ -53,6 +56,22 @@ export type PreviewStep = NonNullable<Preview["steps"]>[number];
 const operations = ["replace", "delete", "create", "update", "import"] as const;
 export type PlannedOperation = (typeof operations)[number];
 
+/** Operations that are a part of another one, or that write nothing. */
+const silentOperations: readonly string[] = [
+  "same",
+  "read",
+  "read-replacement",
+  "refresh",
+  "discard",
+  "discard-replaced",
+  "remove-pending-replace",
+  "create-replacement",
+  "import-replacement",
+  "delete-replaced",
+  "diff",
+  "extend-parameterize",
+];
+
 /** How many resources there are for each operation. */
 export type OperationCounts = Readonly<Partial<Record<PlannedOperation | "same", number>>>;
 
@@ -80,16 +99,23 @@ export function providerOf(resource: { readonly provider?: string | undefined } 
 export interface PlannedChange {
   readonly operation: PlannedOperation;
   readonly urn: string;
-  /** Such as `Monitor shop`. */
+  /** Such as `Monitor shop`; with the whole type for a resource of another package. */
   readonly title: string;
   /** The id of the record that an import takes. */
   readonly importId: string | undefined;
-  /** Of a record that is deleted: its id, and the name or URL. */
-  readonly lost?: readonly string[];
-  /** The old record is deleted before the new one is made. */
-  readonly isDeletedFirst?: boolean;
+  /** The record that is there before: its id, and the name or URL as JSON. */
+  readonly record: readonly string[];
+  /** The account or the explicit provider, if it has a name. */
+  readonly account: string | undefined;
+  /** Of a replacement: the old record is deleted before the new one is made. */
+  readonly isDeletedFirst: boolean;
+  /** Of a delete: an earlier run has replaced the resource, and could not delete this record. */
+  readonly isLeftover: boolean;
+  /** Options that say what may become of the record. */
+  readonly isProtected: boolean;
+  readonly isRetained: boolean;
   readonly properties: readonly PlannedProperty[];
-  /** The properties whose change Pulumi does not show, because they are secret. */
+  /** The properties whose values are secret, whether they change or not. */
   readonly secrets: readonly string[];
 }
 
@@ -100,7 +126,7 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes, what matters most first. The stack itself is none. */
+/** What a preview changes, what matters most first, and by name. The stack itself is none. */
 export interface PlannedChanges {
   /** Of this package. */
   readonly own: readonly PlannedChange[];
@@ -108,11 +134,48 @@ export interface PlannedChanges {
 }
 
 export function plannedChanges({ steps }: Preview): PlannedChanges {
-  const changes = (steps ?? []).filter((step) => !isStack(step)).flatMap((step) => changeOf(step) ?? []);
+  const all = (steps ?? []).filter((step) => !isStack(step));
+  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all)];
   const weight = ({ operation }: PlannedChange): number => operations.indexOf(operation);
-  const sorted = changes.sort((a, b) => weight(a) - weight(b));
+  // The engine's order is another one in each run.
+  const sorted = changes.sort(
+    (a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn),
+  );
   const isOwn = ({ urn }: PlannedChange): boolean => findDefinition(parseUrn(urn).type) !== undefined;
   return { own: sorted.filter(isOwn), others: sorted.filter((change) => !isOwn(change)) };
+}
+
+/** The deletes that are no part of a replacement of this run. */
+function leftovers(steps: readonly PreviewStep[]): PlannedChange[] {
+  const key = ({ urn, oldState }: PreviewStep): string => JSON.stringify([urn, oldState?.id]);
+  const replaced = new Set(steps.filter(({ op }) => op === "replace").map(key));
+  return steps
+    .filter((step) => step.op === "delete-replaced" && !replaced.has(key(step)))
+    .flatMap((step) => changeOf({ ...step, op: "delete" }) ?? [])
+    .map((change) => ({ ...change, isLeftover: true }));
+}
+
+/** The stack of a preview, as `PROJECT/STACK`. */
+export function stackNameIn({ steps }: Preview): string | undefined {
+  const [first] = steps ?? [];
+  if (!first) return undefined;
+  const { project, stack } = parseUrn(first.urn);
+  return `${project}/${stack}`;
+}
+
+/** Why the steps may not be all that an `up` does. */
+export function unknownSteps({ steps }: Preview): string[] {
+  const found = new Set((steps ?? []).map(({ op }) => op));
+  const known = [...operations, ...silentOperations];
+  const unknown = [...found].filter((op) => !known.includes(op));
+  return [
+    ...unknown.map(
+      (op) => `The preview has the operation ${op}, which pulumi-uptime does not know: update it.`,
+    ),
+    ...(found.has("replace") && !found.has("create-replacement") && !found.has("import-replacement")
+      ? ["The preview was made without --show-replacement-steps, so it hides what earlier runs have left."]
+      : []),
+  ];
 }
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackType;
@@ -145,15 +208,25 @@ export function errorsIn({ diagnostics }: Preview): string[] {
 }
 
 /** What a step does to its resource, if it is not a part of another step. */
-export function changeOf({
-  op,
-  urn,
-  oldState,
-  newState,
-  detailedDiff,
-}: PreviewStep): PlannedChange | undefined {
-  const change = { urn, title: titleOf({ urn }), importId: undefined, properties: [], secrets: [] };
+export function changeOf(step: PreviewStep): PlannedChange | undefined {
+  const { op, urn, oldState, newState, detailedDiff } = step;
   const after = visibleIn(newState?.inputs);
+  const present = newState ?? oldState;
+  const change = {
+    urn,
+    title: findDefinition(parseUrn(urn).type)
+      ? titleOf({ urn })
+      : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
+    importId: undefined,
+    record: recordIn(urn, oldState),
+    account: accountOf(present),
+    isDeletedFirst: false,
+    isLeftover: false,
+    isProtected: present?.protect === true,
+    isRetained: present?.retainOnDelete === true,
+    properties: [],
+    secrets: Object.keys(after).filter((key) => after[key] === secretText),
+  };
   switch (op) {
     case "create":
     case "import": {
@@ -172,21 +245,18 @@ export function changeOf({
       const outputs = visibleIn(oldState?.outputs);
       const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
       const found = declared.length > 0 ? declared : changedProperties(managed, after);
-      const isChangedSecret = (key: string): boolean =>
-        after[key] === secretText && !found.some(({ property }) => property === key);
       const secrets = [...new Set(Object.keys(detailedDiff ?? {}).map(topLevel))]
-        .filter(isChangedSecret)
+        .filter((key) => change.secrets.includes(key) && !found.some(({ property }) => property === key))
         .map((property) => ({ property, before: secretText, after: secretText }));
       return {
         ...change,
         operation: op,
         isDeletedFirst: op === "replace" && oldState?.pendingReplacement === true,
         properties: [...found, ...secrets],
-        secrets: Object.keys(after).filter(isChangedSecret),
       };
     }
     case "delete":
-      return { ...change, operation: op, lost: lostRecord(urn, oldState) };
+      return { ...change, operation: op };
     default:
       // Nothing changes, or it is a part of a replacement.
       return undefined;
@@ -194,11 +264,18 @@ export function changeOf({
 }
 
 /** The id of a resource's record, and what people know it by. */
-function lostRecord(urn: string, state: PreviewStep["oldState"]): string[] {
+function recordIn(urn: string, state: PreviewStep["oldState"]): string[] {
   const definition = findDefinition(parseUrn(urn).type);
   if (state?.id === undefined || !definition) return [];
   const known = identityKeys(definition).map((key) => state.outputs?.[key] ?? state.inputs?.[key]);
   return [state.id, ...known.flatMap((value) => (value === secretText ? [] : (jsonOf(value) ?? [])))];
+}
+
+function accountOf(state: PreviewStep["oldState"]): string | undefined {
+  const account = state?.inputs?.account;
+  if (typeof account === "string") return account;
+  const provider = providerOf(state);
+  return provider === "" || isDefaultProvider(provider) ? undefined : parseUrn(provider).name;
 }
 
 /** Properties without those that Pulumi hides too. */

@@ -68,3 +68,8 @@ export function slug(text: string, limit = 40): string {
   const words = plain.replace(/[^a-z0-9]+/g, "-").replace(/^-/, "");
   return words.slice(0, limit).replace(/-$/, "");
 }
+
+/** In alphabetical order, with numbers by value. */
+export function byName(a: string, b: string): number {
+  return a.localeCompare(b, "en", { numeric: true });
+}

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { counted } from "../../common/text";
 import { parsePrinted } from "../shared/json";
-import { listSection, tableSection, type Section, type Sections } from "../shared/markdown-layout";
+import { listSection, tableSection, type Section } from "../shared/markdown-layout";
 import { escapeInvisible } from "../shared/quoting";
 
 const triedMonitor = z.object({
@@ -70,18 +70,13 @@ function whyOf({ reasons, status, redirects = [] }: TriedMonitor): string {
   return texts.join("; ");
 }
 
-/** The sections of a comment, with one about what `try --json` printed; without it if there is no such file. */
-export function withTried(sections: Sections, printed: string | undefined): Sections {
-  if (printed === undefined) return sections;
-  return { ...sections, program: [...(sections.program ?? []), triedSection(printed)] };
-}
-
-function triedSection(printed: string): Section {
+/** The section of a comment about what `try --json` printed; none if there is no such file. */
+export function triedSections(printed: string | undefined): Section[] {
+  if (printed === undefined) return [];
   const report = parsePrinted(tryReport, printed);
-  if (!report)
-    return listSection("notes", ["`pulumi-uptime try` printed no result; see the log of the job."]);
+  if (!report) return [listSection(["`pulumi-uptime try` printed no result; see the log of the job."])];
   const heading = `#### Tried: ${summaryOf(report)}`;
   const rows = alertingIn(report).map((monitor) => [monitor.title, whyOf(monitor)]);
-  if (rows.length === 0) return listSection("notes", [heading]);
-  return tableSection("monitors", { heads: ["Monitor", "Would alert at once"], rows }, heading);
+  if (rows.length === 0) return [listSection([heading])];
+  return [tableSection({ heads: ["Monitor", "Would alert at once"], rows }, heading)];
 }

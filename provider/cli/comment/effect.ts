@@ -1,0 +1,38 @@
+import { counted } from "../../common/text";
+import type { DriftReport } from "../drift/report";
+import type { OperationCounts, PlannedChanges, PlannedOperation } from "../shared/preview";
+
+/** One sentence for all that a merge does: the program's changes, and the drift that they set back. */
+export function effectText(
+  { own, others }: PlannedChanges,
+  drift: DriftReport | undefined,
+  { same = 0 }: OperationCounts,
+): string {
+  const operations: (PlannedOperation | "again")[] = [];
+  const drifted = new Map((drift?.drifted ?? []).map((one) => [one.urn, one.outcome]));
+  for (const { urn, operation, isLeftover } of [...own, ...others]) {
+    const isGone = drifted.get(urn) === "gone" && operation !== "delete" && !isLeftover;
+    operations.push(isGone ? "again" : operation);
+    if (!isLeftover) drifted.delete(urn);
+  }
+  for (const outcome of drifted.values()) operations.push(outcome === "gone" ? "again" : "update");
+  const count = (one: PlannedOperation | "again"): number =>
+    operations.filter((other) => other === one).length;
+  const [created, again] = [count("create"), count("again")];
+  const verbs: [string, number][] = [
+    ["replaces", count("replace")],
+    ["deletes", count("delete")],
+    ["creates", created + again],
+    ["updates", count("update")],
+    ["imports", count("import")],
+  ];
+  const parts = verbs.flatMap(([verb, number]) => (number > 0 ? [`${verb} ${number}`] : []));
+  const texts = parts.map((part) =>
+    again > 0 && part.startsWith("creates") ? `${part} (${again} again)` : part,
+  );
+  const unchanged = `${Math.max(0, same - drifted.size)} unchanged`;
+  if (texts.length === 0) return `Merging this changes nothing, ${unchanged}.`;
+  const last = texts.length > 1 ? ` and ${texts.pop() ?? ""}` : "";
+  const number = operations.length;
+  return `Merging this ${texts.join(", ")}${last} ${counted(number, "resource").replace(/^\d+ /, "")}, ${unchanged}.`;
+}

@@ -1,0 +1,37 @@
+/** What the comment's first line says to programs. */
+export interface Marker {
+  readonly title: string;
+  readonly commit?: string | undefined;
+  /** Both are missing if not everything is known that an apply would do. */
+  readonly digest?: string | undefined;
+  readonly changes?: string | undefined;
+}
+
+const start = "<!-- pulumi-uptime comment v2 ";
+
+export function markerLine({ title, commit, digest, changes }: Marker): string {
+  const words = [
+    `title=${encodeURIComponent(title).replaceAll("%2F", "/")}`,
+    ...(commit === undefined ? [] : [`commit=${encodeURIComponent(commit)}`]),
+    ...(digest === undefined ? [] : [`digest=${digest}`, `changes=${changes ?? ""}`]),
+  ];
+  return `${start}${words.join(" ")} -->`;
+}
+
+/** The marker in a comment's first line; undefined if it has none. */
+export function markerIn(body: string): Marker | undefined {
+  const [line = ""] = body.split(/\r?\n/, 1);
+  if (!line.startsWith(start)) return undefined;
+  const words = new Map(
+    line
+      .slice(start.length)
+      .split(" ")
+      .map((word) => [word.replace(/=.*$/, ""), word.replace(/^[^=]*=/, "")] as const),
+  );
+  return {
+    title: words.get("title") ?? "",
+    commit: words.get("commit"),
+    digest: words.get("digest"),
+    changes: words.get("changes"),
+  };
+}

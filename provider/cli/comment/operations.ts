@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+
+import type { DriftReport } from "../drift/report";
+import type { PlannedChange, PlannedChanges, Preview } from "../shared/preview";
+import { titleOf } from "../shared/resource-types";
+import { foreignCode, hashLength, shortHash } from "../shared/state-code";
+
+/** Something that an apply does, and that somebody must have reviewed. */
+export interface Operation {
+  /** The same for the same operation, in whatever run. It tells nothing of values. */
+  readonly hash: string;
+  /** Such as `Monitor shop: delete`. */
+  readonly title: string;
+  /** It deletes a record or resource, or replaces it. */
+  readonly isLoss?: boolean;
+}
+
+/** What an apply does and runs. */
+export interface Operations {
+  /** What writes: the program's changes, and the drift that they set back. */
+  readonly writes: readonly Operation[];
+  /** The code of other packages in state. */
+  readonly code: readonly Operation[];
+  /** What the program adds to that code: it is in state after an apply. */
+  readonly newCode: readonly string[];
+}
+
+/** @param valuesOf a keyed hash of the values of a resource, its secrets among them, by its URN */
+export function operationsOf(
+  preview: Preview,
+  { own, others }: PlannedChanges,
+  drift: DriftReport | undefined,
+  valuesOf: (urn: string) => string | undefined,
+): Operations {
+  const changes = [
+    ...own.map((change) => ({ hash: hashOfOwn(change, valuesOf(change.urn)), ...factsOf(change) })),
+    // Their values may be new in each preview, and the comment does not show them.
+    ...others.map((change) => ({
+      hash: shortHash([change.operation, change.urn, change.isLeftover]),
+      ...factsOf(change),
+    })),
+  ];
+  const edits = (drift?.drifted ?? []).map((one) => ({
+    hash: shortHash(["drift", one.urn, one.id, one.outcome, one.properties]),
+    title: `${titleOf(one)}: ${one.outcome === "changed" ? "edited by hand" : one.outcome}`,
+  }));
+  const code = (drift?.code ?? []).map(({ hash, resources }) => ({
+    hash,
+    title: `code of ${resources.slice(0, 3).join(", ")}, which state holds`,
+  }));
+  const declared = (preview.steps ?? []).flatMap(({ urn, newState }) =>
+    newState ? [{ ...newState, urn }] : [],
+  );
+  return {
+    writes: [...changes, ...edits],
+    code,
+    newCode: foreignCode(declared).map(({ hash }) => hash),
+  };
+}
+
+function hashOfOwn(change: PlannedChange, values: string | undefined): string {
+  const { operation, urn, importId, record, isLeftover, isProtected, isRetained, properties, secrets } =
+    change;
+  const [id] = record;
+  const changed = properties.map(({ property, before, after }) => JSON.stringify([property, before, after]));
+  const isSecretSent = operation !== "delete" && secrets.length > 0;
+  return shortHash([
+    ...[operation, urn, importId, id, isLeftover, isProtected, isRetained],
+    changed.sort(),
+    isSecretSent ? values : undefined,
+  ]);
+}
+
+function factsOf({ title, operation, isLeftover }: PlannedChange): Omit<Operation, "hash"> {
+  return {
+    title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
+    isLoss: operation === "delete" || operation === "replace",
+  };
+}
+
+/** The digest of an apply that writes nothing. */
+export const nothingToDo = "none";
+
+/** One word for exactly what an apply does. */
+export function digestOf({ writes, code }: Operations): string {
+  if (writes.length === 0) return nothingToDo;
+  const hashes = [...writes, ...code].map(({ hash }) => hash);
+  return createHash("sha256").update(hashes.sort().join()).digest("hex").slice(0, 20);
+}
+
+/** Whether a text is such a word; by hand, it may be pasted with what was around it. */
+export function digestIn(text: string): string | undefined {
+  return /^[\s.`"']*([\da-f]{20})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
+}
+
+/** All hashes in one word, for the comment's first line. */
+export function hashesText({ writes, code, newCode }: Operations): string {
+  return [...new Set([...[...writes, ...code].map(({ hash }) => hash), ...newCode])].sort().join("");
+}
+
+export function hashesIn(text: string): string[] {
+  return text.match(new RegExp(`.{${hashLength}}`, "g")) ?? [];
+}

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+
+import { unwrapSecrets } from "../../common/marks";
+import { ownPackage } from "../../common/package";
+import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
+import { isObject } from "../../common/values";
+import { parseUrn } from "../../common/urn";
+import { findDefinition, titleOf } from "./resource-types";
+import type { StateResource } from "./state";
+
+// Pulumi runs what state holds: the provider's code of each dynamic resource, and plugins from the addresses of providers.
+
+/** The type of the provider of all dynamic resources of programs for Node.js. */
+const dynamicProviderType = "pulumi:providers:pulumi-nodejs";
+
+const isProvider = (type: string): boolean => type.startsWith("pulumi:providers:");
+
+/** A resource of this package that Pulumi would not hand to this package. */
+export interface ForeignCodeProblem {
+  readonly urn: string;
+  readonly id: string | undefined;
+  readonly message: string;
+}
+
+/** What else than this package Pulumi would run for resources of this package's types, and for its providers. */
+export function codeProblems(state: readonly StateResource[]): ForeignCodeProblem[] {
+  return state.flatMap((resource) => {
+    const { urn, id } = resource;
+    const found = problemOf(resource);
+    if (found === undefined) return [];
+    const message =
+      `${found}. Pulumi would run it, so nothing was compared. Find out who can write the state, and go back to an earlier one: ` +
+      "`pulumi stack export --version NUMBER` (Pulumi Cloud) or a backup, and `pulumi stack import`.";
+    return [{ urn, id, message }];
+  });
+}
+
+function problemOf({ urn, type, provider, inputs, outputs }: StateResource): string | undefined {
+  const definition = findDefinition(type);
+  if (definition) {
+    const code = providerCode(definition);
+    const isOwn = [inputs, outputs].every(
+      (properties) => codeIn(properties) === undefined || codeIn(properties) === code,
+    );
+    if (!isOwn) return "The provider code in state is not this package's";
+    const providerUrn = provider?.replace(/::[^:]*$/, "");
+    const expected = type.startsWith("pulumi-nodejs:") ? dynamicProviderType : providerType;
+    if (providerUrn !== undefined && parseUrn(providerUrn).type !== expected)
+      return `In state the resource belongs to a provider of another package, ${parseUrn(providerUrn).type}`;
+  }
+  if (type !== providerType) return undefined;
+  const { url, base } = pluginOf({ inputs });
+  if (base !== undefined) return "In state the provider is that of another plugin";
+  if (url === undefined || url === ownPluginAddress()) return undefined;
+  return `In state the plugin of ${parseUrn(urn).name} has the address ${JSON.stringify(url)}, and this package's is ${ownPluginAddress()}`;
+}
+
+/** The code of a dynamic resource; undefined if there is none. What is encrypted is some code too. */
+function codeIn(properties: StateResource["inputs"]): unknown {
+  const value = properties?.[hiddenNames.providerCode];
+  return value === undefined ? undefined : (unwrapSecrets(value) ?? value);
+}
+
+/** From where Pulumi loads a provider's plugin, as the engine reads it: an address, and another plugin or environment. */
+function pluginOf({ inputs = {} }: Pick<StateResource, "inputs">): { url?: unknown; base?: unknown } {
+  const { pluginDownloadURL, name, parameterization, envVarMappings } = isObject(inputs.__internal)
+    ? inputs.__internal
+    : inputs;
+  const base = [name, parameterization, envVarMappings];
+  return {
+    url: pluginDownloadURL,
+    base: base.every((value) => value === undefined) ? undefined : base,
+  };
+}
+
+/** The address in this package's schema. */
+function ownPluginAddress(): string {
+  const [, host = "", path = ""] = /^git\+https:\/\/([^/]+)(\/.+)\.git$/.exec(ownPackage().repository) ?? [];
+  return `github://api.${host}${path}`;
+}
+
+/** A piece of code or a plugin's address of other packages in state, and whose it is. */
+export interface ForeignCode {
+  readonly hash: string;
+  readonly resources: string[];
+}
+
+/** What Pulumi would run for resources of other packages, each piece once. */
+export function foreignCode(
+  resources: readonly (Pick<StateResource, "urn" | "type"> & Partial<StateResource>)[],
+): ForeignCode[] {
+  const found = new Map<string, string[]>();
+  for (const { urn, type, inputs, outputs } of resources) {
+    if (findDefinition(type) || type === providerType) continue;
+    const { url, base } = isProvider(type) ? pluginOf({ inputs }) : {};
+    const pieces = [
+      codeIn(inputs),
+      codeIn(outputs),
+      url === undefined && base === undefined ? undefined : [type, url, base],
+    ];
+    for (const piece of pieces) {
+      if (piece === undefined) continue;
+      const hash = shortHash(["code", piece]);
+      found.set(hash, [...new Set([...(found.get(hash) ?? []), titleOf({ urn })])]);
+    }
+  }
+  return [...found].map(([hash, titles]) => ({ hash, resources: titles }));
+}
+
+/** The characters of a {@link shortHash}. */
+export const hashLength = 10;
+
+/** Sixty bits of a JSON value. */
+export function shortHash(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64").slice(0, hashLength);
+}
