@@ -282,6 +282,8 @@ const installs: Install[] = [
   ["npm", "20.18", "newest", "CommonJS", "one package"],
   ["pnpm", "22", "newest", "TypeScript by what Pulumi brings", "one package"],
   ["pnpm", "24", "lowest", "an ES module", "one package"],
+  ["bun", "24", "newest", "TypeScript by what Pulumi brings", "one package"],
+  ["npm", "26", "newest", "TypeScript by what Pulumi brings", "one package"],
   ["yarn", "22", "newest", "TypeScript by ts-node", "one package"],
   ["yarn", "20.18", "lowest", "CommonJS", "one package"],
   ["yarn with Plug'n'Play", "22", "newest", "CommonJS", "one package"],
@@ -346,7 +348,8 @@ if (isFull)
       const previewOn = async (node: NodeVersion): Promise<Result> =>
         native.workspace.run(["preview"], { env: { PATH: [await onlyNode(node), PATH].join(delimiter) } });
       expect((await previewOn("18")).output).toMatch(problem);
-      for (const node of ["22", "24"] as const) expect(await previewOn(node)).toMatchObject({ code: 0 });
+      for (const node of ["22", "24", "26"] as const)
+        expect(await previewOn(node)).toMatchObject({ code: 0 });
     }, 600_000);
 
     /** pnpm keeps it out of the program's reach; the program says what to do. */

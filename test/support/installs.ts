@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
 const repository = join(__dirname, "..", "..");
@@ -58,7 +58,7 @@ export function packLibrary(folder: string, tarball: string): string {
   return join(folder, "watched-1.0.0.tgz");
 }
 
-export type Manager = "npm" | "pnpm" | "yarn" | "yarn with Plug'n'Play";
+export type Manager = "npm" | "pnpm" | "yarn" | "yarn with Plug'n'Play" | "bun";
 /** The first is too old. */
 export const nodeVersions = ["18", "20.18", "22", "24", "26"] as const;
 export type NodeVersion = (typeof nodeVersions)[number];
@@ -68,7 +68,7 @@ export class Tools {
   constructor(private readonly folder: string) {
     lay(folder, { "package.json": { private: true } });
     const nodes = nodeVersions.map((version) => `node-${version}@npm:node@${version}`);
-    npm(folder, "install", "pnpm@9", "@yarnpkg/cli-dist@4", ...nodes, "--prefer-offline");
+    npm(folder, "install", "pnpm@11", "@yarnpkg/cli-dist@4", "bun@1", ...nodes, "--prefer-offline");
     // The alias of one of them would be the `node` of whatever is run from this folder.
     rmSync(join(folder, "node_modules", ".bin", "node"), { force: true });
   }
@@ -86,7 +86,17 @@ export class Tools {
       const strategy = nested ? "nested" : "hoisted";
       npm(folder, "install", `--install-strategy=${strategy}`, "--ignore-scripts", "--prefer-offline");
     } else if (manager === "pnpm") {
-      this.run(folder, ["pnpm", "bin", "pnpm.cjs"], "install", "--no-frozen-lockfile", "--prefer-offline");
+      // It fails if a package has an install script that nobody has judged.
+      const workspace = join(folder, "pnpm-workspace.yaml");
+      const present = existsSync(workspace) ? (JSON.parse(readFileSync(workspace, "utf8")) as object) : {};
+      lay(folder, { "pnpm-workspace.yaml": { ...present, allowBuilds: { protobufjs: false } } });
+      this.run(folder, ["pnpm", "bin", "pnpm.mjs"], "install", "--no-frozen-lockfile", "--prefer-offline");
+    } else if (manager === "bun") {
+      execFileSync(join(this.folder, "node_modules", ".bin", "bun"), ["install"], {
+        cwd: folder,
+        env: cleanEnv,
+        stdio: "pipe",
+      });
     } else {
       const limits = nested ? "workspaces" : "none";
       const linker = manager === "yarn" ? "node-modules" : "pnp";
@@ -99,7 +109,8 @@ export class Tools {
   private run(cwd: string, script: string[], ...args: string[]): void {
     const file = join(this.folder, "node_modules", ...script);
     try {
-      execFileSync(process.execPath, [file, ...args], {
+      // pnpm needs a newer Node.js than the oldest that this package supports.
+      execFileSync(join(this.folder, "node_modules", "node-24", "bin", "node"), [file, ...args], {
         cwd,
         env: cleanEnv,
         encoding: "utf8",
