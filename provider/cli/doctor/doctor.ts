@@ -56,14 +56,17 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-Settings come from options, from the stack's configuration if there is a Pulumi project, and from the environment.
-With --program, \`pulumi preview\` runs the program, in whatever language it is. It needs the Pulumi CLI and a stack, and
-takes its settings from that stack and from the environment. Pulumi itself reports only one of the resources that are
-refused; this lists all of them, and what \`pulumi up\` would do: which creates have a record like them already, which are
-equal, and which monitors have no alert channels. Nothing is changed.
+Settings come from options, from the stack's configuration if there is a Pulumi
+project, and from the environment.
+
+With --program, \`pulumi preview\` runs the program, in whatever language it is,
+with the settings of its stack. Pulumi reports only one of the resources that
+are refused. This lists all of them, and what \`pulumi up\` would do: which
+creates have a record like them already, which are equal, and which monitors
+have no alert channels. Nothing is changed.
 
 Examples:
-  UPTIME_BASE_URL=https://uptime.example.com UPTIME_API_KEY=… pulumi-uptime doctor
+  pulumi-uptime doctor
   pulumi-uptime doctor --stack prod
   pulumi-uptime doctor --program . --stack prod
 `,
