@@ -20,6 +20,8 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { escapeInvisible } from "../shared/quoting";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
+import { titleOf } from "../shared/resource-types";
+import { codeProblems } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
 import { checkProgram, type ProgramReport } from "./program";
@@ -123,6 +125,9 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
   if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
   try {
     const state = await exportState(location, true);
+    // The preview may run what state holds.
+    const [foreign] = codeProblems(state.deployment.resources ?? []);
+    if (foreign) throw new UptimeError(`${titleOf(foreign)}: ${foreign.message}`);
     const program = await withProgress(context.stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
       return checkProgram(location, state, settings, session);
