@@ -16,7 +16,8 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-Writes a project with one monitor. Installs nothing, sends nothing, and overwrites nothing.
+Writes a project with one monitor. Installs nothing, sends nothing, and
+overwrites nothing.
 
 Example:
   pulumi-uptime init monitoring

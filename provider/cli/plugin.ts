@@ -12,8 +12,8 @@ export function configure(command: Command, context: CommandContext): void {
   command.addHelpText(
     "after",
     `
-Programs in TypeScript and JavaScript need no plugin. Programs in YAML, Python, Go, C# and Java do, and programs that
-import "pulumi-uptime/native".
+Programs in TypeScript and JavaScript need no plugin, unless they import
+"pulumi-uptime/native". Programs in YAML, Python, Go, C# and Java do.
 `,
   );
   command

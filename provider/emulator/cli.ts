@@ -12,22 +12,38 @@ const usage = `Usage: pulumi-uptime emulator [options]
 
 An emulator of the domain and uptime monitor API, on 127.0.0.1 only.
 
-  --port NUMBER       the port to listen on (default: any free one)
-  --api-key KEY       the key that requests must carry (default: ${defaultApiKey})
-  --file PATH         a JSON file that keeps the records over a restart (default: memory only)
-  --path-prefix PATH  a path before /api/v1 (default: none)
-  --settled           records do not change by themselves (default: each answer shows new results of checks)
-  --dialect JSON      how to answer where the API is not specified, such as '{"record":"bare"}'
-  --help              this text
+Options:
+  --port <number>       the port to listen on (default: any free one)
+  --api-key <key>       the key that requests must carry
+                        (default: ${defaultApiKey})
+  --file <path>         a JSON file that keeps the records over a restart
+                        (default: memory only)
+  --path-prefix <path>  a path before /api/v1 (default: none)
+  --settled             records do not change by themselves (default: each
+                        answer shows new results of checks)
+  --dialect <json>      how to answer where the API is not specified, such as
+                        '{"record":"bare"}'
+  -h, --help            display help for command
 
 Options of the dialect, the default first:
 ${Object.entries({ ...dialectChoices, ...strangeChoices })
-  .map(([option, choices]) => `  ${option}: ${choices.map((choice) => JSON.stringify(choice)).join(" | ")}`)
+  .map(([option, choices]) => choicesText(option, choices))
   .join("\n")}
   hidden: fields that records do not show, such as ["url"]
   notStored: fields that are accepted and not stored, such as ["url"]
   extraFields: fields added to every record, such as {"team": null}
 `;
+
+/** An option with what it may be, in lines of at most 80 characters. */
+function choicesText(option: string, choices: readonly unknown[]): string {
+  const lines = [`  ${option}:`];
+  for (const [index, choice] of choices.entries()) {
+    const text = ` ${JSON.stringify(choice)}${index < choices.length - 1 ? " |" : ""}`;
+    if (`${lines.at(-1) ?? ""}${text}`.length > 80) lines.push("   ");
+    lines.push(`${lines.pop() ?? ""}${text}`);
+  }
+  return lines.join("\n");
+}
 
 function readPort(text: string): number {
   const port = Number(text);

@@ -32,10 +32,16 @@ describe("arguments", () => {
     const { code, stdout } = await run("--help");
     expect(code).toBe(0);
     expect(stdout).toMatch(/Exit codes:\s+0 [^]*1 [^]*2 /);
-    for (const name of ["init", "export", "drift", "comment", "doctor", "emulator"]) {
-      expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
-      if (name !== "emulator")
-        expect((await run(name, "--help")).stdout).toContain(`Usage: pulumi-uptime ${name}`);
+    const names = [...stdout.matchAll(/^ {2}([a-z]+) .*[A-Z]/gm)].map(([, name = ""]) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(["init", "export", "drift", "comment", "doctor", "try", "plugin"]),
+    );
+    for (const name of ["", ...names.filter((one) => one !== "emulator")]) {
+      const help = (await run(...name.split(" ").filter(Boolean), "--help")).stdout;
+      expect(help).toContain(`Usage: pulumi-uptime ${name}`);
+      expect(help).toMatch(/\nOptions:\n/);
+      // It fits a terminal of 80 columns, also where nothing wraps it.
+      expect(help.split("\n").filter((line) => line.length > 80)).toEqual([]);
     }
     expect((await run("help", "drift")).stdout).toContain("--unmanaged");
   });

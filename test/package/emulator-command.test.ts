@@ -36,7 +36,8 @@ test.each([
 
 test("has help, and reports a port in use", async () => {
   const help = await run("--help").done;
-  expect([help.code, help.stdout]).toEqual([0, expect.stringContaining("--dialect JSON")]);
+  expect([help.code, help.stdout]).toEqual([0, expect.stringContaining("--dialect <json>")]);
+  expect(help.stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   const { port } = new URL((await startEmulator()).url);
   const { code, stderr } = await run("--port", port).done;
   expect([code, stderr]).toEqual([1, expect.stringContaining("EADDRINUSE")]);

@@ -272,7 +272,7 @@ describe("an export reads", () => {
       query.some(([name, value]) => name === "page" && value === "3") ? answer(404, "") : undefined;
     const { code, stdout, stderr } = await exported();
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^GET .* was answered with status 404.*\n$/);
+    expect(stderr).toMatch(/^GET .* cannot be read completely: .* status 404\. .*\n$/);
     expect(files()).toEqual(["Pulumi.yaml"]);
   });
 

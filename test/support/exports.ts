@@ -66,6 +66,9 @@ export function declaredResources(secrets: Record<string, string> = {}): Declara
     getSecret(): undefined {
       return undefined;
     }
+    getBoolean(): undefined {
+      return undefined;
+    }
   }
   const modules: Record<string, unknown> = {
     "@pulumi/pulumi": { Config },

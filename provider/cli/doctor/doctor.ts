@@ -20,6 +20,8 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { escapeInvisible } from "../shared/quoting";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
+import { titleOf } from "../shared/resource-types";
+import { codeProblems } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
 import { checkProgram, type ProgramReport } from "./program";
@@ -56,14 +58,17 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-Settings come from options, from the stack's configuration if there is a Pulumi project, and from the environment.
-With --program, \`pulumi preview\` runs the program, in whatever language it is. It needs the Pulumi CLI and a stack, and
-takes its settings from that stack and from the environment. Pulumi itself reports only one of the resources that are
-refused; this lists all of them, and what \`pulumi up\` would do: which creates have a record like them already, which are
-equal, and which monitors have no alert channels. Nothing is changed.
+Settings come from options, from the stack's configuration if there is a Pulumi
+project, and from the environment.
+
+With --program, \`pulumi preview\` runs the program, in whatever language it is,
+with the settings of its stack. Pulumi reports only one of the resources that
+are refused. This lists all of them, and what \`pulumi up\` would do: which
+creates have a record like them already, which are equal, and which monitors
+have no alert channels. Nothing is changed.
 
 Examples:
-  UPTIME_BASE_URL=https://uptime.example.com UPTIME_API_KEY=… pulumi-uptime doctor
+  pulumi-uptime doctor
   pulumi-uptime doctor --stack prod
   pulumi-uptime doctor --program . --stack prod
 `,
@@ -120,6 +125,9 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
   if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
   try {
     const state = await exportState(location, true);
+    // The preview may run what state holds.
+    const [foreign] = codeProblems(state.deployment.resources ?? []);
+    if (foreign) throw new UptimeError(`${titleOf(foreign)}: ${foreign.message}`);
     const program = await withProgress(context.stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
       return checkProgram(location, state, settings, session);

@@ -45,14 +45,17 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-Settings come from options, from the stack's configuration, and from the environment. With --state, the stack is only
-asked if --stack names it. Fields in ignoreChanges are not drift.
+Changes neither state nor the API, and runs no program. Settings come from
+options, from the stack's configuration, and from the environment. With --state,
+the stack is only asked if --stack names it. Fields in ignoreChanges are not
+compared.
 
 Examples:
   pulumi-uptime drift --stack prod
   pulumi-uptime drift --unmanaged
-  pulumi-uptime drift --markdown > drift.md; test $? -ne 2 || mail -s drift ops@example.com < drift.md
-  pulumi stack export --show-secrets > state.json && pulumi-uptime drift --state state.json --json
+  pulumi-uptime drift --markdown > drift.md
+  pulumi stack export --show-secrets > state.json
+  pulumi-uptime drift --state state.json --json
 `,
     )
     .action(async (options: DriftOptions) => {

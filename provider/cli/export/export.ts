@@ -10,14 +10,15 @@ import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
 import { exportState, type StackLocation } from "../shared/pulumi-cli";
+import { listOf } from "../shared/quoting";
 import { isSampleIn } from "../shared/scaffold";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
-import { moduleResource } from "./exported-record";
+import { hasPassword, moduleResource } from "./exported-record";
 import { assertRuntime, languages, planImport, type Language } from "./import-file";
 import { managedRecords } from "./managed";
-import { configValuesOf } from "./module-source";
+import { configValuesOf, protectKey } from "./module-source";
 import { planProgram } from "./program-files";
 import { readDeclared } from "./records";
 import { exportText, type ExportReport } from "./report";
@@ -61,9 +62,10 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-The API key comes from the environment (UPTIME_API_KEY) or from the configuration of the project's stack.
-In YAML, Python and Go the provider plugin imports the records, and Pulumi generates the code. The page NEXT-STEPS.md
-says what to do after an export.
+Reads the API and writes nothing to it. The key comes from the environment
+(UPTIME_API_KEY) or from the stack's configuration. In YAML, Python and Go, the
+plugin imports the records, and Pulumi generates the code. NEXT-STEPS.md says
+what to do after an export.
 
 Examples:
   pulumi-uptime export --out monitoring
@@ -101,8 +103,12 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const added = records.filter((record) => !managed?.has(record));
   // No resource of a program in YAML can have the name pulumi.
   const names = new Set([...(language === "yaml" ? ["pulumi"] : []), ...(managed?.names ?? [])]);
-  const configKeys = new Set([...config.keys()].map((key) => key.replace(/^.*:/, "")));
-  const resources = added.map((record) => moduleResource(record, account, names, configKeys));
+  const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
+  const isProgram = language === "typescript";
+  const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
+  const withPassword = added.flatMap(({ values }, index) =>
+    [...values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
+  );
 
   // The steps are run in the project's folder.
   const secretsFile = secrets && relative(project.directory, at(secrets));
@@ -139,6 +145,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     notes: [
       ...(stack.problem === undefined ? [] : [unreadText(stack.problem)]),
       ...(stack.found && resources.length > 0 ? [stateOnlyText] : []),
+      ...(withPassword.length > 0 ? [passwordText(withPassword, isProgram)] : []),
       ...(secrets !== undefined && known > 0 && resources.length === 0 ? [noSecretsText(secrets)] : []),
     ],
   };
@@ -147,6 +154,13 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
 /** Only the export that wrote a resource knows under which key the program reads its secret. */
 function noSecretsText(path: string): string {
   return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
+}
+
+function passwordText(names: readonly string[], isProgram: boolean): string {
+  const consequence = isProgram
+    ? "The program reads it from the stack's configuration, as a secret."
+    : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";
+  return `A URL of ${listOf(names)} has a password. ${consequence}`;
 }
 
 const stateOnlyText =

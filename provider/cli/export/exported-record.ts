@@ -1,4 +1,5 @@
 import type { ApiRecord } from "../../api/answer";
+import { parseUrl } from "../../common/url";
 import type { RequestHeader } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { mustBeDeclared } from "../../definitions/codecs";
@@ -22,7 +23,8 @@ export interface ExportedRecord {
 }
 
 /**
- * The values of a record that a program has to declare: all that are shown, not empty, and not the default.
+ * The values of a record that a program has to declare: all that are shown, not empty, and not the default. A zero that means
+ * empty is declared too, so that a later edit of it is drift.
  *
  * @param escaped whether the server shows strings HTML-escaped
  * @param secrets the API keys in use, which no problem may quote
@@ -41,7 +43,8 @@ export function exportedOf(
   const values = new Map<string, Exclude<Value, null>>();
   for (const [key, value] of shown) {
     const field = definition.fields[key];
-    if (field && !field.writeOnly && mustBeDeclared(field, value)) values.set(key, value);
+    if (!field || field.writeOnly || value === null) continue;
+    if (mustBeDeclared(field, value) || (value === 0 && field.zeroIsEmpty)) values.set(key, value);
   }
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),
@@ -51,12 +54,17 @@ export function exportedOf(
   return { definition, record, values, problems };
 }
 
-/** A record as a module declares it, with its secrets replaced by values of the stack's configuration. */
+/**
+ * A record as a module declares it, with its secrets replaced by values of the stack's configuration.
+ *
+ * @param isProgram its URLs with a password are secrets too; Pulumi itself writes the code of other languages
+ */
 export function moduleResource(
   { definition, record: { id }, values, problems }: ExportedRecord,
   account: string | undefined,
   names: Set<string>,
   configKeys: Set<string>,
+  isProgram: boolean,
 ): ModuleResource {
   const texts = identityKeys(definition)
     .map((key) => values.get(key))
@@ -64,7 +72,7 @@ export function moduleResource(
   const name = giveName(names, definition.singular, id, texts);
   const properties = new Map<string, PropertyValue>(account === undefined ? [] : [["account", account]]);
   for (const [key, value] of values) {
-    const isSecret = definition.fields[key]?.secret === true;
+    const isSecret = definition.fields[key]?.secret === true || (isProgram && hasPassword(value));
     properties.set(key, isSecret ? secretValue(name, key, value, configKeys) : value);
     // The API does not show whether there is a password.
     for (const [secretKey, { goesWith }] of Object.entries(definition.fields))
@@ -75,6 +83,11 @@ export function moduleResource(
         );
   }
   return { definition, id, name, properties, problems };
+}
+
+/** Whether a value is a URL with a password. */
+export function hasPassword(value: unknown): boolean {
+  return typeof value === "string" && Boolean(parseUrl(value)?.password);
 }
 
 /** The last word of a property's name, in lower case. */

@@ -4,7 +4,7 @@ import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { configValuesOf, type ModuleResource } from "./module-source";
-import { nextSteps, refusedList, secretCommands, settingCommands } from "./next-steps";
+import { nextSteps, protectText, refusedList, secretCommands, settingCommands } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 import { freeName } from "./program-files";
 
@@ -97,7 +97,7 @@ function importSteps(
       text: "Copy the resources to the program. Then the preview must show no change.",
       lines: [`# Copy the resources in ${code} to ${program}, then:`, `pulumi preview${onStack}`],
     },
-    "`protect` keeps Pulumi from deleting a record; remove it from resources that Pulumi may delete.",
+    protectText,
     ...(withSecrets.length === 0
       ? []
       : [

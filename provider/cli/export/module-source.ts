@@ -32,18 +32,23 @@ export interface ModuleResource {
   readonly problems: readonly string[];
 }
 
+/** The setting that lets Pulumi delete what the program declares. */
+export const protectKey = "protect";
+
 /** A module that declares resources of one kind as an object by name. */
 export function moduleSource({ label, plural }: Definition, resources: readonly ModuleResource[]): string {
   /** A line that some resources need; a comment if all of these are comments. */
   const neededBy = (some: readonly ModuleResource[], text: string): string[] =>
     some.length === 0 ? [] : [some.every(({ problems }) => problems.length > 0) ? `// ${text}` : text];
-  const withConfig = resources.filter((resource) => configValuesOf(resource).length > 0);
   return [
     "// Written by `pulumi-uptime export` from the records in the API. You can edit it.",
-    ...neededBy(withConfig, 'import * as pulumi from "@pulumi/pulumi";'),
+    ...neededBy(resources, 'import * as pulumi from "@pulumi/pulumi";'),
     ...neededBy(resources, `import { ${label} } from "pulumi-uptime";`),
     "",
-    ...neededBy(withConfig, "const config = new pulumi.Config();\n"),
+    ...neededBy(resources, "const config = new pulumi.Config();"),
+    "// Pulumi deletes none of these records. To let it, run `pulumi config set protect false` and then `pulumi up`.",
+    ...neededBy(resources, `const protect = config.getBoolean("${protectKey}") ?? true;`),
+    "",
     `export const ${plural} = {`,
     resources.map((resource) => entryOf(resource).replace(/^/gm, "  ")).join("\n\n"),
     "};",
@@ -70,7 +75,7 @@ function entryOf({ definition, name, id, properties, problems }: ModuleResource)
     "  {",
     ...[...properties].map(([key, value]) => `    ${key}: ${expression(value, "    ")},`),
     "  },",
-    `  { import: ${stringLiteral(id)}, protect: true },`,
+    `  { import: ${stringLiteral(id)}, protect },`,
     "),",
   ];
   if (problems.length === 0) return entry.join("\n");

@@ -1,7 +1,7 @@
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
-import { configValuesOf, type ModuleResource } from "./module-source";
+import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import { refusedText } from "./report";
 
 /** An export, as far as the next steps depend on it. */
@@ -56,7 +56,7 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
     },
     {
       text:
-        "The values of request headers are secrets, so the program reads them from the stack's configuration. Each of these " +
+        "The values of request headers, and URLs with a password, are secrets, so the program reads them from the stack's configuration. Each of these " +
         "must be set; a command without a value asks for it." +
         (facts.secretsFile === undefined
           ? " The option `--secrets FILE` of the export writes the values to a file: to use it, remove what the export wrote, and export again."
@@ -75,11 +75,16 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
         "Diagnostics which record each imports. An import writes nothing to the API: a property that differs from its record is refused.",
       lines: ["pulumi preview", "pulumi up"],
     },
-    "After that you can remove the option `import` from the program. `protect: true` keeps Pulumi from deleting a " +
-      "record; remove it from resources that Pulumi may delete.",
+    "After that you can remove the option `import` from the program.",
+    `${protectText} To let Pulumi delete any of them, run \`pulumi config set ${protectKey} false\` and then \`pulumi up\`.`,
     ...refusedList(resources, "typescript"),
   ];
 }
+
+/** What the option `protect` does, and how to delete a record. */
+export const protectText =
+  "The option `protect` keeps Pulumi from deleting a record. To delete one, or to accept that somebody has deleted it by hand, remove " +
+  "the resource from the program and run `pulumi state unprotect URN`; `pulumi stack --show-urns` prints the URN.";
 
 /** The records that the provider would refuse, and what to do about them; nothing if there are none. */
 export function refusedList(resources: readonly ModuleResource[], language: string): string[] {

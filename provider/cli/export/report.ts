@@ -48,8 +48,13 @@ export function exportText(report: ExportReport): string {
 
   if (resources.length > 0) {
     const more = known > 0 ? `; ${known} more were known already` : "";
+    const left =
+      refused.length > 0
+        ? `, ${refused.length} ${language === "typescript" ? "as comments" : "left out"}`
+        : "";
+    const place = directory === "." ? "here" : `to ${directory}`;
     lines.push(
-      `${wrote} ${counted(resources.length, "resource")} ${directory === "." ? "here" : `to ${directory}`}${more}:`,
+      `${wrote} ${counted(resources.length - refused.length, "resource")} ${place}${left}${more}:`,
       ...files.map((file) => `  ${file}`),
     );
   } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);

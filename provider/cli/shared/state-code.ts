@@ -29,7 +29,7 @@ export function codeProblems(state: readonly StateResource[]): ForeignCodeProble
     const found = problemOf(resource);
     if (found === undefined) return [];
     const message =
-      `${found}. Pulumi would run it, so nothing was compared. Find out who can write the state, and go back to an earlier one: ` +
+      `${found}. Pulumi would run it, so nothing is compared or previewed. Find out who can write the state, and go back to an earlier one: ` +
       "`pulumi stack export --version NUMBER` (Pulumi Cloud) or a backup, and `pulumi stack import`.";
     return [{ urn, id, message }];
   });

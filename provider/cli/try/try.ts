@@ -47,13 +47,14 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-Sends the request of each monitor from this machine, and lists which of them would
-alert at once, and why. By default it runs \`pulumi preview\`, and tries what that would
-create or change. Changes neither state nor the API. Paused monitors, those in
-their maintenance window, and those with values that are not known yet are skipped.
+Sends the request of each monitor from this machine, and lists which of them
+would alert at once, and why. By default it runs \`pulumi preview\`, and tries
+what that would create or change. Changes neither state nor the API. Paused
+monitors, those in their maintenance window, and those with values that are not
+known yet are skipped.
 
-The settings of the API are only needed with --all. They come from options, from the
-stack's configuration if there is a project, and from the environment.
+The settings of the API are only needed with --all. They come from options, from
+the stack's configuration if there is a project, and from the environment.
 
 Examples:
   pulumi-uptime try
