@@ -97,7 +97,7 @@ export class RecordNote {
     if (!isDeleted && (first === undefined || note.isOwn(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted
-      ? "Run `pulumi up` again, without the option import"
+      ? "Remove the option import, and run `pulumi up` again"
       : "Remove one of the two from the program";
     throw new UptimeError(
       message`Nothing was adopted or imported, because ${reason} ${definition.singular} ${quoteId(record.id)}. ${wayOut}.`,
