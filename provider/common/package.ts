@@ -16,14 +16,14 @@ export function ownPackage(): InstalledPackage {
 
 /** The package that a folder belongs to. */
 export function packageAbove(folder: string): InstalledPackage {
-  let manifest: { name?: unknown; version?: unknown; repository?: { url?: unknown } } = {};
+  let manifest: { name?: unknown; version?: unknown; repository?: { url?: string } } = {};
   try {
     manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as typeof manifest;
   } catch {
     // There is none in this folder.
   }
   if (manifest.name === "pulumi-uptime" && typeof manifest.version === "string")
-    return { folder, version: manifest.version, repository: String(manifest.repository?.url ?? "") };
+    return { folder, version: manifest.version, repository: manifest.repository?.url ?? "" };
   if (dirname(folder) === folder) throw new Error("pulumi-uptime does not find its own package.json.");
   return packageAbove(dirname(folder));
 }

@@ -39,7 +39,7 @@ const partOfSource = ({ file }: Block) => file?.startsWith("provider/") ?? false
 
 test("every block names its language, which a test knows", () => {
   // "text" is what a command prints.
-  const known = ["ts", "js", "sh", "yaml", "json", "text", ...exampleLanguages];
+  const known = ["ts", "js", "sh", "sql", "yaml", "json", "text", ...exampleLanguages];
   expect(blocks.length).toBeGreaterThan(10);
   expect(blocks.filter(({ language }) => !known.includes(language)).map(at)).toEqual([]);
 });
@@ -101,6 +101,10 @@ describe("the commands on the pages", () => {
     // By its name, or by the path of a clone.
     if (command === "npx" && /^(pulumi-uptime|\.\.\/path\/to\/clone)$/.test(first))
       return missingIn(["node", "dist/provider/cli/main.js"], args.slice(args.indexOf(first) + 1));
+    if (command === "node") {
+      const text = readFileSync(join(root, dirname(page), first), "utf8");
+      return args.find((arg) => arg.startsWith("--") && !text.includes(arg));
+    }
     if (command === "npx") {
       const files = [join("node_modules", ".bin", first), ...words];
       return files.find((file) => !existsSync(join(root, file)));

@@ -152,7 +152,7 @@ describe("a provider is refused because of its settings", () => {
       {
         property: "",
         reason:
-          'accounts.us of the provider first has no setting "key", only baseUrl, monitorsBaseUrl, apiKey',
+          'accounts of the provider first must be a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}: account 2 of 2 has a setting other than baseUrl, monitorsBaseUrl, apiKey',
       },
     ]);
     expect(problemsOf({ accounts: JSON.stringify({ eu: accounts.eu }) })).toEqual([
