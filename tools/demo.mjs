@@ -96,6 +96,7 @@ async function demo(program) {
       "comment",
       comment
         .join("\n\n")
+        .replace(/http:\/\/127\.0\.0\.1:\d+/g, "https://uptime.example.com")
         .split("\n")
         .map((line) => `> ${line}`.trimEnd()),
     );
@@ -135,9 +136,11 @@ async function demo(program) {
 /** The comment on a pull request with the program as it is now, by the commands of docs/ci.md. */
 async function writeComment({ pulumi, uptime }) {
   const at = (name) => join(folder, name);
-  await writeFile(at("preview.json"), await pulumi("preview", "--json"));
   await writeFile(at("drift.json"), await uptime(2, "drift", "--json"));
-  return uptime(0, "comment", "--preview", at("preview.json"), "--drift", at("drift.json"));
+  await writeFile(at("preview.json"), await pulumi("preview", "--json", "--show-replacement-steps"));
+  const files = ["--preview", at("preview.json"), "--drift", at("drift.json")];
+  const comment = await uptime(0, "comment", ...files, "--title", "prod");
+  return comment.replaceAll(api.url, "https://uptime.example.com");
 }
 
 /** Writes what was printed into its place on a page, or sees that it is there. */

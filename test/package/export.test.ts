@@ -110,6 +110,11 @@ import * as pulumi from "@pulumi/pulumi";
 import { Monitor } from "pulumi-uptime";
 
 const config = new pulumi.Config();
+const secret = (key: string): pulumi.Output<string> => {
+  const value = config.getSecret(key);
+  if (!value) throw new Error(\`Run \\\`pulumi config set --secret \${key}\\\`: the program needs it.\`);
+  return value;
+};
 // Pulumi deletes none of these records. To let it, run \`pulumi config set protect false\` and then \`pulumi up\`.
 const protect = config.getBoolean("protect") ?? true;
 
@@ -137,7 +142,7 @@ export const monitors = {
       requestHeaders: [
         {
           key: "X-Token",
-          value: config.requireSecret("full-x-token"),
+          value: secret("full-x-token"),
         },
       ],
       requestAuthUsername: "bob",
@@ -193,7 +198,7 @@ export const monitors = {
     expect(stdout).toContain(
       "A URL of cred has a password. The program reads it from the stack's configuration, as a secret.",
     );
-    expect(text("monitors.ts")).toContain('url: config.requireSecret("cred-url"),');
+    expect(text("monitors.ts")).toContain('url: secret("cred-url"),');
     for (const place of [text("monitors.ts"), stdout, text("NEXT-STEPS.md")])
       expect(place).not.toContain("s3cret-pw");
     expect(fs.readFileSync(join(folder, "secrets.json"), "utf8")).toContain(url);
@@ -359,7 +364,8 @@ describe("an export of records with any content", () => {
     return statement.declarationList.declarations.every(({ name, initializer }) =>
       initializer && ts.isObjectLiteralExpression(initializer)
         ? initializer.properties.every(isNewMonitor)
-        : initializer !== undefined && initializer.getText() === settings[name.getText()],
+        : initializer !== undefined &&
+          (name.getText() === "secret" || initializer.getText() === settings[name.getText()]),
     );
   }
 
@@ -432,7 +438,7 @@ describe("an export of records with any content", () => {
     expect(await exportedWith(env, "--secrets", "secrets.json")).toMatchObject({ code: 0 });
     const values = JSON.parse(text("..", "secrets.json")) as Record<string, string>;
     expect(Object.values(values).sort()).toEqual(["v1", "v2", "v3", "v4"]);
-    const keys = [...text("monitors.ts").matchAll(/Secret\("(.*)"\)/g)].map(([, key]) => key);
+    const keys = [...text("monitors.ts").matchAll(/ecret\("(.*)"\)/g)].map(([, key]) => key);
     expect(new Set(keys).size).toBe(5);
     expect(keys).not.toContain("set-key");
   });

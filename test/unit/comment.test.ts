@@ -117,7 +117,7 @@ test("a comment for 1000 monitors, 30 changed and 20 drifted, shows every change
     "",
     "server `https://uptime.example.com` · commit `0a1b2c3d4e` · [log](<https://ci.example/my%20run/7?a=b>)",
     "",
-    "**Merging this deletes 5, creates 5 and updates 40 resources, 950 unchanged.**",
+    "**Merging this deletes 5 resources, creates 5 and updates 40, 950 unchanged.**",
     "",
     "Drift: 1000 resources compared, 20 drifted.",
   ]);
@@ -289,7 +289,7 @@ test("replacements, deletes and creates come first, other packages are named, an
   write("drift.json", { ...noDrift, drifted: [drifted("edited", 900)] });
   const { stdout } = await comment();
   expect(stdout).toContain(
-    "**Merging this deletes 1, creates 2, updates 1 and imports 100 resources, 0 unchanged.**",
+    "**Merging this deletes 1 resource, creates 2, updates 1 and imports 100, 0 unchanged.**",
   );
   expect(stdout).toContain("#### Deleted (1)\n\n```diff\n- aws:s3/bucket:Bucket logs-old\n```\n");
   expect(stdout).toContain("#### Created (1)\n\n```diff\n+ Monitor made\n");
@@ -326,7 +326,7 @@ test("replacements, changed secrets and drift in state are shown as such", async
     ]),
   );
   const { stdout } = await comment();
-  expect(stdout).toContain("**Merging this replaces 1 and updates 2 resources, 0 unchanged.**");
+  expect(stdout).toContain("**Merging this replaces 1 resource and updates 2, 0 unchanged.**");
   expect(stdout).toContain(
     "#### Replaced (1): the old record is deleted, with its history and id\n\n```diff\n" +
       '! Monitor moved: record 7, "moved", "https://moved.example/"\n' +
@@ -408,7 +408,7 @@ test("one sentence says what a merge does to the program's changes and the drift
   );
   write("drift.json", { ...noDrift, drifted: edits });
   const { stdout } = await comment();
-  expect(stdout).toContain("**Merging this creates 1 (1 again) and updates 2 resources, 8 unchanged.**");
+  expect(stdout).toContain("**Merging this creates 1 resource (1 again) and updates 2, 8 unchanged.**");
   expect(stdout).toContain("#### Edited by hand: merging this sets these back\n");
   expect(stdout).toContain('| `Monitor gone` | `7` | `(gone)` | `"G"` | `is made again, with a new id` |');
   write("preview.json", preview([], 11));

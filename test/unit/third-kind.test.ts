@@ -50,7 +50,7 @@ test("export writes a program for a third resource, and --only accepts it", asyn
   expect(source).toContain(
     'new Policy(\n    "on-call",\n    {\n      displayName: "On call",\n      applies: "nights",\n',
   );
-  expect(source).toContain('      token: config.requireSecret("on-call-token"),\n');
+  expect(source).toContain('      token: secret("on-call-token"),\n');
 });
 
 test("drift compares a third resource, and doctor checks it", async () => {

@@ -26,13 +26,14 @@ export function effectText(
     ["updates", count("update")],
     ["imports", count("import")],
   ];
-  const parts = verbs.flatMap(([verb, number]) => (number > 0 ? [`${verb} ${number}`] : []));
-  const texts = parts.map((part) =>
-    again > 0 && part.startsWith("creates") ? `${part} (${again} again)` : part,
-  );
+  const texts = verbs
+    .filter(([, number]) => number > 0)
+    .map(([verb, number], index) => {
+      const what = index === 0 ? counted(number, "resource") : String(number);
+      return `${verb} ${what}${verb === "creates" && again > 0 ? ` (${again} again)` : ""}`;
+    });
   const unchanged = `${Math.max(0, same - drifted.size)} unchanged`;
   if (texts.length === 0) return `Merging this changes nothing, ${unchanged}.`;
   const last = texts.length > 1 ? ` and ${texts.pop() ?? ""}` : "";
-  const number = operations.length;
-  return `Merging this ${texts.join(", ")}${last} ${counted(number, "resource").replace(/^\d+ /, "")}, ${unchanged}.`;
+  return `Merging this ${texts.join(", ")}${last}, ${unchanged}.`;
 }

@@ -32,6 +32,15 @@ export interface ModuleResource {
   readonly problems: readonly string[];
 }
 
+// After an error of `requireSecret` itself, Node.js 20 and 22 take half a minute to end the program.
+const secretFunction = [
+  "const secret = (key: string): pulumi.Output<string> => {",
+  "  const value = config.getSecret(key);",
+  "  if (!value) throw new Error(`Run \\`pulumi config set --secret ${key}\\`: the program needs it.`);",
+  "  return value;",
+  "};",
+];
+
 /** The setting that lets Pulumi delete what the program declares. */
 export const protectKey = "protect";
 
@@ -40,12 +49,16 @@ export function moduleSource({ label, plural }: Definition, resources: readonly 
   /** A line that some resources need; a comment if all of these are comments. */
   const neededBy = (some: readonly ModuleResource[], text: string): string[] =>
     some.length === 0 ? [] : [some.every(({ problems }) => problems.length > 0) ? `// ${text}` : text];
+  const withSecret = resources.filter((resource) =>
+    configValuesOf(resource).some(({ optional }) => !optional),
+  );
   return [
     "// Written by `pulumi-uptime export` from the records in the API. You can edit it.",
     ...neededBy(resources, 'import * as pulumi from "@pulumi/pulumi";'),
     ...neededBy(resources, `import { ${label} } from "pulumi-uptime";`),
     "",
     ...neededBy(resources, "const config = new pulumi.Config();"),
+    ...secretFunction.flatMap((line) => neededBy(withSecret, line)),
     "// Pulumi deletes none of these records. To let it, run `pulumi config set protect false` and then `pulumi up`.",
     ...neededBy(resources, `const protect = config.getBoolean("${protectKey}") ?? true;`),
     "",
@@ -89,7 +102,7 @@ function entryOf({ definition, name, id, properties, problems }: ModuleResource)
 
 function expression(value: PropertyValue, margin: string): string {
   if (value instanceof ConfigValue)
-    return `config.${value.optional ? "getSecret" : "requireSecret"}(${stringLiteral(value.key)})`;
+    return `${value.optional ? "config.getSecret" : "secret"}(${stringLiteral(value.key)})`;
   if (isSecretHeaders(value)) {
     const headers = value.flatMap((header) => [
       `${margin}  {`,
