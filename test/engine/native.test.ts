@@ -108,11 +108,11 @@ fullTest(
     await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
     const get = (id: string, state?: object) => ({ type: "uptime:Monitor", get: { id, state } });
     const seen = { first: get("eu/1"), second: get("1", { account: "eu" }) };
-    const outputs = { first: "${first.url}", second: "${second.url}", id: "${first.id}" };
+    const outputs = { first: "${first.url}", second: "${second.url}" };
     await workspace.write(yamlOf(seen, { outputs }));
     await workspace.up();
     const { url } = home;
-    expect(await workspace.outputs()).toEqual({ first: url, second: url, id: "1" });
+    expect(await workspace.outputs()).toEqual({ first: url, second: url });
     await workspace.preview("--refresh", "--expect-no-changes");
     expect((await workspace.resources()).second?.inputs).toEqual({ account: "eu" });
     await workspace.write(yamlOf({ hand: yamlMonitor({ account: "eu" }, { import: "eu/1" }) }));
@@ -201,11 +201,11 @@ test("an explicit provider has settings of its own, which a preview need not kno
   await workspace.up();
   expect(emulator.monitors.all()).toMatchObject([home]);
   await workspace.preview("--expect-no-changes");
-  const wrong = { apiKey: `two ${canary("words")}`, timeoutSeconds: "soon", maxRetries: 101 };
+  const wrong = { apiKey: `two ${canary("words")}`, timeoutSeconds: 0, maxRetries: 101 };
   await workspace.write(yamlOf({ unused: { type: "pulumi:providers:uptime", properties: wrong } }));
   const refused = await workspace.failed("preview");
   expect(refused).toMatch(
-    /timeoutSeconds value \{soon\} has a problem: timeoutSeconds of the provider unused must/,
+    /timeoutSeconds value \{0\} has a problem: timeoutSeconds of the provider unused must/,
   );
   expect(refused).toContain("maxRetries of the provider unused must be a whole number from 0 to 100");
   expect(refused).toContain("apiKey of the provider unused must be one word");
