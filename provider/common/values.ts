@@ -37,16 +37,28 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Replaces every value that is neither a list nor an object, at any depth, and optionally renames properties. */
+/**
+ * Replaces every value that is neither a list nor an object, at any depth, and optionally renames properties. What stays as it is
+ * is not copied.
+ */
 export function mapLeaves<T>(
   value: T,
   change: (leaf: unknown) => unknown,
   rename: (name: string) => string = (name) => name,
 ): T {
   const map = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(map);
+    if (Array.isArray(part)) {
+      const entries = part.map(map);
+      return entries.every((entry, index) => Object.is(entry, part[index])) ? part : entries;
+    }
     if (!isObject(part)) return change(part);
-    return Object.fromEntries(Object.entries(part).map(([name, entry]) => [rename(name), map(entry)]));
+    let isSame = true;
+    const entries = Object.entries(part).map(([name, entry]) => {
+      const mapped = [rename(name), map(entry)] as const;
+      isSame &&= mapped[0] === name && Object.is(mapped[1], entry);
+      return mapped;
+    });
+    return isSame ? part : Object.fromEntries(entries);
   };
   return map(value) as T;
 }

@@ -36,7 +36,7 @@ export function withMarked(definition: Definition, names: readonly string[]): De
 
 /** The managed properties: those that have a value, or null. */
 export function managedKeys(definition: Definition, values: Readonly<Record<string, unknown>>): string[] {
-  return keysOf(definition, (_, key) => values[key] !== undefined);
+  return Object.keys(definition.fields).filter((key) => values[key] !== undefined);
 }
 
 export function fieldOf({ label, fields }: Definition, key: string): Field {
@@ -45,6 +45,6 @@ export function fieldOf({ label, fields }: Definition, key: string): Field {
   return field;
 }
 
-function keysOf({ fields }: Definition, has: (field: Field, key: string) => boolean): string[] {
-  return Object.entries(fields).flatMap(([key, field]) => (has(field, key) ? [key] : []));
+function keysOf({ fields }: Definition, has: (field: Field) => boolean): string[] {
+  return Object.entries(fields).flatMap(([key, field]) => (has(field) ? [key] : []));
 }

@@ -159,7 +159,10 @@ function isSameState(present: Properties, old: Properties): boolean {
   keys.delete(hiddenNames.serverHash);
   keys.delete(hiddenNames.keyFingerprint);
   keys.delete(hiddenNames.providerCode);
-  return [...keys].every((key) => isDeepStrictEqual(unwrapSecrets(present[key]), unwrapSecrets(old[key])));
+  return [...keys].every(
+    (key) =>
+      present[key] === old[key] || isDeepStrictEqual(unwrapSecrets(present[key]), unwrapSecrets(old[key])),
+  );
 }
 
 /**

@@ -11,35 +11,36 @@ import type { Claim, Inputs, EngineOptions, Outputs } from "../lifecycle/resourc
 import type { Redactor } from "./redactor";
 import { parseDuration } from "./duration";
 
+// An engine asks thousands of times, so values are checked one by one, and nothing is copied that stays as it is.
+
 /** State may be of another version, or edited, so a value of the wrong type counts as missing. */
+const textIn = (properties: Properties, name: string): string | undefined => {
+  const value = properties[name];
+  return isText(value) ? value : undefined;
+};
+const flagIn = (properties: Properties, name: string): boolean | undefined => {
+  const value = properties[name];
+  return isFlag(value) ? value : undefined;
+};
+
+/** As {@link textIn}, for what has several parts. */
 const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined);
 const text = orNothing(z.string());
 const texts = orNothing(z.array(z.string()));
-const flag = orNothing(z.boolean());
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
 /** The values of fields; those of other types are strings. */
-const valuesOfType: Partial<Record<FieldType, z.ZodMiniType>> = {
-  integer: z.number(),
-  boolean: z.boolean(),
-  idList: z.array(z.union([z.string(), z.number()])),
-  headerList: z.array(z.object({ key: z.string(), value: z.string() })),
+const valuesOfType: Partial<Record<FieldType, (value: unknown) => boolean>> = {
+  integer: isNumber,
+  boolean: isFlag,
+  idList: (value) => Array.isArray(value) && value.every((id) => isText(id) || isNumber(id)),
+  headerList: (value) =>
+    Array.isArray(value) &&
+    value.every((header) => isObject(header) && isText(header.key) && isText(header.value)),
 };
-
-// Keys that are not named here are kept, with unknown values and secrets.
-const inputs = z.looseObject({ account: text, importId: text });
-
-const outputs = z.looseObject({
-  // They may be large and are not declared, so they are not parsed.
-  attributes: orNothing(z.custom<Readonly<Record<string, unknown>>>(isObject)),
-  account: text,
-  importId: text,
-  [hiddenNames.serverHash]: text,
-  [hiddenNames.keyFingerprint]: text,
-  // Any text is one.
-  [hiddenNames.claim]: orNothing(z.custom<Claim>((value) => typeof value === "string")),
-  [hiddenNames.isPartial]: flag,
-  [hiddenNames.isReadOnly]: flag,
-});
 
 const passedOptions = orNothing<PassedOptions>(
   z.object({
@@ -59,18 +60,22 @@ export function decodeDeclaration(definition: Definition, olds: Properties, news
 
 /** A program's declaration, without the properties that Pulumi hides. */
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
-  return withoutHidden(decodeUnknowns(properties));
+  return decodeUnknowns(withoutHidden(properties));
 }
 
 /** Decodes inputs that were checked. They may be those in state. */
 export function decodeInputs({ fields }: Definition, properties: Properties): Inputs {
-  const { account, importId, ...given } = inputs.parse(decodeDeclared(properties));
+  const { account, importId, ...given } = decodeDeclared(properties);
   const isRight = (key: string, value: unknown): boolean => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
     return !field || isUnknown(value) || isValueOf(field, value);
   };
   const values = Object.fromEntries(Object.entries(given).filter(([key, value]) => isRight(key, value)));
-  return { values, account, importId };
+  return {
+    values,
+    account: isText(account) ? account : undefined,
+    importId: isText(importId) ? importId : undefined,
+  };
 }
 
 export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
@@ -107,22 +112,23 @@ export function markedInputs(...properties: readonly Properties[]): readonly str
 
 /** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
 export function decodeOutputs(definition: Definition, properties: Properties): Outputs {
-  const parsed = outputs.parse(properties);
-  const { attributes, account, importId } = parsed;
+  const { attributes } = properties;
   const values = Object.entries(definition.fields).flatMap(([key, field]) => {
-    const value = parsed[key];
+    const value = properties[key];
     return isValueOf(field, value) ? [[key, value] as const] : [];
   });
   return {
     values: Object.fromEntries(values),
-    attributes: attributes ?? {},
-    account,
-    importId,
-    serverHash: parsed[hiddenNames.serverHash],
-    keyFingerprint: parsed[hiddenNames.keyFingerprint],
-    claim: parsed[hiddenNames.claim],
-    isPartial: parsed[hiddenNames.isPartial],
-    isReadOnly: parsed[hiddenNames.isReadOnly],
+    // They may be large and are not declared, so their values are not checked.
+    attributes: isObject(attributes) ? attributes : {},
+    account: textIn(properties, "account"),
+    importId: textIn(properties, "importId"),
+    serverHash: textIn(properties, hiddenNames.serverHash),
+    keyFingerprint: textIn(properties, hiddenNames.keyFingerprint),
+    // Any text is one.
+    claim: textIn(properties, hiddenNames.claim) as Claim | undefined,
+    isPartial: flagIn(properties, hiddenNames.isPartial),
+    isReadOnly: flagIn(properties, hiddenNames.isReadOnly),
   };
 }
 
@@ -191,7 +197,7 @@ export function markSecrets(
 /** Whether a field can have a value, which may be marked as secret. */
 function isValueOf({ type }: Field, value: unknown): value is Value {
   const plain = unwrapSecrets(value);
-  return plain === null || z.safeParse(valuesOfType[type] ?? z.string(), plain).success;
+  return plain === null || (valuesOfType[type] ?? isText)(plain);
 }
 
 export function isInState(properties: Properties): boolean {

@@ -108,11 +108,11 @@ fullTest(
     await workspace.setConfig({ "uptime:accounts": { value: accounts, secret: true } });
     const get = (id: string, state?: object) => ({ type: "uptime:Monitor", get: { id, state } });
     const seen = { first: get("eu/1"), second: get("1", { account: "eu" }) };
-    const outputs = { first: "${first.url}", second: "${second.url}", id: "${first.id}" };
+    const outputs = { first: "${first.url}", second: "${second.url}" };
     await workspace.write(yamlOf(seen, { outputs }));
     await workspace.up();
     const { url } = home;
-    expect(await workspace.outputs()).toEqual({ first: url, second: url, id: "1" });
+    expect(await workspace.outputs()).toEqual({ first: url, second: url });
     await workspace.preview("--refresh", "--expect-no-changes");
     expect((await workspace.resources()).second?.inputs).toEqual({ account: "eu" });
     await workspace.write(yamlOf({ hand: yamlMonitor({ account: "eu" }, { import: "eu/1" }) }));
