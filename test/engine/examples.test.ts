@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
 import type { Result } from "../support/processes";
-import { imports, namesIn, startStack, yamlDomain, yamlMonitor, yamlOf, type Stack } from "../support/stack";
+import { namesIn, startStack, yamlDomain, yamlMonitor, yamlOf, type Stack } from "../support/stack";
 import { copyExample, type Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
@@ -128,46 +128,6 @@ test("examples/policy refuses long intervals, no alerts, secrets over http and u
   });
   expect(output).toContain("interval is 1800, and may be 900 at most.");
   expect(output).toContain("can't run policy 'monitor-alerts'");
-});
-
-test("examples/policy lists the public addresses that no monitor watches, and is no error", async () => {
-  const { workspace } = await startStack({
-    program: `${imports}
-      // The engine passes components to policies like the resources whose types they have.
-      class Fake extends pulumi.ComponentResource {
-        constructor(type, name, outputs) {
-          super(type, name);
-          this.registerOutputs(outputs);
-        }
-      }
-      const balancer = "aws:lb/loadBalancer:LoadBalancer";
-      new Fake(balancer, "balancer-seen", { dnsName: "seen.elb.example", internal: false });
-      new Fake(balancer, "balancer-inside", { dnsName: "inside.elb.example", internal: true });
-      new Fake(balancer, "balancer-named", { dnsName: "Named.elb.example" });
-      new Fake(balancer, "balancer-alone", { dnsName: "alone.elb.example" });
-      new Fake("aws:route53/record:Record", "record", { fqdn: "www.named.example", aliases: [{ name: "named.elb.example." }] });
-      new Fake("aws:cloudfront/distribution:Distribution", "site", { domainName: "d1.cloudfront.example", aliases: ["seen.example"], enabled: true });
-      new Fake("azure-native:web/v20230101:WebApp", "app", { defaultHostName: "app.azure.example", hostNames: ["app.azure.example"] });
-      new Fake("gcp:cloudrunv2/service:Service", "run", { uri: "https://run.example", ingress: "INGRESS_TRAFFIC_ALL" });
-      new Fake("gcp:cloudrunv2/service:Service", "run-inside", { uri: "https://inside.example", ingress: "INGRESS_TRAFFIC_INTERNAL_ONLY" });
-      new Fake("cloudflare:index/workersRoute:WorkersRoute", "route", { pattern: "*.routed.example/*" });
-      new Fake("cloudflare:index/dnsRecord:DnsRecord", "plain", { name: "plain.example", content: "10.0.0.1", proxied: false });
-      new Fake("vercel:index/projectDomain:ProjectDomain", "front", { domain: "front.example" });
-      new Fake("kubernetes:networking.k8s.io/v1:Ingress", "ingress", { spec: { rules: [{ host: "seen.example" }, { host: "shop.example" }, {}] } });
-      const made = new Domain("made", { name: "made.example" }, { protect: true });
-      new Fake(balancer, "balancer-new", { dnsName: made.id });
-      for (const url of ["https://seen.elb.example/health", "https://www.named.example", "https://SEEN.example/", "https://a.routed.example/"])
-        new Monitor(url, site(url, { url, alertChannelIds: [1] }));`,
-  });
-  const { code, output } = await previewWithPolicies(workspace);
-  const listed = [...output.matchAll(/- \[advisory\] {2}unwatched-addresses {2}\(\S+: (.*)\)$/gm)];
-  expect({ code, output, listed: listed.map(([, name]) => name).sort() }).toEqual({
-    code: 0,
-    output,
-    listed: ["app", "balancer-alone", "front", "ingress", "run"],
-  });
-  expect(output).toContain("No monitor has a URL of alone.elb.example.");
-  expect(output).toContain("No monitor has a URL of shop.example.");
 });
 
 test("`pulumi up` in a built clone runs the quickstart, and git ignores its stacks", async () => {
