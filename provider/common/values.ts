@@ -52,12 +52,8 @@ export function mapLeaves<T>(
       return entries.every((entry, index) => Object.is(entry, part[index])) ? part : entries;
     }
     if (!isObject(part)) return change(part);
-    let isSame = true;
-    const entries = Object.entries(part).map(([name, entry]) => {
-      const mapped = [rename(name), map(entry)] as const;
-      isSame &&= mapped[0] === name && Object.is(mapped[1], entry);
-      return mapped;
-    });
+    const entries = Object.entries(part).map(([name, entry]) => [rename(name), map(entry)] as const);
+    const isSame = entries.every(([name, entry]) => Object.hasOwn(part, name) && Object.is(entry, part[name]));
     return isSame ? part : Object.fromEntries(entries);
   };
   return map(value) as T;
