@@ -53,7 +53,9 @@ export function mapLeaves<T>(
     }
     if (!isObject(part)) return change(part);
     const entries = Object.entries(part).map(([name, entry]) => [rename(name), map(entry)] as const);
-    const isSame = entries.every(([name, entry]) => Object.hasOwn(part, name) && Object.is(entry, part[name]));
+    const isSame = entries.every(
+      ([name, entry]) => Object.hasOwn(part, name) && Object.is(entry, part[name]),
+    );
     return isSame ? part : Object.fromEntries(entries);
   };
   return map(value) as T;

@@ -109,6 +109,8 @@ describe("the commands on the pages", () => {
       const files = [join("node_modules", ".bin", first), ...words];
       return files.find((file) => !existsSync(join(root, file)));
     }
+    // Its flags are a resource's own, and test/engine/native.test.ts runs it.
+    if (command === "pulumi" && first === "do") return undefined;
     return command === "pulumi" ? missingIn([command], args) : `${line} is not known here`;
   }
 
