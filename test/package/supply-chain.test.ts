@@ -103,6 +103,16 @@ test("a package without a license cannot be bundled", async () => {
   ]);
 });
 
+test("every package in the lockfile has the hash by which npm checks what it downloads", () => {
+  const { packages } = JSON.parse(read("package-lock.json")) as {
+    packages: Record<string, { integrity?: string; link?: true }>;
+  };
+  const without = Object.entries(packages)
+    .filter(([path, { integrity, link }]) => path.startsWith("node_modules/") && !link && !integrity)
+    .map(([path]) => path);
+  expect(without).toEqual([]);
+});
+
 describe("an archive", () => {
   const files = [
     { name: "run", content: Buffer.from("#!/bin/sh\necho started\n"), isExecutable: true },
