@@ -178,6 +178,7 @@ export class Recipes extends Shell {
       "preview.json",
       "preview.log",
       "comment.md",
+      "values.jsonl",
     ])
       rmSync(join(this.folder, file), { force: true });
     return this.forge.name === "GitHub" ? this.gitHubJobs(name, event) : this.gitLabJobs(name, event);
@@ -192,6 +193,8 @@ export class Recipes extends Shell {
       "github.server_url": "https://github.example",
       "github.run_id": "99",
       "github.token": "token-of-github",
+      "runner.temp": this.folder,
+      "secrets.UPTIME_REVIEW_KEY": "",
       "github.event.pull_request.number": String(pull ?? ""),
       "github.event.pull_request.head.sha": commit,
       "github.event.pull_request.head.repo.full_name": from,
@@ -224,8 +227,11 @@ export class Recipes extends Shell {
   private gitLabJobs(name: Name, event: Event): [string, Script[]][] {
     const { commit, branch = "main", pull, from, reviewed } = event;
     const pipeline = gitLabPipeline();
+    const projectFolder = (text: string): string => text.replace("$CI_PROJECT_DIR", this.folder);
     const variables: Record<string, string> = {
-      ...pipeline.variables,
+      ...Object.fromEntries(
+        Object.entries(pipeline.variables).map(([key, text]) => [key, projectFolder(text)]),
+      ),
       ...this.settings,
       ...this.forge.env(commit, branch),
       STACK: this.stack,
