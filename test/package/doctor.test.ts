@@ -163,6 +163,19 @@ describe("in a project", () => {
     );
   });
 
+  test("--program runs no preview of a stack whose state holds other code", async () => {
+    const type = "pulumi-nodejs:dynamic/uptime:Monitor";
+    const __provider = "exports.handler=()=>require('evil')";
+    const urn = `urn:pulumi:test::monitors::${type}::home`;
+    const env = withStack(folder, { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey }, [
+      { urn, type, id: "1", inputs: { __provider }, outputs: { __provider } },
+    ]);
+    const { code, stdout } = await doctorWith(env, "--program", ".");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^failed {3}Monitor home: The provider code in state is not this package's/m);
+    expect(readFileSync(join(folder, "bin", "calls"), "utf8")).not.toContain("preview");
+  });
+
   test("warns if there is no stack and uses the environment, but fails with --stack or --program", async () => {
     const env = withStack(folder, {});
     write(join("bin", "pulumi"), "#!/bin/sh\necho error: no stack selected >&2; exit 255\n", 0o755);
