@@ -272,6 +272,27 @@ describe.each(platforms)("%s", (_, Kind) => {
     expect(project.names).toEqual(["Site", ...names]);
   });
 
+  fullTest("a replacement goes on too, whichever half has failed", async () => {
+    const moved = (url: string, options: object): string =>
+      programOf([monitorOf("site", { name: "Site", url }, { replaceOnChanges: ["url"], ...options })]);
+    const refused = { effect: false, status: 422, body: { message: "Not now." } } as const;
+    for (const [options, method] of [
+      [{}, "DELETE"],
+      [{ deleteBeforeReplace: true }, "POST"],
+    ] as const) {
+      const project = await Project.start(Kind, moved("https://old.example/", options));
+      const { emulator } = project.stack;
+      await project.propose(12, "a1", moved("https://new.example/", options));
+      project.forge.label(12);
+      project.merge(12, "c1");
+      emulator.fault = (request) => (request.method === method ? { kind: "answer", ...refused } : undefined);
+      expect(await project.apply("c1")).not.toMatchObject({ code: 0 });
+      emulator.fault = undefined;
+      expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 1 } });
+      expect([...emulator.monitors.all()].map(({ url }) => url)).toEqual(["https://new.example/"]);
+    }
+  });
+
   fullTest("forged, edited and missing reviews stop the apply", async () => {
     const project = await Project.start(Kind, program(60, []));
     const { forge } = project;

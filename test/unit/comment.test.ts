@@ -579,7 +579,7 @@ describe("what was reviewed is what runs", () => {
     ["another value", changed(0, step("update", "a", inputs("a"), { ...update, interval: 600 }))],
     ["another value before", changed(0, step("update", "a", inputs("a", { interval: 180 }), update))],
     ["another property", changed(0, step("update", "a", inputs("a"), { ...update, pause: true }))],
-    ["another operation", changed(0, step("replace", "a", inputs("a"), update))],
+    ["another operation", changed(0, step("delete", "a", inputs("a")))],
     ["another option", changed(0, withState({ protect: true }))],
     ["the option retainOnDelete", changed(0, withState({ retainOnDelete: true }))],
     ["another resource", changed(2, step("delete", "x", inputs("c")))],
@@ -621,6 +621,17 @@ describe("what was reviewed is what runs", () => {
     write("comments.json", [others, await commentOn(changes, report(), { pull: 12, head: "0a1b" })]);
     const { code, stderr } = await run(steps, report(found), ["--reviewed", "comments.json"]);
     expect([code, stderr]).toEqual([0, ""]);
+  });
+
+  test("a reviewed replacement covers the delete that a run has left, of the same record only", async () => {
+    const replace = step("replace", "a", inputs("a"), update);
+    write("comment.md", (await run([replace, step("create-replacement", "a", inputs("a"), update)])).stdout);
+    const left = step("delete-replaced", "a", inputs("a"));
+    expect(await run([left], report([]), ["--reviewed", "comment.md"])).toMatchObject({ code: 0 });
+    const { oldState, ...rest } = left;
+    const other = { ...rest, oldState: { ...oldState, id: "another" } };
+    for (const one of [other, step("delete-replaced", "b", inputs("b")), step("delete", "a", inputs("a"))])
+      expect(await run([one], report([]), ["--reviewed", "comment.md"])).toMatchObject({ code: 1 });
   });
 
   test("an apply may do what several pull requests have shown, and a comment may be a file of its own", async () => {

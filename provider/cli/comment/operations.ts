@@ -13,6 +13,8 @@ export interface Operation {
   readonly title: string;
   /** It deletes a record or resource, or replaces it. */
   readonly isLoss?: boolean;
+  /** Of a replacement: the hash of the delete that is left to a later run if this one cannot do it. */
+  readonly leftover?: string;
 }
 
 /** What an apply does and runs. */
@@ -33,12 +35,9 @@ export function operationsOf(
   valuesOf: (urn: string) => string | undefined,
 ): Operations {
   const changes = [
-    ...own.map((change) => ({ hash: hashOfOwn(change, valuesOf(change.urn)), ...factsOf(change) })),
+    ...own.map((change) => operationOf(change, hashOfOwn(change, valuesOf(change.urn)))),
     // Their values may be new in each preview, and the comment does not show them.
-    ...others.map((change) => ({
-      hash: shortHash([change.operation, change.urn, change.isLeftover]),
-      ...factsOf(change),
-    })),
+    ...others.map((change) => operationOf(change, shortHash([change.operation, change.urn]))),
   ];
   const edits = (drift?.drifted ?? []).map((one) => ({
     hash: shortHash(["drift", one.urn, one.id, one.outcome, one.properties]),
@@ -59,22 +58,25 @@ export function operationsOf(
 }
 
 function hashOfOwn(change: PlannedChange, values: string | undefined): string {
-  const { operation, urn, importId, record, isLeftover, isProtected, isRetained, properties, secrets } =
-    change;
+  const { operation, urn, importId, record, isProtected, isRetained, properties, secrets } = change;
   const [id] = record;
   const changed = properties.map(({ property, before, after }) => JSON.stringify([property, before, after]));
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return shortHash([
-    ...[operation, urn, importId, id, isLeftover, isProtected, isRetained],
+    ...[operation, urn, importId, id, isProtected, isRetained],
     changed.sort(),
     isSecretSent ? values : undefined,
   ]);
 }
 
-function factsOf({ title, operation, isLeftover }: PlannedChange): Omit<Operation, "hash"> {
+function operationOf(change: PlannedChange, hash: string): Operation {
+  const { title, operation, isLeftover, urn, record } = change;
+  const leftover = shortHash(["leftover", urn, record[0]]);
   return {
+    hash: isLeftover ? leftover : hash,
     title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
     isLoss: operation === "delete" || operation === "replace",
+    ...(operation === "replace" && { leftover }),
   };
 }
 
@@ -93,9 +95,15 @@ export function digestIn(text: string): string | undefined {
   return /^[\s.`"']*([\da-f]{20})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
 }
 
+/** The most hashes for which those of {@link Operation.leftover} have room in a comment, beside the names of all resources. */
+const mostHashes = 2000;
+
 /** All hashes in one word, for the comment's first line. */
 export function hashesText({ writes, code, newCode }: Operations): string {
-  return [...new Set([...[...writes, ...code].map(({ hash }) => hash), ...newCode])].sort().join("");
+  const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...newCode];
+  const leftovers = writes.flatMap(({ leftover }) => leftover ?? []);
+  const all = new Set(hashes.length + leftovers.length > mostHashes ? hashes : [...hashes, ...leftovers]);
+  return [...all].sort().join("");
 }
 
 export function hashesIn(text: string): string[] {
