@@ -74,12 +74,19 @@ class GitHub {
     return (await this.api.get(`/branches/${encodeURIComponent(branch)}`)).commit.sha;
   }
 
-  /** The commit of the last run of this workflow that has succeeded; undefined if there is none. */
+  /**
+   * The commit of the last run of this workflow that has succeeded; undefined if there is none. Runs of pull requests do not
+   * count: a fork may have a branch of the same name, and another text of the workflow.
+   */
   async lastApplied(branch) {
     const [, file] = /\/([^/]+)@/.exec(setting("GITHUB_WORKFLOW_REF")) ?? [];
     const query = `branch=${encodeURIComponent(branch)}&status=success&per_page=1`;
-    const { workflow_runs: runs } = await this.api.get(`/actions/workflows/${file}/runs?${query}`);
-    return runs[0]?.head_sha;
+    const found = [];
+    for (const event of ["push", "workflow_dispatch"]) {
+      const path = `/actions/workflows/${file}/runs?${query}&event=${event}`;
+      found.push(...(await this.api.get(path)).workflow_runs);
+    }
+    return found.sort((a, b) => b.run_number - a.run_number)[0]?.head_sha;
   }
 
   async commitsSince(base) {
@@ -161,11 +168,15 @@ class GitLab {
     return (await this.api.get(`/repository/branches/${encodeURIComponent(branch)}`)).commit.id;
   }
 
-  /** The commit of the last deployment to this job's environment that has succeeded; undefined if there is none. */
-  async lastApplied() {
+  /**
+   * The commit of the branch's last deployment to this job's environment that has succeeded; undefined if there is none. A job of
+   * another branch may use the same environment.
+   */
+  async lastApplied(branch) {
     const environment = encodeURIComponent(setting("CI_ENVIRONMENT_NAME"));
-    const query = `environment=${environment}&status=success&order_by=id&sort=desc&per_page=1`;
-    return (await this.api.get(`/deployments?${query}`))[0]?.sha;
+    const query = `environment=${environment}&status=success&order_by=id&sort=desc`;
+    const deployments = await this.api.list(`/deployments?${query}`);
+    return deployments.find(({ ref, deployable }) => ref === branch && !deployable?.tag)?.sha;
   }
 
   async commitsSince(base) {

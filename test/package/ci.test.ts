@@ -191,6 +191,10 @@ describe.each([
     forge.applied.push("c1");
     await setup.only("apply", { commit: "c3" });
     expect(setup.reviewed()).toMatchObject([{ pull: 13 }]);
+    // What others have run elsewhere tells nothing of this branch.
+    forge.appliedElsewhere.push("c3", "c0");
+    await setup.only("apply", { commit: "c3" });
+    expect(setup.reviewed()).toMatchObject([{ pull: 13 }]);
     // 120 commits are two pages.
     forge.open(14, "d1");
     merged(forge, 14, "d1", ...Array.from({ length: 120 }, (_, index) => `d${index}x`));

@@ -47,6 +47,8 @@ export abstract class Forge {
   readonly pulls = new Map<number, Pull>();
   /** The commits whose apply has succeeded. */
   readonly applied: string[] = [];
+  /** Those of newer runs that succeeded elsewhere: of a fork's branch `main`, or of another branch. */
+  readonly appliedElsewhere: string[] = [];
   readonly issues: Issue[] = [];
   /** What was sent, such as `POST /issues`. */
   readonly writes: string[] = [];
@@ -235,7 +237,20 @@ export class GitHubForge extends Forge {
         [`GET ${repository}/actions/workflows/apply.yml/runs`]: (_, { query }) => {
           if (query.get("status") !== "success" || query.get("branch") !== "main")
             return { status: 422, value: {} };
-          return { value: { workflow_runs: this.applied.slice(-1).map((sha) => ({ head_sha: sha })) } };
+          const own = this.applied.map((head_sha, index) => ({
+            head_sha,
+            run_number: index,
+            event: index % 2 === 0 ? "push" : "workflow_dispatch",
+          }));
+          const foreign = this.appliedElsewhere.map((head_sha, index) => ({
+            head_sha,
+            run_number: 1000 + index,
+            event: "pull_request",
+          }));
+          const runs = [...own, ...foreign].reverse();
+          const event = query.get("event");
+          const wanted = runs.filter((run) => event === null || run.event === event);
+          return { value: { workflow_runs: wanted.slice(0, Number(query.get("per_page") ?? 30)) } };
         },
         [`GET ${repository}/compare/(\\w+)\\.\\.\\.(\\w+)`]: ([, base = "", head = ""]) =>
           this.main.includes(base)
@@ -307,7 +322,13 @@ export class GitLabForge extends Forge {
         [`GET ${project}/repository/branches/main`]: () => ({ value: { commit: { id: this.main.at(-1) } } }),
         [`GET ${project}/deployments`]: (_, { query }) =>
           query.get("environment") === "uptime-apply/test" && query.get("status") === "success"
-            ? { value: this.applied.map((sha) => ({ sha })).reverse() }
+            ? {
+                value: [
+                  ...this.applied.map((sha) => ({ sha, ref: "main", deployable: { tag: false } })),
+                  ...this.appliedElsewhere.map((sha) => ({ sha, ref: "topic", deployable: { tag: false } })),
+                  ...this.appliedElsewhere.map((sha) => ({ sha, ref: "main", deployable: { tag: true } })),
+                ].reverse(),
+              }
             : { status: 400, value: {} },
         [`GET ${project}/repository/compare`]: (_, { query }) => {
           const base = query.get("from") ?? "";
