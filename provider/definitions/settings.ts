@@ -77,6 +77,7 @@ export const settings = {
   requestsPerMinute: {
     type: "integer",
     range: [1, 100_000],
+    environment: "UPTIME_REQUESTS_PER_MINUTE",
     isOption: true,
     text: "Rate limit of the server, if you know it. Without it, the provider slows down when the server tells it to.",
   },

@@ -85,6 +85,15 @@ test.each(["off", "debug"])("the log level may be %s", (level) => {
   expect(read({ ...complete, "uptime:logLevel": level }, { UPTIME_LOG_LEVEL: "off" }).logLevel).toBe(level);
 });
 
+test("UPTIME_REQUESTS_PER_MINUTE is the rate limit that the configuration does not set", () => {
+  const env = { UPTIME_REQUESTS_PER_MINUTE: "75" };
+  expect(read(complete, env).requestsPerMinute).toBe(75);
+  expect(read({ ...complete, "uptime:requestsPerMinute": "30" }, env).requestsPerMinute).toBe(30);
+  expect(() => read(complete, { UPTIME_REQUESTS_PER_MINUTE: "0" })).toThrow(
+    "UPTIME_REQUESTS_PER_MINUTE must be a whole number from 1",
+  );
+});
+
 test("an error about a variable of the environment names the variable", () => {
   expect(() => read(complete, { UPTIME_LOG_LEVEL: "loud" })).toThrow("UPTIME_LOG_LEVEL must be off or debug");
 });
