@@ -81,7 +81,7 @@ function byField(pairs: Pairs): ReadonlyMap<string, Pairs> {
   return fields;
 }
 
-/** Reads the form of a create or an update (API, sections 4.1 and 4.2). */
+/** Reads the form of a create or an update (docs/api.md, "Forms"). */
 export function readForm(
   resource: Resource,
   pairs: Pairs,

@@ -78,7 +78,7 @@ function shuffleKey(id: number): number {
 }
 
 /**
- * Answers a list (API, sections 4.1 and 4.2).
+ * Answers a list (docs/api.md, "Requests").
  * @param address the list's own URL without a query, for links to other pages.
  * @param show how a record is shown in it.
  */

@@ -42,7 +42,7 @@ export interface Resource {
   readonly extras: Readonly<Record<string, unknown>>;
 }
 
-/** Domains (API, section 2.1). */
+/** Domains (docs/api.md, "Domain"). */
 export const domain: Resource = {
   name: "domain",
   collection: "domains",
@@ -62,7 +62,7 @@ const conditions = ["url_unavailable", "url_text", "url_no_text"];
 const intervals = [60, 180, 300, 600, 900, 1800, 3600];
 const days = [0, 1, 2, 3, 7, 14, 30, 60];
 
-/** Monitors (API, section 2.2). */
+/** Monitors (docs/api.md, "Monitor"). */
 export const monitor: Resource = {
   name: "monitor",
   collection: "monitors",
