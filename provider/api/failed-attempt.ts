@@ -102,15 +102,15 @@ export function unansweredAttempt(
   error: unknown,
   timeout: AbortSignal,
 ): FailedAttempt {
-  if (operation.timeSignal?.aborted)
-    // Nothing can follow in this operation, and a create may have had its effect.
+  if (operation.timeSignal?.aborted) {
+    // Nothing can follow in this operation, and a create may have had its effect; what is tried next says why it ends.
+    const isCreate = method === "POST";
+    const reason = isCreate ? "" : ": the operation has used its time (see the option customTimeouts)";
     return {
-      failure: { type: method === "POST" ? "timeout" : "final" },
-      error: new TimeIsOverError(
-        message`${name} was given up: the operation has used its time (see the option customTimeouts).`,
-        { cause: error },
-      ),
+      failure: { type: isCreate ? "timeout" : "final" },
+      error: new TimeIsOverError(message`${name} was not answered in time${reason}.`, { cause: error }),
     };
+  }
   if (timeout.aborted)
     return {
       failure: { type: "timeout" },

@@ -6,7 +6,7 @@ import { parsePage, type Page } from "./page";
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
 
-/** A list of so many pages has no end: no account has a tenth of it, even if the server shows ten records a page. */
+/** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */
 const mostPages = 10_000;
 
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */

@@ -62,7 +62,7 @@ export async function adopt(
       ? message`several ${plural} are equal to what is declared (${joinMessages(
           equal.map(({ record }) => describeRecord(definition, record, [])),
           ", ",
-        )}), so it is not known which one to adopt`
+        )}), so the provider cannot tell which one to adopt`
       : message`none with the same ${same} is equal: ${joinMessages(others, "; ")}`;
   throw new UptimeError(
     message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to create another ${singular}.`,
@@ -90,7 +90,7 @@ async function namesakesOf(
   const sameName = comparableName(identity.get(keys[0] ?? ""));
   for (const listed of [sameName, notShown].flatMap((name) => byName.get(name) ?? [])) {
     if (!isFree(listed) || differences(definition, identity, listed).length > 0) continue;
-    const record = await reader.readUnlessMissing(listed.id, operation);
+    const record = await reader.findById(listed.id, operation);
     if (record && isRecordOf(definition, record) && sharesAll(record))
       found.push({ record, differing: differences(definition, wanted, record) });
   }

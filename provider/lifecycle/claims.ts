@@ -6,7 +6,7 @@ import { describeOwner } from "./describe";
 import type { RecordScope } from "./record-scope";
 import type { Claim, EngineOptions, Outputs } from "./resource";
 
-/** What all resources without a claim in state have: one claim, of state that is older than claims. */
+/** The claim of every resource whose state is older than claims and has none. */
 const oldClaim = "" as Claim;
 
 /** The claim of a resource that gets its record now. */
@@ -39,7 +39,7 @@ export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, opt
   const claim = claimOf(outputs);
   assertNotReplaced(scope, id, outputs);
   note.keep(id, claim);
-  const rival = ledger.declaredRival(id, claim, owner);
+  const rival = ledger.otherDeclaredOwner(id, claim, owner);
   if (rival === undefined && !note.hasOther(id, claim)) return;
   throw new UptimeError(
     message`${definition.label} ${quoteId(id)} belongs to ${describeOwner(owners, owner)}, and ${rival === undefined ? "a resource of another provider" : describeOwner(owners, rival)} has it too. Remove one of the two from the program: the record stays. If the record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\` for the other.`,

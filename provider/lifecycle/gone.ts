@@ -3,7 +3,7 @@ import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
-import { adviseSameAccount, digitsInState, isAccountOfState } from "./same-record";
+import { adviseSameAccount, fingerprintInState, isAccountOfState } from "./same-record";
 
 /**
  * Returns if a record that a delete or an update did not find is gone. Throws if the account may be another one, where nothing
@@ -21,7 +21,7 @@ export async function assertGone(
   const answer = withoutPeriod(missing);
   if (!isAccountOfState(scope, outputs))
     throw new UptimeError(
-      message`${label} ${quoteId(id)} does not exist for the present API key, and state was made with another one, so it may be in another account (${answer}). If the present key belongs to the stack's account, ${adviseSameAccount(scope, digitsInState(scope, outputs))}; otherwise set the key of its account.`,
+      message`${label} ${quoteId(id)} does not exist for the present API key, and state was made with another one, so it may be in another account (${answer}). If the present key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))}; otherwise set the key of its account.`,
       { cause: missing },
     );
   try {

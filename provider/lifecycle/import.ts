@@ -36,7 +36,7 @@ export async function checkImport(
   });
   if (isDeletedByRun(scope, id))
     return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
-  const rival = ledger.declaredRival(id, undefined, owner);
+  const rival = ledger.otherDeclaredOwner(id, undefined, owner);
   if (rival !== undefined)
     return refuse(
       `names ${singular} ${id}, which ${describeOwner(owners, rival)} of this stack has or imports too: only one resource can ` +
@@ -93,7 +93,7 @@ export async function importRecord(
     );
   }
   // A create of this run may have made the record since it was checked.
-  const rival = ledger.declaredRival(id, undefined, owner);
+  const rival = ledger.otherDeclaredOwner(id, undefined, owner);
   if (rival !== undefined)
     throw new UptimeError(
       `${label} ${id} was not imported, because ${describeOwner(owners, rival)} of this stack has it: remove the option import.`,

@@ -5,7 +5,7 @@ import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
-import { completeRecords, readUnlessGone } from "./complete-records";
+import { completeRecords, readListed } from "./complete-records";
 import { describeRecord } from "./describe";
 import { compare, shows, shownValue, shownValues } from "./difference";
 import { attributesOf } from "./outputs";
@@ -47,7 +47,7 @@ export async function lookUpOne(
       throw new UptimeError(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(selection).join(", ")}.`,
       );
-    const record = await readUnlessGone(scope, id, operation);
+    const record = await readListed(scope, id, operation);
     if (record) return foundRecord(definition, record, account);
     throw new UptimeError(
       `${lookup} found no ${singular} with id ${secretArgs.includes("id") ? "[secret]" : id} at ${where}.`,
@@ -99,7 +99,7 @@ export async function lookUpAll(
   );
 }
 
-/** A record in a list, as far as every list shows it. */
+/** What every list shows of a record. */
 export interface ListedRecord {
   readonly id: string;
   readonly account: string | undefined;

@@ -81,7 +81,7 @@ export async function recoverCreate(
 
 /**
  * Looks for the record of a lost create, until there is one or it is clear that there is none: then it returns undefined. Throws
- * if it is not known which record it is.
+ * if the provider cannot tell which record it is.
  */
 async function findLost(
   scope: RecordScope,
@@ -92,7 +92,7 @@ async function findLost(
   const fail = (reason: Message): UptimeError => lostError(definition, sent.lost, reason);
   if (sent.baseline.isDoubtful)
     throw fail([
-      `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so it is not known which ones are new`,
+      `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so the provider cannot tell which ones are new`,
     ]);
   const isLong = sent.isDuplicate || sent.lost.next === "never again";
   const begun = clock.now();
@@ -101,7 +101,7 @@ async function findLost(
     for (let looks = 0; ;) {
       const found = await lookFor(scope, sent, operation);
       // Another look, which has ended at the same moment, may have taken one.
-      const isFree = ({ id }: ApiRecord): boolean => !hasOwner(scope, id);
+      const isFree = ({ id }: ApiRecord): boolean => !isClaimed(scope, id);
       const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
       const [record, ...others] = look.equal;
       // If several are equal, other lost creates may take some of them; so look again.
@@ -139,13 +139,13 @@ function reasonToFail(definition: Definition, look: Look): Message | undefined {
     return message`Several new ${definition.plural} are equal to it (${joinMessages(
       equal.map((record) => describeRecord(definition, record, [])),
       ", ",
-    )}), so it is not known which one it has made`;
+    )}), so the provider cannot tell which one it has made`;
   if (alike.length === 0) return undefined;
   const named = joinMessages(
     alike.map((record) => describeRecord(definition, record)),
     ", ",
   );
-  return message`A new record may be it or somebody else's, so nothing is sent again: ${named}`;
+  return message`There is a new record that may be this one or somebody else's, so nothing is sent again: ${named}`;
 }
 
 /** Adds the way out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
@@ -191,7 +191,7 @@ async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operatio
     const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
     const wasNotThere = isLater && !baseline.ids.has(number ?? id);
     // Servers use ids again.
-    return (wasNotThere || isDeletedByRun(scope, id)) && !hasOwner(scope, id);
+    return (wasNotThere || isDeletedByRun(scope, id)) && !isClaimed(scope, id);
   };
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
@@ -205,7 +205,7 @@ async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operatio
     const alike: ApiRecord[] = [];
     for (const listed of candidates) {
       if (!isNew(listed) || !isAlike(definition, wanted, listed)) continue;
-      const record = await reader.readUnlessMissing(listed.id, operation);
+      const record = await reader.findById(listed.id, operation);
       if (!record || !isRecordOf(definition, record)) continue;
       if (isEqual(definition, wanted, record)) equal.push(record);
       else if (isAlike(definition, wanted, record) && !isOthers(record)) alike.push(record);
@@ -236,7 +236,7 @@ async function listAbove(
   return listed;
 }
 
-function hasOwner({ ledger, note }: RecordScope, id: string): boolean {
+function isClaimed({ ledger, note }: RecordScope, id: string): boolean {
   return ledger.hasOther(id) || note.hasOther(id);
 }
 

@@ -69,7 +69,7 @@ class NoteFile implements RunNote {
 
   private failure(reason: string, cause?: unknown): UptimeError {
     return new UptimeError(
-      `The processes of this run cannot be told, because the folder ${this.folder} cannot be written (${reason}). Set TMPDIR to a folder that can.`,
+      `The provider processes of this run cannot tell each other what they do, because the folder ${this.folder} cannot be used (${reason}). Set TMPDIR to a folder that this user can write.`,
       { cause },
     );
   }

@@ -53,7 +53,7 @@ export async function readUnmanaged(
 ): Promise<ApiRecord> {
   const { reader } = scope;
   try {
-    return await reader.readSingle(id, new Operation(scope, options));
+    return await reader.readById(id, new Operation(scope, options));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;
@@ -67,7 +67,7 @@ export async function readUnmanaged(
  * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link MissingError} if it is
  * not in state and does not exist.
  */
-export async function readOnly(
+export async function readForGet(
   scope: RecordScope,
   id: string,
   outputs: Pick<Outputs, "account" | "isReadOnly">,

@@ -8,9 +8,9 @@ import { fieldOf } from "../definitions/keys";
 import { compare, leftOut, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** So many records are read by their ids before a list is read. */
+/** The first records are read by their ids: for a few, a list is not worth it. */
 const fewRecords = 4;
-/** A list is read as far as one page for each four records that were asked for, and so many more. */
+/** At most one page of a list is read for each four records that were asked for, and this many more. */
 const sparePages = 10;
 
 /**
@@ -47,11 +47,11 @@ export class RecordReader {
     const listed = wanted && (await this.findInList(id, operation));
     if (listed && this.isAsWanted(listed, wanted) && (!withAttributes || this.listShowsAsMuch()))
       return listed;
-    return (this.example = await this.readSingle(id, operation));
+    return (this.example = await this.readById(id, operation));
   }
 
   /** The record at its own address. Throws {@link MissingError}. */
-  readSingle(id: string, operation: Operation): Promise<ApiRecord> {
+  readById(id: string, operation: Operation): Promise<ApiRecord> {
     return this.collection.get(id, operation);
   }
 
@@ -70,9 +70,9 @@ export class RecordReader {
   }
 
   /** The record at its own address; undefined if it does not exist. */
-  async readUnlessMissing(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+  async findById(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     try {
-      return await this.readSingle(id, operation);
+      return await this.readById(id, operation);
     } catch (error) {
       if (!(error instanceof MissingError)) throw error;
       return undefined;

@@ -110,12 +110,12 @@ async function readNewRecord(
 ): Promise<ApiRecord | undefined> {
   if (record && isRecordOf(definition, record)) return record;
   try {
-    return await reader.readSingle(id, operation);
+    return await reader.readById(id, operation);
   } catch (error) {
     const isAnother = error instanceof AnotherRecordError;
     // The record cannot be read now, but its id is known and must be kept.
     if (!isAnother && !(error instanceof MissingError)) return undefined;
-    ledger.giveBack(id);
+    ledger.release(id);
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
     throw new LostAnswerError(
       message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked for, and was not found.`,

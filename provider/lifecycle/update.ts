@@ -33,7 +33,7 @@ export async function update(
   const after = { ...inputs, importId };
   try {
     const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || ignored.length > 0;
-    const current = mustRead ? await reader.readSingle(id, operation) : undefined;
+    const current = mustRead ? await reader.readById(id, operation) : undefined;
     if (current) assertSameRecord(scope, outputs, current);
     const wanted = wantedValues(definition, inputs.values, (key) => !ignored.includes(key));
     for (const key of ignored) {

@@ -229,7 +229,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     expect(one.state).toBeDefined();
   });
 
-  test("state of 0.1.0, without a key fingerprint, counts as the present account", async () => {
+  test("state without a key fingerprint counts as the present account", async () => {
     const [all] = await createdByOthers(front, 3);
     for (const one of all) forgetKey(one);
     remove(...all);
@@ -502,7 +502,7 @@ describe("the digits of address and key in state", () => {
   });
 
   test.each<[string, string | undefined]>([
-    ["missing, as in state of 0.1.0", undefined],
+    ["missing, as in old state", undefined],
     ["another one", "0000"],
   ])("is no change in any preview if it is %s", async (_, key) => {
     const [[one], program] = await createdBefore("dynamic", 1);

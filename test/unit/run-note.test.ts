@@ -407,7 +407,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 });
 
-describe.each(fronts)("if the note cannot be written (%s)", (front) => {
+describe.each(fronts)("if the note cannot be used (%s)", (front) => {
   withServer();
   beforeEach(() => {
     emulator.monitors.add(home);
@@ -431,8 +431,8 @@ describe.each(fronts)("if the note cannot be written (%s)", (front) => {
     const failure = await failureOf(
       operation(new Program(front, settings, { runNote: openRunNote(engine) })),
     );
-    expect(failure).toContain(`the folder ${folder()} cannot be written (`);
-    expect(failure).toContain("Set TMPDIR to a folder that can.");
+    expect(failure).toContain(`the folder ${folder()} cannot be used (`);
+    expect(failure).toContain("Set TMPDIR to a folder that this user can write.");
     expect(emulator.writes()).toEqual([]);
   });
 });
