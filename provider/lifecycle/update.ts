@@ -39,7 +39,7 @@ export async function update(
     for (const key of ignored) {
       const field = fieldOf(definition, key);
       const value = field.resetByUpdate && current ? shownValue(field, current) : undefined;
-      if (value !== undefined) wanted.set(key, value);
+      if (value !== undefined) wanted.set(key, value ?? field.default ?? null);
     }
     const record = await sendUpdate(scope, id, wanted, operation);
     return { id, outputs: outputsOf(scope, after, record, { claim }) };
