@@ -1,5 +1,6 @@
 import type { Definition } from "../definitions/field";
 import type { Answer, Client } from "./client";
+import { jsonOf } from "./error-body";
 import { ApiError, message, quote, UptimeError, type Message } from "./errors";
 import { parsePage, type Page } from "./page";
 
@@ -91,7 +92,7 @@ export function unreadable(list: string | Message, reason: string): UptimeError 
 }
 
 export function quoteBody(body: unknown): Message {
-  return body === undefined ? ["an empty answer"] : message`"${quote(JSON.stringify(body))}"`;
+  return body === undefined ? ["an empty answer"] : message`"${quote(jsonOf(body))}"`;
 }
 
 function mergeQuery(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {
