@@ -188,6 +188,15 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(emulator[`${kind}s`].size).toBe(0);
     });
 
+    test("fails while a proxy answers everything with 404, also if a refresh has just read the list", async () => {
+      const [all] = await createdBefore(front, 6);
+      await refreshAll(all);
+      await clock.sleep(20_000);
+      emulator.fault = () => answer(404, "default backend - 404");
+      expect(await destroyAll(all)).toEqual(times(6, "error"));
+      expect(storedIds()).toHaveLength(6);
+    });
+
     test("that answers 404 succeeds even if the list holds the record", async () => {
       const [all] = await createdBefore(front, 2);
       on("DELETE", answer(404));
