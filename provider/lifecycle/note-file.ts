@@ -31,7 +31,8 @@ class NoteFile implements RunNote {
   private readonly path: string;
   private readonly writer: string;
   private readonly lines = new Map<string, Line[]>();
-  /** How many bytes were read. */
+  /** The file that was read, and how many of its bytes. */
+  private inode: number | undefined;
   private offset = 0;
 
   constructor(engine: string) {
@@ -86,7 +87,14 @@ class NoteFile implements RunNote {
     const file = openIfThere(this.path);
     if (file === undefined) return;
     try {
-      const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - this.offset));
+      const { ino, size } = fstatSync(file);
+      // That of an earlier run with the same address may have been removed.
+      if (ino !== this.inode || size < this.offset) {
+        this.lines.clear();
+        this.offset = 0;
+        this.inode = ino;
+      }
+      const bytes = Buffer.alloc(size - this.offset);
       const text = bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, this.offset));
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;

@@ -74,17 +74,22 @@ export class RecordNote {
       );
   }
 
+  /**
+   * A resource has found the record of its create, whose answer was lost. Another process whose create has made it, and is
+   * answered later, must learn that it has an owner.
+   */
+  takeFound(id: string, claim: Claim, record: ApiRecord | undefined): void {
+    this.tryToAdd("takes", id, claim);
+    if (record) this.tryToAdd("takes", id, claim, this.identityOf(record));
+  }
+
   /** Whether another process adopted a record of this process between the create and its answer. */
   private wasAdopted(id: string): boolean {
-    try {
-      const lines = this.linesAbout(id).slice(0, -1);
+    return this.isTold(() => {
+      const lines = withoutRefused(this.linesAbout(id).slice(0, -1));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || line.verb === "deletes") + 1);
       return since.some((line) => line.verb === "takes" && line.key === this.key && !this.note.isOwn(line));
-    } catch (error) {
-      // State must get the new record, even if the note cannot be read.
-      this.warn(error);
-      return false;
-    }
+    });
   }
 
   /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
@@ -94,7 +99,8 @@ export class RecordNote {
     note.add({ ...this.about(record.id, claim), verb: "takes", identity });
     const [first] = this.present(record.id, record);
     const isDeleted = this.isDeleted(record.id, record);
-    if (!isDeleted && (first === undefined || note.isOwn(first))) return;
+    // Each key of this process has a ledger of its own.
+    if (!isDeleted && (first === undefined || (note.isOwn(first) && first.key === this.key))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted
       ? "Remove the option import, and run `pulumi up` again"
@@ -149,10 +155,30 @@ export class RecordNote {
     return first !== undefined && isCreate(first) && !this.note.isOwn(first) && first.claim !== encode(claim);
   }
 
+  /** Whether another process has created the record, and not only found it, and this run has not deleted it since. */
+  hasCreate(id: string): boolean {
+    return this.isTold(() => {
+      const [first, ...later] = this.present(id);
+      if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
+      const isFound = ({ claim, identity }: Line): boolean => claim === first.claim && identity !== undefined;
+      return !later.some((line) => line.verb === "deletes" || isFound(line));
+    });
+  }
+
+  /** The answer of the note; false if it cannot be read, because state must get a new record all the same. */
+  private isTold(ask: () => boolean): boolean {
+    try {
+      return ask();
+    } catch (error) {
+      this.warn(error);
+      return false;
+    }
+  }
+
   /** The lines about a record, from its last create on: a server may use ids again. */
   private present(id: string, record?: ApiRecord): Line[] {
     const lines = this.linesAbout(id).filter((line) => this.isAbout(line, record));
-    return lines.slice(Math.max(0, lines.findLastIndex(isCreate)));
+    return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
   }
 
   /** With another key, the same id is the same record if that has the same name and URL. */
@@ -161,9 +187,9 @@ export class RecordNote {
   }
 
   /** Adds a line. The other processes may not learn of it, which matters only if one of them adopts or imports the record. */
-  private tryToAdd(verb: Verb, id: string, claim: Claim): void {
+  private tryToAdd(verb: Verb, id: string, claim: Claim, identity?: string): void {
     try {
-      this.note.add({ ...this.about(id, claim), verb, identity: undefined });
+      this.note.add({ ...this.about(id, claim), verb, identity });
     } catch (error) {
       // A create has had its effect, and a delete is safe without it.
       this.warn(error);
@@ -187,6 +213,23 @@ export class RecordNote {
   private identityOf(record: ApiRecord): string {
     return createHash("sha256").update(shownIdentity(this.definition, record)).digest("hex").slice(0, 16);
   }
+}
+
+/** The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first. */
+function withoutRefused(lines: readonly Line[]): Line[] {
+  const living = new Map<string, string>();
+  let isDeleted = false;
+  return lines.filter((line) => {
+    const { verb, claim, writer } = line;
+    if (isCreate(line)) isDeleted = false;
+    const isRefused = isDeleted || [...living.values()].some((other) => other !== writer);
+    if (verb === "takes" && line.identity !== undefined && isRefused) return false;
+    if (verb === "deletes") {
+      isDeleted = true;
+      living.delete(claim);
+    } else living.set(claim, writer);
+    return true;
+  });
 }
 
 /** State of other versions has other texts as claims, and old state has none. */
