@@ -580,7 +580,7 @@ test("a lost create is found behind the deleted records of a list that begins wi
       ...one,
       ...(String(one.name).startsWith("dead") && { deleted_at: "2030-01-01T00:00:00Z" }),
     }));
-    const sorted = all.sort((a, b) => Number(a.id) - Number(b.id));
+    const sorted = all.sort((a, b) => a.id - b.id);
     const last = Math.max(1, Math.ceil(sorted.length / 100));
     const data = sorted.slice((page - 1) * 100, page * 100);
     return answer(200, { data, meta: { current_page: page, last_page: last } });
@@ -622,7 +622,7 @@ describe("the id in an answer to a create is kept", () => {
     const one = run.resource();
     const failed = made(one);
     while (posts() === 0) await new Promise(setImmediate);
-    run.cancel();
+    await run.cancel();
     expect(await failed).toContain("was created with the id 1, but");
     expect(one.state?.id).toBe("1");
   });

@@ -225,10 +225,30 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   });
 
   test.each<[string, (body: object) => void]>([
-    ["a list", (record) => on("GET", answer(200, { items: [record] }))],
-    ["a record", (record) => on("GET", answer(200, { item: record }))],
-    ["a refusal", (record) => on("GET", answer(422, { record }))],
-    ["a refusal that is a list", (record) => on("GET", answer(422, [record]))],
+    [
+      "a list",
+      (record) => {
+        on("GET", answer(200, { items: [record] }));
+      },
+    ],
+    [
+      "a record",
+      (record) => {
+        on("GET", answer(200, { item: record }));
+      },
+    ],
+    [
+      "a refusal",
+      (record) => {
+        on("GET", answer(422, { record }));
+      },
+    ],
+    [
+      "a refusal that is a list",
+      (record) => {
+        on("GET", answer(422, [record]));
+      },
+    ],
   ])("of others are not in an error that quotes %s in an unknown form", async (_, respond) => {
     const program = new Program(front, settings);
     const [one, other] = [program.resource(), program.resource()];
