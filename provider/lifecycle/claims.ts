@@ -37,7 +37,7 @@ export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, opt
   const { owner } = options;
   if (!owners.isDeclared(owner)) return;
   const claim = claimOf(outputs);
-  assertNotReplaced(scope, id, outputs);
+  assertNotVoid(scope, id, outputs);
   note.keep(id, claim);
   const rival = ledger.otherDeclaredOwner(id, claim, owner);
   if (rival === undefined && !note.hasOther(id, claim)) return;
@@ -51,19 +51,16 @@ export function isDeletedByRun({ ledger, note }: RecordScope, id: string, record
   return ledger.isDeleted(id) || note.isDeleted(id, record);
 }
 
-/**
- * Whether the record of a resource is gone for certain, because the server has given its id to a record that this run has
- * created.
- */
-export function isReplaced({ ledger, note }: RecordScope, id: string, outputs: Outputs): boolean {
+/** Whether a resource's claim is void: its record is gone for certain, because this run has created another with its id. */
+export function isVoid({ ledger, note }: RecordScope, id: string, outputs: Outputs): boolean {
   const claim = claimOf(outputs);
   return ledger.isVoid(id, claim) || note.isCreatedElsewhere(id, claim);
 }
 
-/** Throws if {@link isReplaced}. */
-export function assertNotReplaced(scope: RecordScope, id: string, outputs: Outputs): void {
+/** Throws if {@link isVoid}. */
+export function assertNotVoid(scope: RecordScope, id: string, outputs: Outputs): void {
   const { label, singular } = scope.definition;
-  if (isReplaced(scope, id, outputs))
+  if (isVoid(scope, id, outputs))
     throw new UptimeError(
       message`The record of this ${label} is gone: the server has given its id ${quoteId(id)} to a ${singular} that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
     );

@@ -47,8 +47,8 @@ class NoteFile implements RunNote {
   }
 
   add(line: Omit<Line, "writer">): void {
-    const { verb, place, key, claim, identity } = line;
-    const parts = [verb, place, key, claim, this.writer, identity];
+    const { verb, place, keyFingerprint, claim, identity } = line;
+    const parts = [verb, place, keyFingerprint, claim, this.writer, identity];
     try {
       if (this.offset === 0) this.openFolder();
       appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
@@ -112,10 +112,11 @@ let runs = 0;
 
 function* linesIn(text: string): Generator<Line> {
   for (const line of text.split("\n")) {
-    const [verb, address, kind, id, key, claim, writer, identity] = line.split(" ");
-    if (!isVerb(verb) || key === undefined || claim === undefined || writer === undefined) continue;
+    const [verb, address, kind, id, keyFingerprint, claim, writer, identity] = line.split(" ");
+    if (!isVerb(verb) || keyFingerprint === undefined || claim === undefined || writer === undefined)
+      continue;
     const place = `${address} ${kind} ${id}`;
-    yield { verb, place, key, claim, writer, identity };
+    yield { verb, place, keyFingerprint, claim, writer, identity };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
-import { hearOf, isReplaced } from "./claims";
+import { hearOf, isVoid } from "./claims";
 import { wantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
@@ -19,7 +19,7 @@ export async function read(
   const { definition, ledger, reader, settings } = scope;
   assertSameServer(scope, outputs, options);
   hearOf(scope, id, outputs, options);
-  if (isReplaced(scope, id, outputs)) return undefined;
+  if (isVoid(scope, id, outputs)) return undefined;
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation(scope, options);

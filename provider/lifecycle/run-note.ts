@@ -20,7 +20,7 @@ export interface Line {
   readonly verb: Verb;
   /** The kind of record and its id, at one address. */
   readonly place: string;
-  readonly key: string;
+  readonly keyFingerprint: string;
   /** Encoded. */
   readonly claim: string;
   readonly writer: string;
@@ -54,7 +54,7 @@ export class RecordNote {
     private readonly note: RunNote,
     private readonly definition: Definition,
     private readonly address: Address,
-    private readonly key: string,
+    private readonly keyFingerprint: string,
     /** Tells a person that something which goes on without the note may be wrong. */
     private readonly warn: (problem: unknown) => void = () => undefined,
   ) {}
@@ -88,7 +88,10 @@ export class RecordNote {
     return this.isTold(() => {
       const lines = withoutRefused(this.linesAbout(id).slice(0, -1));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || line.verb === "deletes") + 1);
-      return since.some((line) => line.verb === "takes" && line.key === this.key && !this.note.isOwn(line));
+      return since.some(
+        (line) =>
+          line.verb === "takes" && line.keyFingerprint === this.keyFingerprint && !this.note.isOwn(line),
+      );
     });
   }
 
@@ -100,7 +103,11 @@ export class RecordNote {
     const [first] = this.present(record.id, record);
     const isDeleted = this.isDeleted(record.id, record);
     // Each key of this process has a ledger of its own.
-    if (!isDeleted && (first === undefined || (note.isOwn(first) && first.key === this.key))) return;
+    if (
+      !isDeleted &&
+      (first === undefined || (note.isOwn(first) && first.keyFingerprint === this.keyFingerprint))
+    )
+      return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted
       ? "Remove the option import, and run `pulumi up` again"
@@ -118,7 +125,8 @@ export class RecordNote {
    */
   async mayDelete(id: string, claim: Claim, readRecord: () => Promise<ApiRecord>): Promise<boolean> {
     // With another key, the same id may be another record.
-    const isOfAnotherKey = (line: Line): boolean => line.key !== this.key && line.identity !== undefined;
+    const isOfAnotherKey = (line: Line): boolean =>
+      line.keyFingerprint !== this.keyFingerprint && line.identity !== undefined;
     const record = this.linesAbout(id).some(isOfAnotherKey)
       ? await readRecord().catch(unlessMissing)
       : undefined;
@@ -138,7 +146,7 @@ export class RecordNote {
     const claims = new Set<string>();
     for (const line of this.present(id, record)) {
       if (line.verb === "deletes") claims.delete(line.claim);
-      else if (!this.note.isOwn(line) || line.key !== this.key) claims.add(line.claim);
+      else if (!this.note.isOwn(line) || line.keyFingerprint !== this.keyFingerprint) claims.add(line.claim);
     }
     if (claim !== undefined) claims.delete(encode(claim));
     return claims.size > 0;
@@ -182,8 +190,10 @@ export class RecordNote {
   }
 
   /** With another key, the same id is the same record if that has the same name and URL. */
-  private isAbout({ key, identity }: Line, record: ApiRecord | undefined): boolean {
-    return key === this.key || (record !== undefined && identity === this.identityOf(record));
+  private isAbout({ keyFingerprint, identity }: Line, record: ApiRecord | undefined): boolean {
+    return (
+      keyFingerprint === this.keyFingerprint || (record !== undefined && identity === this.identityOf(record))
+    );
   }
 
   /** Adds a line. The other processes may not learn of it, which matters only if one of them adopts or imports the record. */
@@ -202,8 +212,8 @@ export class RecordNote {
     return this.note.linesAbout(this.placeOf(id));
   }
 
-  private about(id: string, claim: Claim): Pick<Line, "place" | "key" | "claim"> {
-    return { place: this.placeOf(id), key: this.key, claim: encode(claim) };
+  private about(id: string, claim: Claim): Pick<Line, "place" | "keyFingerprint" | "claim"> {
+    return { place: this.placeOf(id), keyFingerprint: this.keyFingerprint, claim: encode(claim) };
   }
 
   private placeOf(id: string): string {
