@@ -151,7 +151,8 @@ function adviceFor(
   if (target) {
     // The query may hold a secret of the other server, such as a session.
     const where = quote(target.origin + target.pathname);
-    return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address`;
+    return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to
+      that address`;
   }
   if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
   return "";

@@ -68,7 +68,9 @@ export async function adopt(
         )}), so the provider cannot tell which one to adopt`
       : message`none with the same ${same} is equal: ${joinMessages(others, "; ")}`;
   throw new UptimeError(
-    message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to create another ${singular}.`,
+    message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the
+      id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to
+      create another ${singular}.`,
   );
 }
 

@@ -42,7 +42,10 @@ export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, opt
   const rival = ledger.otherDeclaredOwner(id, claim, owner);
   if (rival === undefined && !note.hasOther(id, claim)) return;
   throw new UptimeError(
-    message`${definition.label} ${quoteId(id)} belongs to ${describeOwner(owners, owner)}, and ${rival === undefined ? "a resource of another provider" : describeOwner(owners, rival)} has it too. Remove one of the two from the program: the record stays. If the record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\` for the other.`,
+    message`${definition.label} ${quoteId(id)} belongs to ${describeOwner(owners, owner)}, and
+      ${rival === undefined ? "a resource of another provider" : describeOwner(owners, rival)} has it too.
+      Remove one of the two from the program: the record stays. If the record of one of them is gone, and this
+      is the one that has got its id, run \`pulumi state delete URN\` for the other.`,
   );
 }
 
@@ -62,6 +65,7 @@ export function assertNotVoid(scope: RecordScope, id: string, outputs: Outputs):
   const { label, singular } = scope.definition;
   if (isVoid(scope, id, outputs))
     throw new UptimeError(
-      message`The record of this ${label} is gone: the server has given its id ${quoteId(id)} to a ${singular} that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
+      message`The record of this ${label} is gone: the server has given its id ${quoteId(id)} to a ${singular}
+        that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
     );
 }

@@ -66,7 +66,9 @@ export async function lookUpOne(
       .map((record) => describeRecord(definition, record, identityKeys(definition).slice(0, 1)));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
-      message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
+      message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}:
+        ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you
+        mean, or use ${lookupName(definition, "all")}.`,
     );
   }
   const [whole] = await completeRecords(scope, [match], operation);
@@ -140,7 +142,8 @@ export async function* listRecords(
   if (isAfter) return;
   const { label } = definition;
   throw new UptimeError(
-    message`${label} ${quoteId(after ?? "")}, after which the list at ${scope.address.url} goes on, is no longer in it. List from the beginning.`,
+    message`${label} ${quoteId(after ?? "")}, after which the list at ${scope.address.url} goes on, is no
+      longer in it. List from the beginning.`,
   );
 }
 
@@ -157,7 +160,8 @@ async function select(
       if (wanted === undefined) return true;
       if (!shows(field, record))
         throw new UptimeError(
-          message`The list of ${definition.plural} does not show the ${key} of ${quoteId(record.id)}, so it cannot be looked up by its ${key}. Look it up by its id.`,
+          message`The list of ${definition.plural} does not show the ${key} of ${quoteId(record.id)}, so it
+            cannot be looked up by its ${key}. Look it up by its id.`,
         );
       return compare(field, wanted, record).outcome === "same";
     });

@@ -170,7 +170,8 @@ function adviseReplacement(definition: Definition, error: unknown): unknown {
     refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(fields[key]?.wire ?? "");
   if (!isAboutIt || ![409, 422].includes(refusal.status)) return error;
   return new UptimeError(
-    message`${withoutPeriod(error)}. If it is to replace a ${singular} with the same ${key}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
+    message`${withoutPeriod(error)}. If it is to replace a ${singular} with the same ${key}, as with \`pulumi
+      up --replace\`, give the resource the option deleteBeforeReplace.`,
     { cause: error },
   );
 }
@@ -189,7 +190,9 @@ function lostError(
 ): UptimeError {
   const sentences = [lost.parts, reason].filter((one) => one.length > 0).map(withoutPeriod);
   return new UptimeError(
-    message`${joinMessages(sentences, ". ")}. The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting uptime:adoptExisting is true (\`pulumi config set uptime:adoptExisting true\`); without it, it may be created again.`,
+    message`${joinMessages(sentences, ". ")}. The ${singular} may exist: the next \`pulumi up\` finds and
+      adopts it if the setting uptime:adoptExisting is true (\`pulumi config set uptime:adoptExisting true\`);
+      without it, it may be created again.`,
     { cause },
   );
 }

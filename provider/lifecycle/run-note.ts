@@ -113,7 +113,8 @@ export class RecordNote {
       ? "Remove the option import, and run `pulumi up` again"
       : "Remove one of the two from the program";
     throw new UptimeError(
-      message`Nothing was adopted or imported, because ${reason} ${definition.singular} ${quoteId(record.id)}. ${wayOut}.`,
+      message`Nothing was adopted or imported, because ${reason} ${definition.singular} ${quoteId(record.id)}.
+        ${wayOut}.`,
     );
   }
 

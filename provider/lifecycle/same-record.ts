@@ -64,7 +64,10 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
     compare(fieldOf(definition, key), valueOf(outputs.values, key), record).outcome === "same";
   if (!isAccountOfState(scope, outputs) && !keys.every(isAsInState))
     throw new UptimeError(
-      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another ${keys.join(" or ")} than state, so it may be another account's: nothing is done to it. If the present key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))}; otherwise set the key of its account.`,
+      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another
+        ${keys.join(" or ")} than state, so it may be another account's: nothing is done to it. If the present
+        key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
+        otherwise set the key of its account.`,
     );
   const fixed = fixedKeys(definition);
   const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
@@ -75,6 +78,8 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
     ? `another ${key} in the API than in state`
     : message`the ${key} ${quoteValue(actual)} in the API and ${quoteValue(wanted)} in state`;
   throw new AnotherRecordError(
-    message`${label} ${quoteId(record.id)} has ${differing}: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${label} ${quoteId(record.id)} has ${differing}: it is another record, so nothing is done to it.
+      Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove
+      it from state with \`pulumi state delete URN\`.`,
   );
 }

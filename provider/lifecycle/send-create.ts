@@ -78,7 +78,8 @@ async function postOnce(
   const { id, status, request } = answer;
   if (id === undefined)
     throw new LostAnswerError(
-      message`${request} was answered with status ${status} and without an id, so the new ${definition.singular} was looked for, and was not found.`,
+      message`${request} was answered with status ${status} and without an id, so the new
+        ${definition.singular} was looked for, and was not found.`,
       "never again",
     );
   assertNew(scope, id, baseline, answer);
@@ -103,11 +104,14 @@ function assertNew(
   if (!wasThere || isDeletedByRun(scope, id)) return;
   if (!record || !isRecordOf(definition, record))
     throw new LostAnswerError(
-      message`${request} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there before, and without a record, so the new one was looked for, and was not found.`,
+      message`${request} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there
+        before, and without a record, so the new one was looked for, and was not found.`,
       "never again",
     );
   throw new UptimeError(
-    message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
+    message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the
+      API seems to return an existing record instead of creating one. To manage that record, use the option
+      import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
   );
 }
 
@@ -128,7 +132,8 @@ async function readNewRecord(
     ledger.release(id);
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
     throw new LostAnswerError(
-      message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked for, and was not found.`,
+      message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked
+        for, and was not found.`,
       "never again",
       { cause: error },
       isAnother ? undefined : id,

@@ -75,7 +75,8 @@ export async function verify(
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
     return sendUpdate(scope, id, wanted, operation, "text");
   throw new NotStoredError(
-    message`the API took these properties and did not store them: ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
+    message`the API took these properties and did not store them:
+      ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
     record,
   );
 }
