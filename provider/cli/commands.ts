@@ -28,27 +28,27 @@ const commands: readonly (readonly [name: string, purpose: string, load?: () => 
   [
     "export",
     "Write a program that imports the records in the API.",
-    () => require("./export/export") as CommandModule,
+    () => require("./export/command") as CommandModule,
   ],
   [
     "drift",
     "List what differs between a stack's state and the API.",
-    () => require("./drift/drift") as CommandModule,
+    () => require("./drift/command") as CommandModule,
   ],
   [
     "comment",
     "Turn a preview and the drift into a comment for a pull request.",
-    () => require("./comment/comment") as CommandModule,
+    () => require("./comment/command") as CommandModule,
   ],
   [
     "doctor",
     "Check versions, settings, the server, and a program.",
-    () => require("./doctor/doctor") as CommandModule,
+    () => require("./doctor/command") as CommandModule,
   ],
   [
     "try",
     "Send the monitors' requests from here, and list which would alert.",
-    () => require("./try/try") as CommandModule,
+    () => require("./try/command") as CommandModule,
   ],
   [
     "plugin",
