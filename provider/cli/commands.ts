@@ -105,7 +105,7 @@ function explain(
 ): void {
   const { Redactor } = require("../engine/redactor") as typeof redactors;
   const { quote, UptimeError } = require("../api/errors") as typeof errors;
-  const { escapeInvisible } = require("./shared/quoting") as typeof quoting;
+  const { printable } = require("./shared/quoting") as typeof quoting;
   const redactor = new Redactor(secrets);
   const lines = [redactor.error(error).replace(/\s*\n\s*/g, " ")];
   if (!(error instanceof UptimeError) && error instanceof Error) {
@@ -114,7 +114,7 @@ function explain(
     lines.push(error.name, ...frames.map((frame) => `  ${redactor.message([quote(frame)])}`));
     lines.push("This is a bug in pulumi-uptime; please report it.");
   }
-  stderr.write(lines.map((line) => `${escapeInvisible(line)}\n`).join(""));
+  stderr.write(lines.map((line) => `${printable(line)}\n`).join(""));
 }
 
 function commandLine({ stdout, stderr }: Pick<CommandContext, "stdout" | "stderr">): Command {

@@ -6,7 +6,7 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { exists, readText } from "../shared/files";
 import { parseAs } from "../shared/json";
-import { escapeInvisible, listOf } from "../shared/quoting";
+import { printable, listOf } from "../shared/quoting";
 import { markerIn } from "./marker";
 import { digestIn, digestOf, hashesIn, type Operations } from "./operations";
 
@@ -72,7 +72,7 @@ export function reviewReasons(operations: Operations, review: Review): string[] 
       `Nothing of this was reviewed.${faults || (review.comments.length > 0 ? " No comment has a preview's changes in its first line." : " There is no comment of a preview.")}`,
     ];
   const names = listOf(
-    missing.map(({ title }) => escapeInvisible(title)),
+    missing.map(({ title }) => printable(title)),
     mostNamed,
   );
   const of = `${missing.length} of ${counted(writes.length + code.length, "change")}`;

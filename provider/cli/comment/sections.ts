@@ -11,7 +11,7 @@ import { listSection, tableSection, type Section } from "../shared/markdown-layo
 import { findDefinition } from "../shared/resource-types";
 import { countsOf, countTexts } from "../shared/preview";
 import type { PlannedChange, PlannedChanges, PlannedOperation, PlannedProperty } from "../shared/preview";
-import { codeBlock, fenceFor, escapeInvisible } from "../shared/quoting";
+import { codeBlock, fenceFor, printable } from "../shared/quoting";
 
 /** The most characters of a value; where the comment has no limit, values are whole. */
 const longestValue = 120;
@@ -83,8 +83,8 @@ function changesSection(heading: string, changes: readonly PlannedChange[], valu
       ...propertyLines(change, value).map((line) => `    ${line}`),
     ];
     return {
-      text: lines.map((line) => `${sign} ${escapeInvisible(line)}`).join("\n"),
-      short: `${sign} ${escapeInvisible(change.title)}`,
+      text: lines.map((line) => `${sign} ${printable(line)}`).join("\n"),
+      short: `${sign} ${printable(change.title)}`,
     };
   });
   const fence = fenceFor(entries.map(({ text }) => text).join("\n"), 3);

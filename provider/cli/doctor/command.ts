@@ -17,7 +17,7 @@ import { jsonText } from "../shared/json";
 import { isProject, readProject } from "../shared/project";
 import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { escapeInvisible } from "../shared/quoting";
+import { printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { titleOf } from "../shared/resource-types";
@@ -90,7 +90,7 @@ const colours = { ok: "green", warning: "yellow", failed: "red" } as const;
 function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): string {
   const word = level.padEnd(7);
   const isColoured = stdout.isTTY && !env.NO_COLOR;
-  return `${isColoured ? styleText(colours[level], word, { validateStream: false }) : word}  ${escapeInvisible(text)}\n`;
+  return `${isColoured ? styleText(colours[level], word, { validateStream: false }) : word}  ${printable(text)}\n`;
 }
 
 /** Checks versions, settings, the server, and a program if one is named. It only reads. */

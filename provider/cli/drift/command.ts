@@ -14,7 +14,7 @@ import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { exportState } from "../shared/pulumi-cli";
-import { escapeInvisible } from "../shared/quoting";
+import { printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
@@ -64,7 +64,7 @@ Examples:
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of groupErrors(report))
-        stderr.write(`${escapeInvisible(`${parseUrn(urn).name}: ${reason}`)}\n`);
+        stderr.write(`${printable(`${parseUrn(urn).name}: ${reason}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
     });

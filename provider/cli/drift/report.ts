@@ -4,7 +4,7 @@ import { counted, shorten } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { layOut, listSection, tableSection, type Section, type Table } from "../shared/markdown-layout";
 import { secretText } from "../shared/preview";
-import { codeSpan, listOf, escapeInvisible } from "../shared/quoting";
+import { codeSpan, listOf, printable } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
 
 const driftedResource = z.object({
@@ -110,7 +110,7 @@ export function driftText(report: DriftReport): string {
 }
 
 function linesOf({ heads, rows }: Table): string[] {
-  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(escapeInvisible(cell), widest)));
+  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(printable(cell), widest)));
   const widths = heads.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
   return shown.map((row) =>
     row

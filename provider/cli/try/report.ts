@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { counted } from "../../common/text";
 import { parsePrinted } from "../shared/json";
 import { listSection, tableSection, type Section } from "../shared/markdown-layout";
-import { escapeInvisible } from "../shared/quoting";
+import { printable } from "../shared/quoting";
 
 const triedMonitor = z.object({
   /** Such as `Monitor shop`. */
@@ -55,7 +55,7 @@ export function tryText(report: TryReport): string {
   const rows = [
     ["Monitor", "Result", "Why"],
     ...told.map((monitor) => [monitor.title, monitor.outcome, whyOf(monitor)]),
-  ].map((row) => row.map(escapeInvisible));
+  ].map((row) => row.map(printable));
   const widthOf = (column: number): number => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   const widths = [widthOf(0), widthOf(1), 0];
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
