@@ -26,7 +26,7 @@ import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../try/report";
 import { effectText } from "./effect";
 import { markerLine } from "./marker";
-import { digestOf, hashesText, operationsOf, type Operations } from "./operations";
+import { digestOf, hashesText, applyActions, type ApplyActions } from "./apply-actions";
 import { deletesLabel, lossReason, readReview, reviewReasons } from "./review";
 import { sectionsOf, type Content } from "./sections";
 
@@ -102,10 +102,10 @@ function deleteLimit(text: string): string {
 function run(options: CommentOptions, context: CommandContext): void {
   const { cwd, stdout, stderr, env, exit } = context;
   const facts = readFacts(options, context);
-  const { operations } = facts;
+  const { actions } = facts;
   if (options.digest) {
-    if (!operations) throw new UptimeError(unknownReason(facts));
-    stdout.write(`${digestOf(operations)}\n`);
+    if (!actions) throw new UptimeError(unknownReason(facts));
+    stdout.write(`${digestOf(actions)}\n`);
     return;
   }
   const comment = commentOn(facts, options);
@@ -136,7 +136,7 @@ interface Facts extends Omit<Content, "isOfMerge" | "isWhole"> {
   /** How many resources the stack has. */
   readonly total: number;
   /** Undefined if not everything is known that an apply would do. */
-  readonly operations: Operations | undefined;
+  readonly actions: ApplyActions | undefined;
 }
 
 function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts {
@@ -180,7 +180,7 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
     isDriftUnreadable: driftText !== undefined && drift === undefined,
     effect: preview && !isFailed ? effectText(changes, drift, counts) : undefined,
     total: (counts.delete ?? 0) + (counts.replace ?? 0) + (counts.update ?? 0) + (counts.same ?? 0),
-    operations: isKnown ? operationsOf(preview, changes, drift, (urn) => values.get(endOf(urn))) : undefined,
+    actions: isKnown ? applyActions(preview, changes, drift, (urn) => values.get(endOf(urn))) : undefined,
   };
 }
 
@@ -198,7 +198,7 @@ function valuesIn(text: string): Map<string, string> {
 }
 
 function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }: CommentOptions): string {
-  const { title, isPreviewed, effect, errors, checks, drift, operations, total } = facts;
+  const { title, isPreviewed, effect, errors, checks, drift, actions, total } = facts;
   const heading =
     checks.length > 0
       ? "some checks failed"
@@ -215,15 +215,15 @@ function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }
     ...(commit === undefined ? [] : [`commit ${codeSpan(commit.slice(0, 10))}`]),
     ...(link === undefined ? [] : [`[log](<${link}>)`]),
   ];
-  const isLimited = operations && maxDeletes !== undefined && reviewed === undefined;
-  const tooMany = isLimited ? lossReason(operations, total, maxDeletes) : undefined;
+  const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
+  const tooMany = isLimited ? lossReason(actions, total, maxDeletes) : undefined;
   const head = [
     // CI finds the comment by its first line.
     markerLine({
       title,
       commit,
-      digest: operations && digestOf(operations),
-      changes: operations && hashesText(operations),
+      digest: actions && digestOf(actions),
+      changes: actions && hashesText(actions),
     }),
     title === ""
       ? `### ${heading.replace(/^./, (letter) => letter.toUpperCase())}`
@@ -249,12 +249,12 @@ function stopText(
   facts: Facts,
   resolve: (path: string) => string,
 ): string | undefined {
-  const { operations, total } = facts;
+  const { actions, total } = facts;
   if (reviewed === undefined) return undefined;
   const review = readReview(reviewed, resolve);
-  if (!operations) return unknownReason(facts);
-  const notReviewed = reviewReasons(operations, review);
-  const tooMany = maxDeletes === undefined ? undefined : lossReason(operations, total, maxDeletes, review);
+  if (!actions) return unknownReason(facts);
+  const notReviewed = reviewReasons(actions, review);
+  const tooMany = maxDeletes === undefined ? undefined : lossReason(actions, total, maxDeletes, review);
   const reasons = [...notReviewed, ...(tooMany === undefined ? [] : [tooMany])];
   if (reasons.length === 0) return undefined;
   const ways = [
@@ -262,7 +262,7 @@ function stopText(
       ? []
       : [`the label ${deletesLabel} on a pull request, which counts if it was set before the merge`]),
     ...(notReviewed.length === 0 ? [] : ["a comment that shows it, and is reviewed"]),
-    `if all that is listed above is right, a run by hand with the digest ${digestOf(operations)}`,
+    `if all that is listed above is right, a run by hand with the digest ${digestOf(actions)}`,
   ];
   return `Nothing is applied. ${reasons.join(" ")} To go on: ${ways.join(", or ")}.`;
 }

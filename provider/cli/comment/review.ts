@@ -8,7 +8,7 @@ import { exists, readText } from "../shared/files";
 import { parseAs } from "../shared/json";
 import { printable, listOf } from "../shared/quoting";
 import { markerIn } from "./marker";
-import { digestIn, digestOf, hashesIn, type Operations } from "./operations";
+import { digestIn, digestOf, hashesIn, type ApplyActions } from "./apply-actions";
 
 /** The label of a pull request that allows more deletes than `--max-deletes`. */
 export const deletesLabel = "allow-deletes";
@@ -55,10 +55,10 @@ export function readReview(given: string, resolve: (path: string) => string): Re
 }
 
 /** Why an apply must not follow: it does something that was not reviewed. */
-export function reviewReasons(operations: Operations, review: Review): string[] {
-  const { writes, code } = operations;
+export function reviewReasons(actions: ApplyActions, review: Review): string[] {
+  const { writes, code } = actions;
   if (writes.length === 0) return [];
-  const digest = digestOf(operations);
+  const digest = digestOf(actions);
   if ("digest" in review)
     return review.digest === digest
       ? []
@@ -104,7 +104,7 @@ function hashesOf(found: readonly ReviewComment[]): { reviewed: Set<string>; pro
  * @param total how many resources the stack has
  */
 export function lossReason(
-  { writes }: Operations,
+  { writes }: ApplyActions,
   total: number,
   most: string,
   review: Review = { comments: [] },

@@ -19,7 +19,7 @@ import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
 
 /** A record with the name (a monitor: and URL) that a new resource declares. */
-export interface Namesake {
+export interface SimilarRecord {
   readonly id: string;
   /** The properties that differ from what is declared. */
   readonly differs: readonly string[];
@@ -64,7 +64,11 @@ export class Accounts {
   }
 
   /** The records of the name that a new resource declares. */
-  async namesakes(step: PreviewStep, definition: Definition, wanted: WantedValues): Promise<Namesake[]> {
+  async similarRecords(
+    step: PreviewStep,
+    definition: Definition,
+    wanted: WantedValues,
+  ): Promise<SimilarRecord[]> {
     const provider = providerOf(step.newState);
     const { name } = parseUrn(provider);
     if (!isDefaultProvider(provider) && !this.explicit.has(provider)) {
@@ -88,14 +92,14 @@ export class Accounts {
     }
   }
 
-  private async find(scope: RecordScope, wanted: WantedValues): Promise<Namesake[]> {
+  private async find(scope: RecordScope, wanted: WantedValues): Promise<SimilarRecord[]> {
     const { definition } = scope;
     const operation = new Operation(scope);
     const list = this.lists.get(scope.reader) ?? recordsByName(scope, operation);
     this.lists.set(scope.reader, list);
     const keys = identityKeys(definition);
     const identity = new Map([...wanted].filter(([key]) => keys.includes(key)));
-    const found: Namesake[] = [];
+    const found: SimilarRecord[] = [];
     for (const { id, ...listed } of (await list).get(nameIn(definition, wanted)) ?? []) {
       if (differences(definition, identity, { id, ...listed }).length > 0) continue;
       // A list may leave fields out.

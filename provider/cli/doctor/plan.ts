@@ -5,14 +5,14 @@ import { decodeInputs } from "../../engine/request";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
 import { secretText, type PlannedChange, type PreviewStep } from "../shared/preview";
 import { definitionOf } from "../shared/resource-types";
-import type { Accounts, Namesake } from "./accounts";
+import type { Accounts, SimilarRecord } from "./accounts";
 
-/** What a `pulumi up` would do to a resource. */
+/** What a `pulumi up` would do to a resource; printed by `doctor --json`. */
 interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   /** The id of the record that an import takes. */
   readonly record: string | undefined;
   /** Of a create: the records of the same name (a monitor: and URL), beside which it makes another one. */
-  readonly namesakes: readonly Namesake[];
+  readonly namesakes: readonly SimilarRecord[];
 }
 
 /** Resources that are to create records with the same values of what people know them by. */
@@ -46,7 +46,7 @@ export async function planOf(steps: readonly PlannedStep[], accounts: Accounts):
     const { title, operation, importId: record } = change;
     const definition = definitionOf(step.urn);
     const wanted = operation === "create" ? declaredIn(step, definition) : undefined;
-    const found = wanted ? await accounts.namesakes(step, definition, wanted) : [];
+    const found = wanted ? await accounts.similarRecords(step, definition, wanted) : [];
     const namesakes = found.map((one) => ({
       ...one,
       owner: one.owner ?? importers.get(recordKey(step, one.id)),

@@ -8,7 +8,7 @@ import { parseUrl } from "../../common/url";
 import { isEmpty } from "../../common/values";
 import { monitor } from "../../definitions/monitor";
 import type { ReadMonitor } from "./monitors";
-import type { CheckRequest } from "./sender";
+import type { MonitorRequest } from "./sender";
 
 /** The methods that change nothing on a server. */
 const harmless: readonly string[] = ["GET", "HEAD", "OPTIONS"];
@@ -44,7 +44,7 @@ export interface Skip {
 
 /** What is sent for a monitor, and what it alerts on. */
 export interface Check extends CheckFields {
-  readonly request: CheckRequest;
+  readonly request: MonitorRequest;
 }
 
 /** The check of a monitor, or why there is none. */

@@ -6,13 +6,13 @@ import type * as Undici from "undici";
 
 import type { Message } from "../../api/errors";
 import { networkFailure } from "../../api/network-errors";
-import { isProxied } from "../../api/transport";
+import { isProxied, type Headers } from "../../api/transport";
 import { parseUrl } from "../../common/url";
 import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupElsewhere } from "./link-local";
 import { Slots } from "./slots";
 
 /** The request that a monitor sends. */
-export interface CheckRequest {
+export interface MonitorRequest {
   readonly url: URL;
   readonly method: string;
   /** Names and values. */
@@ -21,8 +21,8 @@ export interface CheckRequest {
   readonly needsText: boolean;
 }
 
-/** What came of a request and the redirects that followed it. */
-export interface Answer {
+/** The answer to a monitor's request, after all redirects. */
+export interface MonitorAnswer {
   readonly status: number;
   /** The addresses that it was redirected to. */
   readonly redirects: readonly URL[];
@@ -30,7 +30,7 @@ export interface Answer {
   readonly hasLeft: boolean;
   /** When the certificate of the request's own host ends. */
   readonly certificateEnd: Date | undefined;
-  /** As far as it was read; undefined if it was not needed. */
+  /** The beginning or all of the text; undefined if it was not needed. */
   readonly text: { readonly content: string; readonly isWhole: boolean } | undefined;
 }
 
@@ -61,19 +61,19 @@ export class Sender {
   constructor(private readonly timeout = 10_000) {}
 
   /** Sends a request and follows its redirects. Throws a {@link NoAnswer} if there is no answer. */
-  async send(check: CheckRequest): Promise<Answer> {
+  async send(request: MonitorRequest): Promise<MonitorAnswer> {
     const redirects: URL[] = [];
     let certificateEnd: Date | undefined;
-    let { url, method } = check;
+    let { url, method } = request;
     let hasLeft = false;
     for (;;) {
       // What has gone elsewhere once may have been sent back on purpose.
-      hasLeft ||= url.origin !== check.url.origin;
-      const headers = hasLeft ? [] : check.headers;
+      hasLeft ||= url.origin !== request.url.origin;
+      const headers = hasLeft ? [] : request.headers;
       const response = await this.slots.run(url.hostname, () =>
-        this.sendOne({ ...check, url, method, headers }, redirects),
+        this.sendOne({ ...request, url, method, headers }, redirects),
       );
-      if (url.hostname === check.url.hostname) certificateEnd ??= response.certificateEnd;
+      if (url.hostname === request.url.hostname) certificateEnd ??= response.certificateEnd;
       const { status, location, text } = response;
       if (location === undefined) return { status, redirects, hasLeft, certificateEnd, text };
       if (redirects.length === mostRedirects)
@@ -85,8 +85,8 @@ export class Sender {
     }
   }
 
-  private async sendOne(check: CheckRequest, redirects: readonly URL[]): Promise<Response> {
-    const { url, method, needsText } = check;
+  private async sendOne(request: MonitorRequest, redirects: readonly URL[]): Promise<SingleAnswer> {
+    const { url, method, needsText } = request;
     const isForProxy = isProxied(url);
     // The proxy looks names up by itself.
     if (isForProxy ? await leadsToLinkLocal(url) : isLinkLocal(url.hostname)) throw linkLocal(redirects);
@@ -96,7 +96,7 @@ export class Sender {
     try {
       const { statusCode, headers, body } = await this.undici.request(url, {
         method,
-        headers: withUsualHeaders(check.headers).flat(),
+        headers: withUsualHeaders(request.headers).flat(),
         dispatcher,
         signal,
       });
@@ -114,12 +114,10 @@ export class Sender {
   }
 }
 
-/** The response to one request. */
-interface Response extends Pick<Answer, "status" | "certificateEnd" | "text"> {
+/** The answer to one request, which may be a redirect. */
+interface SingleAnswer extends Pick<MonitorAnswer, "status" | "certificateEnd" | "text"> {
   readonly location: URL | undefined;
 }
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Connections for one request, so that each shows its certificate. */
 function newDispatcher(
@@ -151,7 +149,7 @@ function newDispatcher(
 }
 
 /** Some servers refuse requests without these. */
-function withUsualHeaders(headers: CheckRequest["headers"]): CheckRequest["headers"] {
+function withUsualHeaders(headers: MonitorRequest["headers"]): MonitorRequest["headers"] {
   const usual = [
     ["accept", "*/*"],
     ["user-agent", "pulumi-uptime"],
@@ -166,7 +164,7 @@ function redirectOf(status: number, url: URL, location: Headers[string]): URL | 
   return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
-async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<Answer["text"]> {
+async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<MonitorAnswer["text"]> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
