@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 
 import type { DriftReport } from "../drift/report";
-import type { PlannedChange, PlannedChanges, Preview } from "../shared/preview";
+import type { PlannedChange, PlannedChanges } from "../shared/planned-changes";
+import type { Preview } from "../shared/preview";
 import { titleOf } from "../shared/resource-types";
 import { foreignCode, hashLength, shortHash } from "../shared/state-code";
 
@@ -58,20 +59,19 @@ export function applyActions(
 }
 
 function hashOfOwn(change: PlannedChange, values: string | undefined): string {
-  const { operation, urn, importId, record, isProtected, isRetained, properties, secrets } = change;
-  const [id] = record;
+  const { operation, urn, importId, recordId, isProtected, isRetained, properties, secrets } = change;
   const changed = properties.map(({ property, before, after }) => JSON.stringify([property, before, after]));
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return shortHash([
-    ...[operation, urn, importId, id, isProtected, isRetained],
+    ...[operation, urn, importId, recordId, isProtected, isRetained],
     changed.sort(),
     isSecretSent ? values : undefined,
   ]);
 }
 
 function actionOf(change: PlannedChange, hash: string): ApplyAction {
-  const { title, operation, isLeftover, urn, record } = change;
-  const leftover = shortHash(["leftover", urn, record[0]]);
+  const { title, operation, isLeftover, urn, recordId } = change;
+  const leftover = shortHash(["leftover", urn, recordId]);
   return {
     hash: isLeftover ? leftover : hash,
     title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,

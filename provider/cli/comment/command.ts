@@ -6,21 +6,15 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
-import { parseUrn } from "../../common/urn";
+import { nameInStack } from "../../common/urn";
 import { checkedValues, reviewVariables } from "../../engine/checked-values";
 import { driftReport, driftSummary } from "../drift/report";
 import { exists, explainFailure, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import { layOut } from "../shared/markdown-layout";
-import {
-  errorsIn,
-  plannedChanges,
-  previewReport,
-  stackNameIn,
-  summaryOf,
-  unknownSteps,
-} from "../shared/preview";
+import { plannedChanges, summaryOf, unknownSteps } from "../shared/planned-changes";
+import { errorsIn, previewReport, stackNameIn } from "../shared/preview";
 import { codeSpan, firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../try/report";
@@ -180,16 +174,13 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
     isDriftUnreadable: driftText !== undefined && drift === undefined,
     effect: preview && !isFailed ? effectText(changes, drift, counts) : undefined,
     total: (counts.delete ?? 0) + (counts.replace ?? 0) + (counts.update ?? 0) + (counts.same ?? 0),
-    actions: isKnown ? applyActions(preview, changes, drift, (urn) => values.get(endOf(urn))) : undefined,
+    actions: isKnown
+      ? applyActions(preview, changes, drift, (urn) => values.get(nameInStack(urn)))
+      : undefined,
   };
 }
 
-const endOf = (urn: string): string => {
-  const { types, name } = parseUrn(urn);
-  return `${types}::${name}`;
-};
-
-/** The hashes of values by the ends of URNs. A resource that is replaced is checked twice. */
+/** The hashes of values by the names of resources in the stack. A resource that is replaced is checked twice. */
 function valuesIn(text: string): Map<string, string> {
   const lines = text.split("\n").flatMap((line) => parseAs(checkedValues, line) ?? []);
   const found = new Map<string, Set<string>>();

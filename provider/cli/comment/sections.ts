@@ -8,10 +8,15 @@ import {
   type DriftReport,
 } from "../drift/report";
 import { listSection, tableSection, type Section } from "../shared/markdown-layout";
-import { findDefinition } from "../shared/resource-types";
-import { countsOf, countTexts } from "../shared/preview";
-import type { PlannedChange, PlannedChanges, PlannedOperation, PlannedProperty } from "../shared/preview";
+import { countsOf, countTexts } from "../shared/planned-changes";
+import type {
+  PlannedChange,
+  PlannedChanges,
+  PlannedOperation,
+  PlannedProperty,
+} from "../shared/planned-changes";
 import { codeBlock, fenceFor, printable } from "../shared/quoting";
+import { findDefinition } from "../shared/resource-types";
 
 /** The most characters of a value, unless the comment has no limit. */
 const longestValue = 120;
@@ -100,9 +105,9 @@ function changesSection(heading: string, changes: readonly PlannedChange[], valu
 
 /** What tells the resource from others, on its line. */
 function detailOf(change: PlannedChange, value: ShowValue): string {
-  const { operation, importId, record, account, isDeletedFirst, isLeftover, isRetained } = change;
-  const [id, ...names] = record;
-  const known = id === undefined ? [] : [`record ${id}`, ...names.map(value)];
+  const { operation, importId, recordId, recordNames, account, isDeletedFirst, isLeftover, isRetained } =
+    change;
+  const known = recordId === undefined ? [] : [`record ${recordId}`, ...recordNames.map(value)];
   return [
     ...(account === undefined ? [] : [` of ${account}`]),
     ...(importId === undefined ? [] : [`: record ${importId}`]),

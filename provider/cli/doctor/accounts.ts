@@ -3,7 +3,7 @@ import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { unknownValue } from "../../common/marks";
 import { hiddenNames, providerType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import { comparableHost } from "../../definitions/codecs";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
@@ -13,7 +13,7 @@ import { differences, shownValues, type WantedValues } from "../../lifecycle/dif
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import { providersOf } from "../drift/providers";
-import { providerOf, type PreviewStep } from "../shared/preview";
+import type { PreviewStep } from "../shared/preview";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
@@ -54,7 +54,7 @@ export class Accounts {
 
   /** Whether the engine has called the provider for a step. It does not if the provider's settings are not known yet. */
   isChecked({ urn, newState }: PreviewStep): boolean {
-    const provider = providerOf(newState);
+    const provider = providerUrn(newState?.provider);
     if (!this.unknown.has(provider)) return true;
     const { name } = parseUrn(provider);
     this.unchecked.add(
@@ -69,7 +69,7 @@ export class Accounts {
     definition: Definition,
     wanted: WantedValues,
   ): Promise<SimilarRecord[]> {
-    const provider = providerOf(step.newState);
+    const provider = providerUrn(step.newState?.provider);
     const { name } = parseUrn(provider);
     if (!isDefaultProvider(provider) && !this.explicit.has(provider)) {
       this.unchecked.add(

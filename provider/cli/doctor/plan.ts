@@ -3,7 +3,8 @@ import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/request";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
-import { secretText, type PlannedChange, type PreviewStep } from "../shared/preview";
+import type { PlannedChange } from "../shared/planned-changes";
+import { secretText, type PreviewStep } from "../shared/preview";
 import { definitionOf } from "../shared/resource-types";
 import type { Accounts, SimilarRecord } from "./accounts";
 

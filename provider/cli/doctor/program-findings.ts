@@ -1,6 +1,6 @@
 import { counted } from "../../common/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
-import { countsOf, countTexts } from "../shared/preview";
+import { countsOf, countTexts } from "../shared/planned-changes";
 import { firstWords, listOf } from "../shared/quoting";
 import type { SimilarRecord } from "./accounts";
 import type { ProgramReport } from "./program";

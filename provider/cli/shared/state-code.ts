@@ -4,7 +4,7 @@ import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
 import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
 import { isObject } from "../../common/values";
-import { parseUrn } from "../../common/urn";
+import { parseUrn, providerUrn } from "../../common/urn";
 import { findDefinition, titleOf } from "./resource-types";
 import type { StateResource } from "./state";
 
@@ -43,10 +43,10 @@ function problemOf({ urn, type, provider, inputs, outputs }: StateResource): str
       (properties) => codeIn(properties) === undefined || codeIn(properties) === code,
     );
     if (!isOwn) return "The provider code in state is not this package's";
-    const providerUrn = provider?.replace(/::[^:]*$/, "");
     const expected = type.startsWith("pulumi-nodejs:") ? dynamicProviderType : providerType;
-    if (providerUrn !== undefined && parseUrn(providerUrn).type !== expected)
-      return `In state the resource belongs to a provider of another package, ${parseUrn(providerUrn).type}`;
+    const found = parseUrn(providerUrn(provider)).type;
+    if (provider !== undefined && found !== expected)
+      return `In state the resource belongs to a provider of another package, ${found}`;
   }
   if (type !== providerType) return undefined;
   const { url, base } = pluginOf({ inputs });
@@ -79,7 +79,7 @@ function ownPluginAddress(): string {
   return `github://api.${host}${path}`;
 }
 
-/** A piece of code or a plugin's address of other packages in state, and whose it is. */
+/** A piece of code or a plugin's address of other packages in state, and the resources that have it. */
 export interface ForeignCode {
   readonly hash: string;
   readonly resources: string[];

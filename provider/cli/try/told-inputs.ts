@@ -12,7 +12,7 @@ import { parseAs } from "../shared/json";
 
 interface Heard<T> {
   readonly result: T;
-  /** The checked inputs of resources, with their secrets, by the ends of their URNs. */
+  /** The checked inputs of resources, with their secrets, by their names in the stack. */
   readonly told: ReadonlyMap<string, Properties>;
 }
 
