@@ -7,7 +7,7 @@ import type * as Undici from "undici";
 import type { Message } from "../../api/errors";
 import { networkFailure } from "../../api/network-errors";
 import { isProxied, type Headers } from "../../api/transport";
-import { parseUrl } from "../../common/url";
+import { redirectOf } from "../../common/url";
 import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupElsewhere } from "./link-local";
 import { Slots } from "./slots";
 
@@ -102,7 +102,7 @@ export class Sender {
       });
       // It is destroyed before its end if nobody needs it.
       body.on("error", () => undefined);
-      const location = redirectOf(statusCode, url, headers.location);
+      const location = redirectOf(statusCode, headers.location, url);
       const isRead = needsText && location === undefined;
       const text = isRead ? await readText(body, headers) : undefined;
       return { status: statusCode, location, certificateEnd, text };
@@ -156,12 +156,6 @@ function withUsualHeaders(headers: MonitorRequest["headers"]): MonitorRequest["h
   ] as const;
   const isDeclared = (name: string): boolean => headers.some(([key]) => key.toLowerCase() === name);
   return [...headers, ...usual.filter(([name]) => !isDeclared(name))];
-}
-
-function redirectOf(status: number, url: URL, location: Headers[string]): URL | undefined {
-  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string") return undefined;
-  const target = parseUrl(location, url.href);
-  return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
 async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<MonitorAnswer["text"]> {
