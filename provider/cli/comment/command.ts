@@ -7,6 +7,7 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
 import { nameInStack } from "../../common/urn";
+import { groupBy } from "../../common/values";
 import { checkedValues, reviewVariables } from "../../engine/checked-values";
 import { driftReport, driftSummary } from "../drift/report";
 import { exists, explainFailure, readText } from "../shared/files";
@@ -183,9 +184,10 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
 /** The hashes of values by the names of resources in the stack. A resource that is replaced is checked twice. */
 function valuesIn(text: string): Map<string, string> {
   const lines = text.split("\n").flatMap((line) => parseAs(checkedValues, line) ?? []);
-  const found = new Map<string, Set<string>>();
-  for (const { name, hash } of lines) found.set(name, new Set([...(found.get(name) ?? []), hash]));
-  return new Map([...found].map(([name, hashes]) => [name, [...hashes].sort().join()]));
+  const byName = [...groupBy(lines, ({ name }) => name)];
+  return new Map(
+    byName.map(([name, found]) => [name, [...new Set(found.map(({ hash }) => hash))].sort().join()]),
+  );
 }
 
 function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }: CommentOptions): string {

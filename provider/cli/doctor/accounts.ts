@@ -4,16 +4,18 @@ import { Operation } from "../../api/operation";
 import { unknownValue } from "../../common/marks";
 import { hiddenNames, providerType } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
-import { comparableHost } from "../../definitions/codecs";
+import { groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
+import { comparableName } from "../../lifecycle/baseline";
 import { readListed } from "../../lifecycle/complete-records";
-import { differences, shownValues, type WantedValues } from "../../lifecycle/difference";
+import { differences, type WantedValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import { providersOf } from "../drift/providers";
 import type { PreviewStep } from "../shared/preview";
+import { readableValues } from "../shared/readable-values";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
@@ -27,7 +29,7 @@ export interface SimilarRecord {
   readonly owner: string | undefined;
 }
 
-/** The accounts of a program's new resources, as far as the stack's settings and state say how to reach them. */
+/** The accounts of a program's new resources that can be reached with the stack's settings and state. */
 export class Accounts {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
@@ -124,16 +126,11 @@ export class Accounts {
 
 async function recordsByName(scope: RecordScope, operation: Operation): Promise<Map<string, ApiRecord[]>> {
   const { definition, reader } = scope;
-  const records = new Map<string, ApiRecord[]>();
-  for (const record of (await reader.wholeList(operation)).all()) {
-    const name = nameIn(definition, shownValues(definition, record, { refuse: () => undefined }));
-    records.set(name, [...(records.get(name) ?? []), record]);
-  }
-  return records;
+  const list = await reader.wholeList(operation);
+  return groupBy(list.all(), (record) => nameIn(definition, readableValues(definition, record)));
 }
 
 /** What a person knows a record by first, in one spelling. */
 function nameIn(definition: Definition, values: WantedValues): string {
-  const name = values.get(identityKeys(definition)[0] ?? "");
-  return typeof name === "string" ? comparableHost(name) : "";
+  return comparableName(values.get(identityKeys(definition)[0] ?? ""));
 }

@@ -1,4 +1,4 @@
-import { isEmpty } from "../../common/values";
+import { groupBy, isEmpty } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/request";
@@ -23,7 +23,7 @@ interface Twins {
   readonly resources: readonly string[];
 }
 
-/** What a `pulumi up` would do, as far as a person may want to think twice. */
+/** What a `pulumi up` would do, and what a person may want to think about twice. */
 export interface Plan {
   readonly planned: readonly PlannedResource[];
   readonly twins: readonly Twins[];
@@ -56,7 +56,7 @@ export async function planOf(steps: readonly PlannedStep[], accounts: Accounts):
   });
   return {
     planned: await Promise.all(planned),
-    twins: twinsAmong(creates.map(({ step, change }) => ({ step, title: change.title }))),
+    twins: twinsAmong(creates),
     silent: added.filter(({ step }) => isSilent(step)).map(({ change }) => change.title),
   };
 }
@@ -74,21 +74,21 @@ function declaredIn({ newState }: PreviewStep, definition: Definition): WantedVa
   return identityKeys(definition).every((key) => wanted.has(key)) ? wanted : undefined;
 }
 
-function twinsAmong(creates: readonly { readonly step: PreviewStep; readonly title: string }[]): Twins[] {
-  const groups = new Map<string, { same: string; resources: string[] }>();
-  for (const { step, title } of creates) {
+function twinsAmong(creates: readonly PlannedStep[]): Twins[] {
+  const identified = creates.flatMap(({ step, change: { title } }) => {
     const definition = definitionOf(step.urn);
     const wanted = declaredIn(step, definition);
-    if (!wanted) continue;
+    if (!wanted) return [];
     const { provider, inputs = {} } = step.newState ?? {};
     const keys = identityKeys(definition);
-    const values = keys.map((key) => wanted.get(key));
-    const identity = JSON.stringify([definition.plural, provider, inputs.account, values]);
-    const group = groups.get(identity) ?? { same: keys.join(" and "), resources: [] };
-    group.resources.push(title);
-    groups.set(identity, group);
-  }
-  return [...groups.values()].filter(({ resources }) => resources.length > 1);
+    const identity = [definition.plural, provider, inputs.account, keys.map((key) => wanted.get(key))];
+    return [{ title, same: keys.join(" and "), identity: JSON.stringify(identity) }];
+  });
+  const groups = [...groupBy(identified, ({ identity }) => identity).values()];
+  return groups.flatMap((group) => {
+    const [{ same } = { same: "" }] = group;
+    return group.length > 1 ? [{ same, resources: group.map(({ title }) => title) }] : [];
+  });
 }
 
 /** Whether a resource can have alert channels and declares none. */
