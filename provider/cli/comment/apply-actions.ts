@@ -7,7 +7,7 @@ import { titleOf } from "../shared/resource-types";
 import { foreignCode, hashLength, shortHash } from "../shared/state-code";
 
 /** One thing that an apply does or runs, and that somebody must have reviewed. */
-export interface ApplyAction {
+interface ApplyAction {
   /** The same in each run for the same action. It does not show values. */
   readonly hash: string;
   /** Such as `Monitor shop: delete`. */
@@ -80,12 +80,9 @@ function actionOf(change: PlannedChange, hash: string): ApplyAction {
   };
 }
 
-/** The digest of an apply that writes nothing. */
-export const nothingToDo = "none";
-
-/** One word for exactly what an apply does. */
+/** One word for exactly what an apply does; `none` if it writes nothing. */
 export function digestOf({ writes, code }: ApplyActions): string {
-  if (writes.length === 0) return nothingToDo;
+  if (writes.length === 0) return "none";
   const hashes = [...writes, ...code].map(({ hash }) => hash);
   return createHash("sha256").update(hashes.sort().join()).digest("hex").slice(0, 20);
 }

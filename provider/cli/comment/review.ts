@@ -30,7 +30,7 @@ const comments = z.array(
 type ReviewComment = z.infer<typeof comments>[number];
 
 /** What was reviewed: the changes of comments, or all of one run by its digest. */
-export type Review = { readonly digest: string } | { readonly comments: readonly ReviewComment[] };
+type Review = { readonly digest: string } | { readonly comments: readonly ReviewComment[] };
 
 /**
  * @param given the digest, or the file with the comments: `-` is the standard input

@@ -11,9 +11,6 @@ import { ok, warning, type Finding } from "../shared/finding";
 import { listOf } from "../shared/quoting";
 import { readableValues } from "../shared/readable-values";
 
-/** The code of a warning about records in the account that people cannot tell apart. */
-export const accountTwinsCode = "account-twins";
-
 /** Reads one kind of record, and says what the server does not show, and what the records use. Throws what the server refuses. */
 export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const { collection, definition } = scope;
@@ -46,7 +43,7 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   for (const { key, ids } of usedIds(definition, listed))
     findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
   for (const twins of twinsAmong(definition, listed))
-    findings.push(warning(accountTwinsCode, `${plural}: ${client.withoutKey(twins)}`));
+    findings.push(warning("account-twins", `${plural}: ${client.withoutKey(twins)}`));
   return findings;
 }
 

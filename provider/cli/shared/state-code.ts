@@ -16,7 +16,7 @@ const dynamicProviderType = "pulumi:providers:pulumi-nodejs";
 const isProvider = (type: string): boolean => type.startsWith("pulumi:providers:");
 
 /** A resource of this package that Pulumi would not hand to this package. */
-export interface ForeignCodeProblem {
+interface ForeignCodeProblem {
   readonly urn: string;
   readonly id: string | undefined;
   readonly message: string;
@@ -80,7 +80,7 @@ function ownPluginAddress(): string {
 }
 
 /** A piece of code or a plugin's address of other packages in state, and the resources that have it. */
-export interface ForeignCode {
+interface ForeignCode {
   readonly hash: string;
   readonly resources: string[];
 }

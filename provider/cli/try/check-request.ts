@@ -37,7 +37,7 @@ const defaults = Object.entries(monitor.fields).map(([key, field]) => [key, fiel
 type CheckFields = z.infer<typeof declared>;
 
 /** The reason for which a monitor is not tried. */
-export interface Skip {
+interface Skip {
   readonly code: "paused" | "maintenance" | "unknown" | "invalid" | "method";
   readonly text: Message;
 }

@@ -23,7 +23,7 @@ const triedMonitor = z.object({
 });
 
 /** The output of `try --json`. */
-export const tryReport = z.object({ monitors: z.array(triedMonitor) });
+const tryReport = z.object({ monitors: z.array(triedMonitor) });
 
 export type TriedMonitor = z.infer<typeof triedMonitor>;
 export type TryReport = z.infer<typeof tryReport>;
