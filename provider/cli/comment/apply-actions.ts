@@ -20,7 +20,7 @@ interface ApplyAction {
 
 /** All that an apply does and runs. */
 export interface ApplyActions {
-  /** What writes: the program's changes, and the drift that they set back. */
+  /** What writes: the program's changes, and the drift that an apply sets back. */
   readonly writes: readonly ApplyAction[];
   /** The code of other packages in state. */
   readonly code: readonly ApplyAction[];

@@ -126,7 +126,7 @@ interface Facts extends Omit<Content, "isOfMerge" | "isWhole"> {
   readonly isPreviewed: boolean;
   readonly isDrift: boolean;
   readonly isDriftUnreadable: boolean;
-  /** Of a preview that has a result. */
+  /** What merging does, in one sentence; undefined if that is not known. */
   readonly effect: string | undefined;
   /** How many resources the stack has. */
   readonly total: number;
@@ -135,7 +135,7 @@ interface Facts extends Omit<Content, "isOfMerge" | "isWhole"> {
 }
 
 function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts {
-  // In CI, a command that failed is the reason why a later one has left no file.
+  // In CI, a step before may have failed, so that a later one has written no file.
   const textAt = (path: string | undefined): string | undefined => {
     const file = resolve(cwd, path ?? "");
     return path && exists(file) ? readText(file) : undefined;
@@ -236,7 +236,7 @@ function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }
   );
 }
 
-/** Why no `up` must follow, and how to go on; undefined if it may. */
+/** Why `up` must not follow, and how to go on; undefined if it may. */
 function stopText(
   { reviewed, maxDeletes }: CommentOptions,
   facts: Facts,

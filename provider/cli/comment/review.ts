@@ -23,18 +23,18 @@ const comments = z.array(
     pull: z.optional(z.union([z.string(), z.number()])),
     /** The head commit of the pull request. */
     head: z.optional(z.string()),
-    /** Its deletes were allowed, whatever the limit. */
+    /** Whether its deletes are allowed, however many. */
     deletes: z.optional(z.boolean()),
   }),
 );
 type ReviewComment = z.infer<typeof comments>[number];
 
-/** What was reviewed: the changes of comments, or all of one run by its digest. */
+/** What was reviewed: the changes in comments, or all changes of one run, by their digest. */
 type Review = { readonly digest: string } | { readonly comments: readonly ReviewComment[] };
 
 /**
  * @param given the digest, or the file with the comments: `-` is the standard input
- * @param resolve makes a path of a file's name
+ * @param resolve makes a path from a file's name
  */
 export function readReview(given: string, resolve: (path: string) => string): Review {
   if (given.trim() === "") return { comments: [] };

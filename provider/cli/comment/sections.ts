@@ -103,7 +103,7 @@ function changesSection(heading: string, changes: readonly PlannedChange[], valu
   return { heading, open: `${fence}diff`, close: fence, items };
 }
 
-/** What tells the resource from others, on its line. */
+/** What the line of a resource shows after its name. */
 function detailOf(change: PlannedChange, value: ShowValue): string {
   const { operation, importId, recordId, recordNames, account, isDeletedFirst, isLeftover, isRetained } =
     change;
@@ -120,7 +120,7 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
   ].join("");
 }
 
-/** The properties that change; of another package's resource none. */
+/** The properties that change; none for a resource of another package. */
 function propertyLines({ operation, urn, properties, secrets }: PlannedChange, value: ShowValue): string[] {
   const definition = findDefinition(parseUrn(urn).type);
   if (!definition || operation === "import" || operation === "delete") return [];

@@ -12,11 +12,11 @@ import type { Accounts, SimilarRecord } from "./accounts";
 interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   /** The id of the record that an import takes. */
   readonly record: string | undefined;
-  /** Of a create: the records of the same name (a monitor: and URL), beside which it makes another one. */
+  /** The records with the same name (a monitor: and URL), if the resource is to be created: it would be another one. */
   readonly namesakes: readonly SimilarRecord[];
 }
 
-/** Resources that are to create records with the same values of what people know them by. */
+/** New resources whose records people could not tell apart. */
 interface Twins {
   /** What is the same: `name and url`, for example. */
   readonly same: string;

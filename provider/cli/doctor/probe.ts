@@ -11,7 +11,7 @@ import { ok, warning, type Finding } from "../shared/finding";
 import { listOf } from "../shared/quoting";
 import { readableValues } from "../shared/readable-values";
 
-/** Reads one kind of record, and says what the server does not show, and what the records use. Throws what the server refuses. */
+/** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
 export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const { collection, definition } = scope;
   const { client } = collection;

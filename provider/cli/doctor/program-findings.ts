@@ -66,7 +66,7 @@ export function programFindings({
   ];
 }
 
-/** Names a record of the same name, whose it is, and the properties that differ. */
+/** Names a similar record, the resource that has it, and the properties that differ. */
 function differenceText({ id, differs, owner }: SimilarRecord): string {
   const whose = owner === undefined ? "" : `, which ${owner} has,`;
   return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;

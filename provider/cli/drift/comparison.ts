@@ -17,9 +17,9 @@ import type { DriftedResource } from "./report";
 /** The result of comparing one resource. */
 export interface ComparedResource {
   readonly drift?: DriftedResource;
-  /** The reason for which the resource could not be compared. */
+  /** Why the resource could not be compared. */
   readonly problem?: string;
-  /** The problem is the account's key. */
+  /** Whether the problem is the account's key. */
   readonly isKeyRefused?: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface StateProvider {
   readonly firstComparisons: Map<unknown, Promise<ComparedResource>>;
 }
 
-/** Finds the provider of each resource in a state. All that Pulumi has made of the stack's configuration are one. */
+/** Finds the provider of each resource in a state. Those that Pulumi has made from the stack's configuration count as one. */
 export function providersOf(
   state: readonly StateResource[],
   settings: CommandSettings,

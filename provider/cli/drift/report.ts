@@ -18,7 +18,7 @@ const driftedResource = z.object({
   /** The record's name in state, unless it is secret. */
   record: z.optional(z.string()),
   outcome: z.enum(["changed", "gone", "another record"]),
-  /** The properties that differ or, of a record that is gone, those that named it. A secret has no values. */
+  /** The properties that differ or, if the record is gone, those that identify it. A secret one has no values. */
   properties: z.array(
     z.object({
       property: z.string(),
@@ -27,7 +27,7 @@ const driftedResource = z.object({
       secret: z.boolean(),
     }),
   ),
-  /** The explanation of anything but a change. */
+  /** What has happened, unless the outcome is `changed`. */
   message: z.optional(z.string()),
 });
 

@@ -9,7 +9,7 @@ import { parseAs } from "./json";
 
 const manifest = z.object({ dependencies: z.object({ "pulumi-uptime": z.string() }) });
 
-/** The dependency that gives a project this package: its version or, if it did not come from a registry, a file of the project. */
+/** How a project depends on this package: by its version or, if it did not come from a registry, by a file of the project. */
 export function dependency(from = __dirname): string {
   const { folder, version } = packageAbove(from);
   const modules = dirname(folder);

@@ -12,7 +12,7 @@ export interface Section {
 /** It is shown whole, in its short form, or not at all. */
 interface Item {
   readonly text: string;
-  /** It goes before anything that is shown whole. A row of a table has none. */
+  /** All short forms get room before any item is shown whole. A row of a table has none. */
   readonly short?: string;
 }
 

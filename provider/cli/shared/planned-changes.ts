@@ -52,7 +52,7 @@ export function countTexts(counts: OperationCounts): string[] {
 export interface PlannedChange {
   readonly operation: PlannedOperation;
   readonly urn: string;
-  /** Such as `Monitor shop`; with the whole type for a resource of another package. */
+  /** For example `Monitor shop`; a resource of another package has its whole type. */
   readonly title: string;
   /** The id of the record that an import takes. */
   readonly importId: string | undefined;
@@ -65,7 +65,7 @@ export interface PlannedChange {
   readonly isDeletedFirst: boolean;
   /** A delete of a record that an earlier run has replaced and could not delete. */
   readonly isLeftover: boolean;
-  /** Options that say what may become of the record. */
+  /** The options `protect` and `retainOnDelete`. */
   readonly isProtected: boolean;
   readonly isRetained: boolean;
   readonly properties: readonly PlannedProperty[];
@@ -80,9 +80,9 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes, what matters most first, and by name. The stack itself is none. */
+/** What a preview changes, what matters most first, then by name. The stack itself is left out. */
 export interface PlannedChanges {
-  /** Of this package. */
+  /** Changes of this package's resources. */
   readonly own: readonly PlannedChange[];
   readonly others: readonly PlannedChange[];
 }
@@ -91,7 +91,7 @@ export function plannedChanges({ steps }: Preview): PlannedChanges {
   const all = (steps ?? []).filter((step) => !isStack(step));
   const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all)];
   const weight = ({ operation }: PlannedChange): number => operations.indexOf(operation);
-  // The engine's order is another one in each run.
+  // The engine's order changes from run to run.
   const sorted = changes.sort(
     (a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn),
   );
@@ -99,7 +99,7 @@ export function plannedChanges({ steps }: Preview): PlannedChanges {
   return { own: sorted.filter(isOwn), others: sorted.filter((change) => !isOwn(change)) };
 }
 
-/** The deletes that are no part of a replacement of this run. */
+/** The deletes of records that an earlier run has replaced. */
 function leftovers(steps: readonly PreviewStep[]): PlannedChange[] {
   const key = ({ urn, oldState }: PreviewStep): string => JSON.stringify([urn, oldState?.id]);
   const replaced = new Set(steps.filter(({ op }) => op === "replace").map(key));
@@ -126,7 +126,7 @@ export function unknownSteps({ steps }: Preview): string[] {
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackType;
 
-/** The counts of all resources but the stack. Unlike in Pulumi, the import of a dynamic resource is no create. */
+/** The counts of all resources except the stack. What Pulumi counts as the create of a dynamic resource may be an import. */
 export function summaryOf(preview: Preview): OperationCounts {
   const { own, others } = plannedChanges(preview);
   const same = preview.changeSummary?.same ?? 0;
@@ -190,7 +190,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
   }
 }
 
-/** The id of a resource's record, and what people know it by. */
+/** The id of a resource's record, and its name and URL unless they are secret. */
 function recordIn(
   urn: string,
   state: PreviewStep["oldState"],
@@ -210,7 +210,7 @@ function accountOf(state: PreviewStep["oldState"]): string | undefined {
   return provider === "" || isDefaultProvider(provider) ? undefined : parseUrn(provider).name;
 }
 
-/** Properties without those that Pulumi hides too. */
+/** The properties that Pulumi shows too. */
 function visibleIn(properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { importId: _, ...visible } = withoutHidden(properties);
   return visible;

@@ -19,7 +19,7 @@ const stepState = z.looseObject({
   retainOnDelete: z.optional(z.boolean()),
 });
 
-/** What is used here of what `pulumi preview --json --show-replacement-steps` prints. */
+/** The parts of what `pulumi preview --json --show-replacement-steps` prints that are used here. */
 export const previewReport = z.looseObject({
   steps: z.nullish(
     z.array(
@@ -28,7 +28,7 @@ export const previewReport = z.looseObject({
         urn: z.string(),
         oldState: z.optional(stepState),
         newState: z.optional(stepState),
-        /** By the path of a property or of its part; of native resources only. */
+        /** By property path. Only native resources have it. */
         detailedDiff: z.nullish(z.record(z.string(), z.unknown())),
       }),
     ),

@@ -45,7 +45,7 @@ export interface CommandSettings {
   readonly accounts: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
   readonly forAccount: SettingsOfAccount;
-  /** The same of an explicit provider, from its own settings. */
+  /** The settings of an explicit provider, from its own properties. */
   readonly forProvider: (given: Properties) => SettingsOfAccount;
 }
 
@@ -88,7 +88,7 @@ export async function commandSettings(
 /**
  * The settings of a command that works without a stack too: in a project, also those of its stack.
  *
- * @param isAsked the options name the stack, so that one that cannot be read is an error and not only a warning
+ * @param isAsked whether the options need the stack; if so, a stack that cannot be read is an error and not a warning
  */
 export async function settingsInFolder(
   options: SettingOptions,

@@ -36,7 +36,7 @@ const defaults = Object.entries(monitor.fields).map(([key, field]) => [key, fiel
 /** The fields that say what a monitor sends, and when it alerts at once. */
 type CheckFields = z.infer<typeof declared>;
 
-/** The reason for which a monitor is not tried. */
+/** Why a monitor is not tried. */
 interface Skip {
   readonly code: "paused" | "maintenance" | "unknown" | "invalid" | "method";
   readonly text: Message;
@@ -83,7 +83,7 @@ export function checkOf({ values, missing }: ReadMonitor, anyMethod: boolean, no
 /** The API does not say in which time zone the window is. */
 function isWindowOpen({ maintenanceStartAt, maintenanceEndAt }: CheckFields, now: Date): boolean {
   const [start, end] = [maintenanceStartAt, maintenanceEndAt].map((text) => Date.parse(`${text}Z`));
-  // A missing or unreadable one is not a number, and compares as false.
+  // A missing or unreadable time is NaN, and no comparison with it is true.
   return start !== undefined && end !== undefined && start <= now.getTime() && now.getTime() < end;
 }
 
@@ -94,10 +94,10 @@ function headersOf(
   const headers = requestHeaders.map(({ key, value }) => [key, value] as const);
   const [user, secret] =
     requestAuthUsername === ""
-      ? // Unlike others, this decodes what is malformed too.
+      ? // Unlike decodeURIComponent, this takes malformed text too.
         [unescape(username), unescape(password)]
       : [requestAuthUsername, requestAuthPassword];
-  // A header that is declared is what the monitor sends.
+  // If the header is declared, the monitor sends that one.
   if (user === "" || headers.some(([key]) => /^authorization$/i.test(key))) return headers;
   return [...headers, ["authorization", `Basic ${Buffer.from(`${user}:${secret}`).toString("base64")}`]];
 }

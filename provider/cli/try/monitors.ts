@@ -16,13 +16,13 @@ import { managedResources, secretPropertiesOf, type Deployment } from "../shared
 import type { CommandContext } from "../shared/terminal";
 import { listen } from "./told-inputs";
 
-/** A monitor with what is known of it. */
+/** What is known of a monitor. */
 export interface ReadMonitor {
   /** Such as `Monitor shop`. */
   readonly title: string;
-  /** Of a resource. */
+  /** Undefined if it is a record of an account and not a resource of a stack. */
   readonly urn?: string;
-  /** Of a record that exists. */
+  /** Undefined if there is no record yet. */
   readonly id?: string;
   /** By property. Secrets are in the clear. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export async function previewedMonitors(location: StackLocation): Promise<ReadMo
       ...(id !== undefined && { id }),
       values: decodeDeclared({ ...shown, ...Object.fromEntries(secrets) }),
       secret: new Set([...alwaysSecret, ...hidden]),
-      // The engine asks a provider nothing whose own settings are not known yet.
+      // The engine does not call a provider whose own settings are not known yet.
       missing: new Map(
         untold.map(([key]) => [key, "is secret, and its provider is not known before `pulumi up`"]),
       ),

@@ -45,15 +45,15 @@ export class NoAnswer extends Error {
   }
 }
 
-/** A browser follows twenty, curl fifty; no page of a monitor needs more than these. */
+/** Browsers follow twenty, curl fifty; no page that is monitored needs more than these. */
 const mostRedirects = 10;
-/** A page to be looked through is longer by mistake. */
+/** The most bytes of a page in which a text is looked for. */
 const textLimit = 8 * 1024 * 1024;
 
 /** Sends the requests of monitors. */
 export class Sender {
   private readonly slots = new Slots(8);
-  // Loading it takes a tenth of a second, and most commands send nothing by it.
+  // Loading it takes a tenth of a second, and most commands do not use it.
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   private readonly undici = require("undici") as typeof Undici;
 
@@ -67,7 +67,7 @@ export class Sender {
     let { url, method } = request;
     let hasLeft = false;
     for (;;) {
-      // What has gone elsewhere once may have been sent back on purpose.
+      // The other origin may redirect back to the first one to make it act on the headers.
       hasLeft ||= url.origin !== request.url.origin;
       const headers = hasLeft ? [] : request.headers;
       const response = await this.slots.run(url.hostname, () =>
@@ -88,7 +88,7 @@ export class Sender {
   private async sendOne(request: MonitorRequest, redirects: readonly URL[]): Promise<SingleAnswer> {
     const { url, method, needsText } = request;
     const isForProxy = isProxied(url);
-    // The proxy looks names up by itself.
+    // The proxy itself looks up names.
     if (isForProxy ? await leadsToLinkLocal(url) : isLinkLocal(url.hostname)) throw linkLocal(redirects);
     const signal = AbortSignal.timeout(this.timeout);
     let certificateEnd: Date | undefined;
@@ -100,7 +100,7 @@ export class Sender {
         dispatcher,
         signal,
       });
-      // It is destroyed before its end if nobody needs it.
+      // The body is destroyed before its end if the text is not needed.
       body.on("error", () => undefined);
       const location = redirectOf(statusCode, headers.location, url);
       const isRead = needsText && location === undefined;
@@ -170,7 +170,7 @@ async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<
   return { content: decode(bytes, headers["content-type"]), isWhole: size <= textLimit };
 }
 
-/** Only some headers that a monitor declares make a server compress. */
+/** A server compresses only if a monitor declares a header that allows it. */
 function decompress(bytes: Buffer, encoding: Headers[string]): Buffer {
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
   const options = { maxOutputLength: 4 * textLimit };
@@ -200,7 +200,7 @@ function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: r
   if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocal(redirects);
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED")
     return new NoAnswer("request-headers", ["requestHeaders has a header that cannot be sent from here"]);
-  // A bug is none of the server's.
+  // An error without a code is a bug, and not the server's answer.
   if (!isLate && code === undefined && errors.length === 0) return error;
   if (isLate || code === "UND_ERR_CONNECT_TIMEOUT")
     return new NoAnswer("unreachable", [`no whole response within ${timeout / 1000} s`], redirects);

@@ -4,7 +4,7 @@ interface Queued {
   readonly start: () => void;
 }
 
-/** Runs work for hosts: one piece a host at a time, and so many in all. */
+/** Runs work for hosts: one piece at a time for each host, and at most `most` pieces in all. */
 export class Slots {
   private readonly busy = new Set<string>();
   private readonly queue: Queued[] = [];

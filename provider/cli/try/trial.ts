@@ -11,7 +11,7 @@ import { NoAnswer, type MonitorAnswer, type Sender } from "./sender";
 interface TrialOptions {
   /** Send methods that may change something on a server. */
   readonly anyMethod: boolean;
-  /** The keys in use. */
+  /** The API keys in use. */
   readonly secrets: Iterable<string>;
 }
 
