@@ -6,9 +6,16 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { exists, readText } from "../shared/files";
 import { parseAs } from "../shared/json";
-import { escapeInvisible, listOf } from "../shared/quoting";
+import { printable, listOf } from "../shared/quoting";
 import { markerIn } from "./marker";
-import { digestIn, digestOf, digestOfCode, hashesIn, type Operation, type Operations } from "./operations";
+import {
+  digestIn,
+  digestOf,
+  hashesIn,
+  partialDigest,
+  type ApplyAction,
+  type ApplyActions,
+} from "./apply-actions";
 
 /** The label of a pull request that allows more deletes than `--max-deletes`. */
 export const deletesLabel = "allow-deletes";
@@ -23,7 +30,7 @@ const comments = z.array(
     pull: z.optional(z.union([z.string(), z.number()])),
     /** The head commit of the pull request. */
     head: z.optional(z.string()),
-    /** Its deletes were allowed, whatever the limit. */
+    /** Whether its deletes are allowed, however many. */
     deletes: z.optional(z.boolean()),
     /** It was applied already: only the code that it shows in state still counts. */
     applied: z.optional(z.boolean()),
@@ -31,8 +38,8 @@ const comments = z.array(
 );
 type ReviewComment = z.infer<typeof comments>[number];
 
-/** What was reviewed: the changes of the comments on one stack, or all of one run by its digest. */
-export type Review =
+/** What was reviewed: the changes in comments on one stack, or all changes of one run, by their digest. */
+type Review =
   | { readonly digest: string }
   | {
       readonly comments: readonly ReviewComment[];
@@ -43,7 +50,7 @@ export type Review =
 /**
  * @param given the digest, or the file with the comments: `-` is the standard input
  * @param title what the comments are about, in their first lines
- * @param resolve makes a path of a file's name
+ * @param resolve makes a path from a file's name
  */
 export function readReview(given: string, title: string, resolve: (path: string) => string): Review {
   if (given.trim() === "") return { comments: [], title };
@@ -64,10 +71,10 @@ export function readReview(given: string, title: string, resolve: (path: string)
 }
 
 /** Why nothing must be previewed: Pulumi may run code that was not reviewed. */
-export function codeReasons(code: readonly Operation[], review: Review): string[] {
+export function codeReasons(code: readonly ApplyAction[], review: Review): string[] {
   if (code.length === 0) return [];
   if ("digest" in review)
-    return review.digest.startsWith(digestOfCode(code))
+    return review.digest.startsWith(partialDigest(code))
       ? []
       : [`The digest ${review.digest} is that of other code than ${titlesOf(code)}.`];
   const { code: reviewed, problems } = hashesOf(review);
@@ -77,16 +84,16 @@ export function codeReasons(code: readonly Operation[], review: Review): string[
 }
 
 /** Why an apply must not follow: it does something that was not reviewed. */
-export function reviewReasons(operations: Operations, review: Review): string[] {
-  const { writes, code } = operations;
+export function reviewReasons(actions: ApplyActions, review: Review): string[] {
+  const { writes, code } = actions;
   if (writes.length === 0) return [];
-  const digest = digestOf(operations);
+  const digest = digestOf(actions);
   if ("digest" in review)
     return review.digest === digest
       ? []
       : [`The digest ${review.digest} is that of other changes than those listed above.`];
   const { changes, code: reviewedCode, problems } = hashesOf(review);
-  const isReviewed = ({ hash, leftoverOf }: Operation): boolean =>
+  const isReviewed = ({ hash, leftoverOf }: ApplyAction): boolean =>
     [hash, leftoverOf].some((one) => one !== undefined && changes.has(one));
   const missing = [
     ...writes.filter((one) => !isReviewed(one)),
@@ -102,9 +109,9 @@ export function reviewReasons(operations: Operations, review: Review): string[] 
   return [`${of} ${missing.length === 1 ? "was" : "were"} not reviewed: ${titlesOf(missing)}.${faults}`];
 }
 
-const titlesOf = (operations: readonly Operation[]): string =>
+const titlesOf = (actions: readonly ApplyAction[]): string =>
   listOf(
-    operations.map(({ title }) => escapeInvisible(title)),
+    actions.map(({ title }) => printable(title)),
     mostNamed,
   );
 
@@ -149,7 +156,7 @@ function hashesOf({ comments, title }: Extract<Review, { comments: unknown }>): 
  * @param total how many resources the stack has
  */
 export function lossReason(
-  { writes }: Operations,
+  { writes }: ApplyActions,
   total: number,
   most: string,
   review: Review = { comments: [], title: "" },

@@ -5,7 +5,7 @@ import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
-import { parseUrn } from "../../common/urn";
+import { nameInStack } from "../../common/urn";
 import { isEmpty, isObject, type Value } from "../../common/values";
 import { newClaim } from "../../lifecycle/claims";
 import { create } from "../../lifecycle/create";
@@ -65,7 +65,7 @@ export class PluginResources {
         old: isInState && !isImported(oldInputs) ? decodeInputs(this.front.definition, oldInputs) : undefined,
         options: this.requestOptions(request),
       },
-      name: nameOf(urn),
+      name: nameInStack(urn),
       news,
       refusals: problem ? [problem] : [],
     });
@@ -111,7 +111,7 @@ export class PluginResources {
     const options = this.requestOptions(request);
     if (isImport) return this.import(request);
     if (!isManaged(oldOutputs)) {
-      const found = await this.front.readOnly(id, { ...oldOutputs, ...oldInputs }, options);
+      const found = await this.front.readForGet(id, { ...oldOutputs, ...oldInputs }, options);
       if (!found) return undefined;
       // `pulumi do … patch` asks so, and lays its changes over these inputs. For `get` the engine keeps the program's.
       if (isInState(oldOutputs) || Object.keys(oldInputs).length > 0) return { id, ...found };
@@ -195,14 +195,8 @@ export class PluginResources {
 
   private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {
     const run = this.front.runOptions(oldOutputs);
-    return { ...run, urn, owner: ownerOf(nameOf(urn)), timeout, ignoreChanges };
+    return { ...run, urn, owner: ownerOf(nameInStack(urn)), timeout, ignoreChanges };
   }
-}
-
-/** What tells a resource from others in its stack: its URN without stack and project, which may get other names. */
-function nameOf(urn: string): string {
-  const { types, name } = parseUrn(urn);
-  return `${types}::${name}`;
 }
 
 /** The paths at which two different values of a property differ. */

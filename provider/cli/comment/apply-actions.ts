@@ -1,52 +1,52 @@
 import { createHash } from "node:crypto";
 
 import type { DriftReport } from "../drift/report";
-import { changeOf, type PlannedChange, type PlannedChanges, type Preview } from "../shared/preview";
-import { isOwn, titleOf } from "../shared/resource-types";
+import { changeOf, type PlannedChange, type PlannedChanges } from "../shared/planned-changes";
+import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
+import { isOwn, titleOf } from "../shared/resource-types";
 import { foreignCode, hashLength, shortHash } from "../shared/state-code";
 
-/** Something that an apply does, and that somebody must have reviewed. */
-export interface Operation {
-  /** The same for the same operation, in whatever run. It tells nothing of values. */
+/** One thing that an apply does or runs, and that somebody must have reviewed. */
+export interface ApplyAction {
+  /** The same in each run for the same action. It does not show values. */
   readonly hash: string;
   /** Such as `Monitor shop: delete`. */
   readonly title: string;
   /** It deletes a record or resource, or replaces it. */
   readonly isLoss?: boolean;
-  /** The hashes of what is left to a later run if this one fails in the middle: reviewed with this. */
+  /** If an apply fails in the middle: the hashes of what it may leave to a later run, reviewed with this. */
   readonly leftovers?: readonly string[];
-  /** Of an update: the hash among the leftovers of what sets the same resource to the same values. */
+  /** If it is an update: the hash among the leftovers of what sets the resource to the same values. */
   readonly leftoverOf?: string | undefined;
 }
 
-/** What an apply does and runs. */
-export interface Operations {
-  /** What writes: the program's changes, and the drift that they set back. A create that was cut off before is two of them. */
-  readonly writes: readonly Operation[];
+/** All that an apply does and runs. */
+export interface ApplyActions {
+  /** What writes: the program's changes, and the drift that an apply sets back. A create that was cut off before is two of them. */
+  readonly writes: readonly ApplyAction[];
   /** The code of other packages in state. */
-  readonly code: readonly Operation[];
+  readonly code: readonly ApplyAction[];
   /** The code that the program declares, as far as the preview shows it: it is in state after an apply. */
   readonly programCode: readonly string[];
 }
 
 /** @param valuesOf a keyed hash of the values of a resource, its secrets among them, by its URN */
-export function operationsOf(
+export function applyActions(
   preview: Preview,
   { own, others }: PlannedChanges,
   drift: DriftReport | undefined,
   valuesOf: (urn: string) => string | undefined,
-): Operations {
-  const steps = preview.steps ?? [];
-  const creates = createsOf(steps, valuesOf);
+): ApplyActions {
+  const creates = createHashes(preview, valuesOf);
   const changes = [
     ...own.map((change) => {
       const hash = hashOfOwn(change, valuesOf(change.urn));
       const isMade = change.operation !== "delete";
-      return operationOf(change, hash, isMade ? restOf(creates.get(change.urn)) : undefined);
+      return actionOf(change, hash, isMade ? restOf(creates.get(change.urn)) : undefined);
     }),
     // Their values may be new in each preview, and the comment does not show them.
-    ...others.map((change) => operationOf(change, shortHash([change.operation, change.urn]))),
+    ...others.map((change) => actionOf(change, shortHash([change.operation, change.urn]))),
   ];
   const edits = (drift?.drifted ?? []).map((one) => {
     const create = creates.get(one.urn);
@@ -63,11 +63,11 @@ export function operationsOf(
     title: `${title}: a run was killed while it created it`,
   }));
   const writes = [...changes, ...edits, ...interrupted];
-  return { writes, code: codeOperations(drift?.code ?? []), programCode: codeIn(preview) };
+  return { writes, code: codeActions(drift?.code ?? []), programCode: codeIn(preview) };
 }
 
 /** The code of other packages in state, which Pulumi runs. */
-export function codeOperations(code: DriftReport["code"]): Operation[] {
+export function codeActions(code: DriftReport["code"]): ApplyAction[] {
   return code.map(({ hash, address, resources }) => ({
     hash,
     title: `code in state of ${listOf(resources, 3)} (${address ?? hash})`,
@@ -94,12 +94,12 @@ export function pendingChanges(
 }
 
 /** By its URN, the hash of the create that would bring what the program declares of a resource, whatever state has of it. */
-function createsOf(
-  steps: NonNullable<Preview["steps"]>,
+function createHashes(
+  { steps }: Preview,
   valuesOf: (urn: string) => string | undefined,
 ): Map<string, string> {
   return new Map(
-    steps.flatMap(({ urn, newState }) => {
+    (steps ?? []).flatMap(({ urn, newState }) => {
       const create = newState && isOwn({ urn }) ? changeOf({ op: "create", urn, newState }) : undefined;
       return create ? [[urn, hashOfOwn(create, valuesOf(urn))] as const] : [];
     }),
@@ -112,21 +112,20 @@ function restOf(create: string | undefined): string | undefined {
 }
 
 function hashOfOwn(change: PlannedChange, values: string | undefined): string {
-  const { operation, urn, importId, record, account, provider, isProtected, isRetained } = change;
+  const { operation, urn, importId, recordId, account, provider, isProtected, isRetained } = change;
   const { properties, secrets } = change;
-  const [id] = record;
   const changed = properties.map(({ property, before, after }) => JSON.stringify([property, before, after]));
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return shortHash([
-    ...[operation, urn, importId, id, account, provider, isProtected, isRetained],
+    ...[operation, urn, importId, recordId, account, provider, isProtected, isRetained],
     changed.sort(),
     isSecretSent ? values : undefined,
   ]);
 }
 
-function operationOf(change: PlannedChange, hash: string, rest?: string): Operation {
-  const { title, operation, isLeftover, urn, record } = change;
-  const oldRecord = shortHash(["leftover", urn, record[0]]);
+function actionOf(change: PlannedChange, hash: string, rest?: string): ApplyAction {
+  const { title, operation, isLeftover, urn, recordId } = change;
+  const oldRecord = shortHash(["leftover", urn, recordId]);
   return {
     hash: isLeftover ? oldRecord : hash,
     title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
@@ -136,36 +135,34 @@ function operationOf(change: PlannedChange, hash: string, rest?: string): Operat
   };
 }
 
-/** The digest of an apply that writes nothing. */
-export const nothingToDo = "none";
-
-/** One word for exactly what an apply does and runs. It begins with the word for the code, which is known before a preview. */
-export function digestOf({ writes, code }: Pick<Operations, "writes" | "code">): string {
-  return writes.length === 0 ? nothingToDo : `${digestOfCode(code)}${digestOfAll(writes)}`;
+/**
+ * One word for exactly what an apply does and runs; `none` if it writes nothing. It begins with the word for the code, which is
+ * known before a preview.
+ */
+export function digestOf({ writes, code }: ApplyActions): string {
+  return writes.length === 0 ? "none" : `${partialDigest(code)}${partialDigest(writes)}`;
 }
 
-/** One word for the code of other packages in state. */
-export const digestOfCode = (code: readonly Operation[]): string => digestOfAll(code);
-
-function digestOfAll(operations: readonly Operation[]): string {
-  const hashes = operations.map(({ hash }) => hash).sort();
+/** Half of a digest. */
+export function partialDigest(actions: readonly ApplyAction[]): string {
+  const hashes = actions.map(({ hash }) => hash).sort();
   return createHash("sha256").update(hashes.join()).digest("hex").slice(0, 16);
 }
 
-/** Whether a text is such a word; by hand, it may be pasted with what was around it. */
+/** The digest in a text; undefined if there is none. Somebody may have pasted it with what was around it. */
 export function digestIn(text: string): string | undefined {
   return /^[\s.`"']*((?:[\da-f]{16}){1,2})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
 }
 
 /**
- * All hashes in one word, for the comment's first line. Those of what a failed run leaves come last: there may be no room.
+ * All hashes in one word, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
  *
  * @param most the most characters that there is room for
  * @returns undefined if there is no room
  */
-export function hashesText({ writes, code, programCode }: Operations, most: number): string | undefined {
+export function hashesText({ writes, code, programCode }: ApplyActions, most: number): string | undefined {
   const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
-  const leftovers = writes.flatMap(({ leftovers = [] }) => leftovers);
+  const leftovers = writes.flatMap((action) => action.leftovers ?? []);
   return [[...hashes, ...leftovers], hashes]
     .map((some) => [...new Set(some)].sort().join(""))
     .find((text) => text.length <= most);
