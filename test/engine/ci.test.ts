@@ -389,7 +389,7 @@ describe.each(platforms)("%s", (_, Kind) => {
       expect(again).toMatchObject({ code: 0 });
       expect(project.names).toEqual(["Site", "a", "c", "d", "e"]);
       expect(recordOf(emulator.monitors, "c")).toMatchObject({ interval: 60 });
-      expect(recordOf(emulator.monitors, "e")).toMatchObject({ pause: 1 });
+      expect(recordOf(emulator.monitors, "e")).toMatchObject({ pause: true });
       expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
     },
   );

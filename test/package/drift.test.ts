@@ -209,6 +209,27 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
   expect(emulator.writes()).toEqual([]);
 });
 
+test("what a failed run has not brought is no drift; what was edited since is", async () => {
+  const [part, replaced] = await state({
+    part: { ...home, name: "Part", interval: 60, sslAlertDays: 7 },
+    replaced: { ...home, name: "Replaced" },
+  });
+  // A partial failure stores what the record has: here, the create was not followed by the update that pauses it.
+  writeState([
+    {
+      ...part,
+      inputs: { ...part?.inputs, pause: true },
+      outputs: { ...part?.outputs, pause: false, __partial: true },
+    },
+    { ...replaced, pendingReplacement: true },
+  ]);
+  emulator.monitors.remove(2);
+  expect(await drift()).toMatchObject({ code: 0, stdout: "1 resource compared, no drift.\n" });
+  emulator.monitors.edit(1, { interval: 300 });
+  expect(rowsIn(await drift())).toContain("Monitor part  1  interval  60  300");
+  expect((await drift()).stdout).not.toContain("pause");
+});
+
 test("encrypted secrets in state are an error that names --show-secrets", async () => {
   const secret = { ...home, requestHeaders: [{ key: "A", value: "s3cret-1" }] };
   await state({ home: secret, shop: { name: "shop.example" } }, { form: "ciphertext" });

@@ -99,11 +99,14 @@ function driftOfGone(clear: ClearResource): DriftedResource {
 
 /** The managed properties that the record has with another value. */
 function changedProperties(
-  { definition, resource, inputs, isSecret }: ClearResource,
+  { definition, resource, inputs, outputs: stored, isSecret }: ClearResource,
   { outputs }: State,
 ): DriftedResource["properties"] {
   const { values: found } = outputs;
   const declared = decodeInputs(definition, inputs);
+  // What a create or update has not brought is set by the next `up`, and a preview shows it: nobody has edited it.
+  const { isPartial, values: last } = decodeOutputs(definition, stored);
+  const edited = isPartial ? changedKeys(definition, outputs, { ...declared, values: last }) : undefined;
   // The inputs of a `pulumi import` leave out defaults, although these are managed.
   const defaults = Object.entries(definition.fields).flatMap(([key, field]) =>
     field.default === undefined || found[key] === undefined ? [] : [[key, field.default] as const],
@@ -112,6 +115,7 @@ function changedProperties(
   const ignoreChanges = resource.ignoreChanges ?? decodeOptions(inputs).ignoreChanges;
   return changedKeys(definition, outputs, { ...declared, values: managed })
     .filter((property) => !pathsInclude(ignoreChanges, property))
+    .filter((property) => edited?.includes(property) ?? true)
     .map((property) => {
       if (isSecret(property)) return { property, secret: true };
       return {

@@ -16,6 +16,8 @@ const stateResource = z.looseObject({
   additionalSecretOutputs: z.nullish(z.array(z.string())),
   /** It was replaced, and is still to be deleted. */
   delete: z.optional(z.boolean()),
+  /** Its record is deleted already, and the replacement is not made yet. */
+  pendingReplacement: z.optional(z.boolean()),
   /** Only read, not managed. */
   external: z.optional(z.boolean()),
   /** The provider's URN and id. */
@@ -50,12 +52,13 @@ export interface ManagedResource {
   readonly resource: StateResource;
 }
 
-/** The resources of this package in a state that are neither only read nor about to be deleted. */
+/** The resources of this package in a state that have a record and manage it. One that is to be deleted does not. */
 export function managedResources({ deployment }: Deployment): ManagedResource[] {
   return (deployment.resources ?? []).flatMap((resource) => {
     const definition = findDefinition(resource.type);
-    const { id, external, delete: isLeaving } = resource;
-    return definition && id !== undefined && !external && !isLeaving ? [{ definition, resource }] : [];
+    const { id, external, delete: isLeaving, pendingReplacement: isDeleted } = resource;
+    const isManaged = id !== undefined && !external && !isLeaving && !isDeleted;
+    return definition && isManaged ? [{ definition, resource }] : [];
   });
 }
 
