@@ -90,7 +90,11 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
         ? monitor.import(urn, id, declared)
         : program.resource().up({ ...declared, importId: id }),
     );
-    expect(failure).toContain("url differs from what monitor 1 has (both are secret, so neither is shown)");
+    expect(failure).toContain(
+      monitor.import
+        ? "import of a monitor whose url is a secret is not possible"
+        : "url differs from what monitor 1 has (both are secret, so neither is shown)",
+    );
     expect(failure).not.toContain(token);
   });
 

@@ -8,7 +8,7 @@ import { unknown } from "../../common/unknown";
 import { isEmpty, type Value } from "../../common/values";
 import type { Outputs } from "../../lifecycle/resource";
 import type { InputProblem } from "../../lifecycle/validate";
-import { withoutMarks } from "../request";
+import { markedInputs, withoutMarks } from "../request";
 
 /** A record that an import has read. */
 export interface ImportedRecord {
@@ -47,6 +47,17 @@ export function accountProblem(
   const wanted = givenId(typeof declared === "string" ? declared : undefined, id);
   const reason = `is not that of the id that is imported: import ${JSON.stringify(wanted)}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(account)}`}`;
   return { property: "account", reason };
+}
+
+/**
+ * The problem if the program marks a field as secret that is not always one. The engine reads and stores an imported record
+ * before it says what the program marks.
+ */
+export function secretProblem({ fields, singular }: Definition, news: Properties): InputProblem | undefined {
+  const key = markedInputs(news).find((name) => fields[name] !== undefined && !fields[name].secret);
+  if (key === undefined) return undefined;
+  const reason = `of a ${singular} whose ${key} is a secret is not possible, because Pulumi stores the record before it knows of the secret: leave the option out, and run once with uptime:adoptExisting set to true`;
+  return { property: "import", reason };
 }
 
 /** The inputs of a resource that was imported, without defaults, because Pulumi writes them into code. */

@@ -26,7 +26,14 @@ import {
   withoutHidden,
   withoutMarks,
 } from "../request";
-import { accountProblem, importedInputs, inputsOfRecord, isImported, parseGivenId } from "./imported-record";
+import {
+  accountProblem,
+  importedInputs,
+  inputsOfRecord,
+  isImported,
+  parseGivenId,
+  secretProblem,
+} from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
 import type { PartAction, PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
@@ -55,7 +62,9 @@ export class PluginResources {
     const { account, ...declared } = decodeDeclared(news);
     const imported = this.imports.get(urn);
     const isInState = !imported && Object.keys(oldInputs).length > 0;
-    const problem = imported && (imported.problem ?? accountProblem(account, imported));
+    const problem =
+      imported &&
+      (imported.problem ?? accountProblem(account, imported) ?? secretProblem(this.front.definition, news));
     const { inputs, problems } = await this.front.check({
       declaration: {
         declared,
