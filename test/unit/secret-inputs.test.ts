@@ -51,6 +51,18 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     expect(emulator.monitors.all()).toEqual([]);
   });
 
+  test("is in no attribute after the run that marks it, which changes nothing else", async () => {
+    emulator.dialect = { extraFields };
+    const one = new Program(front, settings).resource();
+    const alertChannelIds = [4711];
+    await one.up({ ...declared, url, alertChannelIds });
+    expect(one.state?.outputs.attributes).toMatchObject(extraFields);
+    const marked = { ...declared, alertChannelIds: secret(alertChannelIds) };
+    expect(await one.up(marked)).toBe("update");
+    expect(one.state?.outputs.attributes).toMatchObject(cleaned);
+    expect(await one.up(marked)).toBe("same");
+  });
+
   test("is in no attribute if the operation failed half-way", async () => {
     emulator.dialect = { extraFields, notStored: ["alert_text_lookup"] };
     const one = new Program(front, settings).resource();

@@ -100,8 +100,10 @@ export class PluginResources {
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
       const old = (isOfInputs ? oldInputs : oldOutputs)[key];
-      const parts = new Map(changedParts(key, old, inputs[key]));
-      changes.set(key, { parts, replaces: replaces.includes(key), isOfInputs });
+      const parts = changedParts(key, old, inputs[key]);
+      // Only its mark may be new.
+      if (parts.length === 0) parts.push([key, "update"]);
+      changes.set(key, { parts: new Map(parts), replaces: replaces.includes(key), isOfInputs });
     }
     return { changes, isInTheWay };
   }
