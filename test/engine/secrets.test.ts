@@ -1,6 +1,7 @@
-import { canary } from "../support/canary.cjs";
+import { canary, leaksIn } from "../support/canary.cjs";
 import { sigKey } from "../support/marks";
 import { home } from "../support/monitors";
+import { fullTest } from "../support/size";
 import { imports, namesIn, recordOf, startStack, writesTo } from "../support/stack";
 import type { StateResource } from "../support/workspace";
 
@@ -185,3 +186,22 @@ test("a secret URL is adopted by the plugin, and not imported", async () => {
   });
   expect(writesTo(emulator)).toEqual([]);
 });
+
+// Under `test:full` every workspace looks through its logs, for what holds here.
+fullTest(
+  "a log that Pulumi keeps has no key from the environment, and other secrets only if it is decrypted",
+  async () => {
+    const program = `
+    const { Monitor } = require("pulumi-uptime/native");
+    new Monitor("home", { ...${JSON.stringify(home)}, requestAuthPassword: "${canary("kept-password")}" });`;
+    const { emulator, workspace } = await startStack({ program });
+    await workspace.up();
+    const [log, ...others] = await workspace.keptLogs();
+    expect(others).toEqual([]);
+    expect(leaksIn(log?.raw ?? "")).toEqual([]);
+    expect(log?.text).toContain("Provider");
+    // docs/security.md says so.
+    expect(leaksIn(log?.text ?? "")).toEqual(["kept-password"]);
+    expect(log?.text).not.toContain(emulator.apiKey);
+  },
+);
