@@ -7,6 +7,15 @@ export function shorten(text: string, most: number): string {
   return characters.length > most ? `${characters.slice(0, most).join("")}…` : whole;
 }
 
+/**
+ * A name or an id that somebody has given, for a message. A key may be in its place: it is longer than names are, or has more
+ * digits beside its letters.
+ */
+export function shownName(name: string): string {
+  const digits = name.replace(/\D/g, "").length;
+  return name.length <= 20 && (digits < 5 || digits === name.trim().length) ? name : "[not shown]";
+}
+
 /** A number with its noun: `1 record`, `2 records`. */
 export function counted(number: number, singular: string, plural = `${singular}s`): string {
   return `${number} ${number === 1 ? singular : plural}`;

@@ -5,6 +5,7 @@ import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
+import { shownName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { isEmpty, isObject, type Value } from "../../common/values";
 import { newClaim } from "../../lifecycle/claims";
@@ -33,6 +34,7 @@ import {
   isImported,
   parseGivenId,
   secretProblem,
+  shownId,
 } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
 import type { PartAction, PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
@@ -52,7 +54,7 @@ export class PluginResources {
     const other = oldInputs.account ?? oldOutputs.account ?? account;
     if (other !== account)
       throw new UptimeError(
-        `The id ${JSON.stringify(request.id)} names the account ${JSON.stringify(account)}, and account is ${JSON.stringify(other)}: leave one of them out.`,
+        `The id ${JSON.stringify(shownId(request.id))} names the account ${JSON.stringify(shownName(account))}, and account is ${typeof other === "string" ? JSON.stringify(shownName(other)) : "another one"}: leave one of them out.`,
       );
     return { ...request, id, oldOutputs: { ...oldOutputs, account } };
   }
