@@ -1,8 +1,16 @@
+import { join } from "node:path";
+
 import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor, type MonitorArgs } from "../../provider";
+import { UptimeError } from "../../provider/api/errors";
+import { monitor } from "../../provider/definitions/monitor";
+import { newFront } from "../../provider/engine/collecting-front";
+import { FrontSession } from "../../provider/engine/front";
+import { decodeDeclaration } from "../../provider/engine/request";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
 import { canary } from "../support/canary.cjs";
+import { newFolder } from "../support/folder";
 import { secret } from "../support/marks";
 import { startMocks, settled } from "../support/mocks";
 import { home } from "../support/monitors";
@@ -155,6 +163,22 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     await one.up({ ...home, interval: secret(60), requestMethod: secret("GET"), cacheBuster: secret(true) });
     expect(one.state?.outputs.attributes).toMatchObject({ note: "60 is fine", method: "GET" });
   });
+});
+
+test("what doctor's preview goes on with after a check that failed is marked", async () => {
+  const context = {
+    definition: monitor,
+    session: new FrontSession(),
+    settingsOf: () => {
+      throw new UptimeError("The provider's settings cannot be used.");
+    },
+    print: () => undefined,
+  };
+  const front = newFront(context, { PULUMI_UPTIME_COLLECT: join(newFolder(), "refusals") });
+  const news = { ...home, requestAuthPassword: "p", __options: { secrets: ["url"] } };
+  const declaration = decodeDeclaration(monitor, {}, news);
+  const { inputs } = await front.check({ declaration, name: undefined, news });
+  expect(inputs).toMatchObject({ url: secret(home.url), requestAuthPassword: secret("p"), name: home.name });
 });
 
 describe("a lookup by a secret", () => {
