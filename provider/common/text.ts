@@ -38,10 +38,10 @@ export function escapeInvisible(text: string): string {
 
 /**
  * A text in which CI finds no commands of its own: a runner carries out `##[…]` and `##vso[…]` wherever they are in its log, and
- * `::…::` at the beginning of a line.
+ * `::…::` at the beginning of a line, where it also skips U+0085.
  */
 export function escapeCommands(text: string): string {
-  return text.replace(/##(?=\w*\[)/g, "\\u0023#").replace(/^([^\S\r\n]*):(?=:)/gm, "$1\\u003a");
+  return text.replace(/##(?=\w*\[)/g, "\\u0023#").replace(/^((?:[^\S\r\n]|\u0085)*):(?=:)/gm, "$1\\u003a");
 }
 
 /**
