@@ -3,14 +3,14 @@ import "./engine/throw-on-old-node";
 import { domain as domainDefinition } from "./definitions/domain";
 import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
-import { endAtSignal, endWithEngine } from "./engine/end";
+import { endAtSignal, endWithEngine, engineAddressIn } from "./engine/end";
 import type * as engines from "./engine/engine-log";
 import { FrontSession } from "./engine/front";
 import { openRunNote } from "./lifecycle/note-file";
 
 // Only Pulumi's dynamic host is started with the engine's address; a program or a test that imports this is not.
-const [, script = "", argument] = process.argv;
-const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? argument : undefined;
+const [, script = "", ...args] = process.argv;
+const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? engineAddressIn(args) : undefined;
 let engine: engines.EngineLog | undefined;
 const session = new FrontSession({
   runNote: openRunNote(address),

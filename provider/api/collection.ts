@@ -134,7 +134,7 @@ export class Collection {
   private async request(request: ApiRequest): Promise<Answer> {
     const answer = await this.client.send(request);
     if (!isFailure(answer.body, this.definition, request.method)) return answer;
-    const { reason, fields } = parseError(answer.body, JSON.stringify(answer.body));
+    const { reason, fields } = parseError(answer.body, "");
     // Such an answer does not say whether the record is missing, so a person must decide.
     const mayBeMissing = request.path !== this.path && ["GET", "DELETE"].includes(request.method);
     const hint = mayBeMissing

@@ -1,16 +1,35 @@
 import { excerpt } from "../common/text";
 import { isObject } from "../common/values";
+import { definitions } from "../definitions";
+import { shownNames } from "../definitions/field";
 import { saysNothing } from "./answer";
 import { quote, type Message, type Quote } from "./errors";
 
-/** The reasons in an error's body: one for the whole request, and those for single fields under the API's names. */
+/** The names of secret fields. An answer may show the records of others, whose secrets nobody else knows. */
+const secretNames = new Set(
+  definitions.flatMap(({ fields }) =>
+    Object.values(fields).flatMap((field) => (field.secret ? shownNames(field) : [])),
+  ),
+);
+
+/** A body as JSON, without secret fields. */
+export function jsonOf(body: unknown): string {
+  return JSON.stringify(body, (name, value: unknown) => (secretNames.has(name) ? undefined : value));
+}
+
+/**
+ * The reasons in an error's body: one for the whole request, and those for single fields under the API's names.
+ *
+ * @param body undefined if the source is not JSON
+ */
 export function parseError(
   body: unknown,
   source: string,
 ): { reason: Message; fields: Map<string, readonly Quote[]> } {
   const fields = new Map<string, readonly Quote[]>();
   const quoteUnlessEmpty = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
-  if (!isObject(body)) return { reason: quoteUnlessEmpty(source), fields };
+  const whole = (): Message => quoteUnlessEmpty(body === undefined ? source : jsonOf(body));
+  if (!isObject(body)) return { reason: whole(), fields };
   if (isObject(body.errors))
     for (const [name, reasons] of Object.entries(body.errors))
       fields.set(
@@ -18,18 +37,13 @@ export function parseError(
         (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
       );
   const reasons = [body.message, body.error, Array.isArray(body.errors) ? body.errors : undefined];
-  const whole = reasons.find((words) => !saysNothing(words));
-  const reason =
-    whole === undefined
-      ? fields.size > 0
-        ? []
-        : quoteUnlessEmpty(source)
-      : quoteUnlessEmpty(wordsOf(whole));
-  return { reason, fields };
+  const words = reasons.find((one) => !saysNothing(one));
+  if (words !== undefined) return { reason: quoteUnlessEmpty(wordsOf(words)), fields };
+  return { reason: fields.size > 0 ? [] : whole(), fields };
 }
 
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (isObject(value) && typeof value.message === "string") return value.message;
-  return JSON.stringify(value);
+  return jsonOf(value);
 }

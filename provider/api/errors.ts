@@ -72,7 +72,8 @@ export class ApiError extends UptimeError {
     /** The request was redirected to another path, so this says nothing about the record. */
     readonly hasOtherPath = false,
   ) {
-    const answer = message`${request} was answered with status ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
+    const answer = message`${request} was answered with status
+      ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     super(hint.length > 0 ? message`${withoutPeriod(answer)}. ${hint}.` : answer);
   }
 

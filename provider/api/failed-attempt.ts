@@ -102,15 +102,15 @@ export function unansweredAttempt(
   error: unknown,
   timeout: AbortSignal,
 ): FailedAttempt {
-  if (operation.timeSignal?.aborted)
-    // Nothing can follow in this operation, and a create may have had its effect.
+  if (operation.timeSignal?.aborted) {
+    // Nothing can follow in this operation, and a create may have had its effect; what is tried next says why it ends.
+    const isCreate = method === "POST";
+    const reason = isCreate ? "" : ": the operation has used its time (see the option customTimeouts)";
     return {
-      failure: { type: method === "POST" ? "timeout" : "final" },
-      error: new TimeIsOverError(
-        message`${name} was given up: the operation has used its time (see the option customTimeouts).`,
-        { cause: error },
-      ),
+      failure: { type: isCreate ? "timeout" : "final" },
+      error: new TimeIsOverError(message`${name} was not answered in time${reason}.`, { cause: error }),
     };
+  }
   if (timeout.aborted)
     return {
       failure: { type: "timeout" },
@@ -151,7 +151,8 @@ function adviceFor(
   if (target) {
     // The query may hold a secret of the other server, such as a session.
     const where = quote(target.origin + target.pathname);
-    return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address`;
+    return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to
+      that address`;
   }
   if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
   return "";

@@ -5,7 +5,7 @@ import type { RecordPages } from "./collection";
 /** Milliseconds after which a list is read again: at most one list a minute. */
 const maxAge = 60_000;
 
-/** A collection's list, read page by page as far as it is needed. */
+/** A collection's list, of which only the pages that are needed are read. */
 export class Listing {
   /** When it was begun, on the clock. */
   readonly begun: number;
@@ -42,7 +42,7 @@ export class Listing {
     return [...this.records.values()];
   }
 
-  /** Reads pages until the record is found, or so many were read. Asks for as many at once as were needed before. */
+  /** Reads pages until the record is found, or `mostPages` were read. Doubles how many it asks for at once. */
   async find(id: string, mostPages: number): Promise<ApiRecord | undefined> {
     while (!this.records.has(id) && !this.isComplete && this.pages < mostPages)
       await this.advance(Math.min(Math.max(1, this.pages), mostPages - this.pages));

@@ -95,7 +95,7 @@ export class Operation {
     if (!signal) return work;
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        reject(this.endError("it does not wait for another one any longer"));
+        reject(this.endError("it stopped waiting for another operation"));
       };
       if (signal.aborted) end();
       else signal.addEventListener("abort", end, { once: true });

@@ -1,12 +1,13 @@
 import type { Definition } from "../definitions/field";
 import type { Answer, Client } from "./client";
+import { jsonOf } from "./error-body";
 import { ApiError, message, quote, UptimeError, type Message } from "./errors";
 import { parsePage, type Page } from "./page";
 
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
 
-/** A list of so many pages has no end: no account has a tenth of it, even if the server shows ten records a page. */
+/** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */
 const mostPages = 10_000;
 
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
@@ -91,7 +92,7 @@ export function unreadable(list: string | Message, reason: string): UptimeError 
 }
 
 export function quoteBody(body: unknown): Message {
-  return body === undefined ? ["an empty answer"] : message`"${quote(JSON.stringify(body))}"`;
+  return body === undefined ? ["an empty answer"] : message`"${quote(jsonOf(body))}"`;
 }
 
 function mergeQuery(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {

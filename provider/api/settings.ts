@@ -36,7 +36,7 @@ interface RawSetting {
   readonly value: string | undefined;
   /** The setting or the variable that it comes from. */
   readonly source: string;
-  /** Names a part of it; without it, it has none with names. */
+  /** The name of one of its parts, in messages; undefined if it has no named parts. */
   readonly partSource?: (part: string) => string;
   /** Advice if it is not set. */
   readonly todo: string;
@@ -44,8 +44,8 @@ interface RawSetting {
 type RawSettings = Readonly<Record<SettingName, RawSetting>>;
 
 /**
- * Reads the settings from the stack's configuration, and from the environment what is not set there: those of the account
- * without a name, or of one that `uptime:accounts` names.
+ * Reads the settings from the stack's configuration, and from the environment what is not set there: those of the default
+ * account, or of one that `uptime:accounts` names.
  */
 export function readSettings(
   config: Config,
@@ -72,7 +72,7 @@ export function readSettings(
   };
 }
 
-/** The names of the accounts; undefined is the one without a name. */
+/** The names of the accounts; undefined is the default account. */
 export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | undefined)[] {
   const { accounts } = parseSettings(["accounts"], rawSettings(config, env));
   return [undefined, ...Object.keys(accounts ?? {})];

@@ -86,7 +86,7 @@ export function isProxied({ hostname }: URL): boolean {
   return !isLoopback(hostname) && proxies().length > 0;
 }
 
-/** The passwords of the proxies that the environment names, as they stand there. */
+/** The passwords of the proxies that the environment names, encoded as they are there. */
 export function proxyPasswords(): string[] {
   return proxies().flatMap((proxy) => /^(?:\w+:\/\/)?[^/@:]*:([^/]+)@/.exec(proxy)?.[1] ?? []);
 }

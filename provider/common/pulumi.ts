@@ -11,7 +11,7 @@ interface Kind {
 }
 
 /** The type of a dynamic resource in Pulumi. */
-export function typeToken({ label }: Pick<Kind, "label">): string {
+export function dynamicType({ label }: Pick<Kind, "label">): string {
   return `pulumi-nodejs:dynamic/uptime:${label}`;
 }
 

@@ -32,10 +32,12 @@ export function parse(field: Field, raw: unknown): Value {
 export function equal(field: Field, declared: Value, other: Value): boolean {
   // This is faster, and most values have not changed.
   if (isDeepStrictEqual(declared, other)) return true;
-  if (field.type === "boolean") return (declared ?? false) === (other ?? false);
+  const orDefault = (value: Value): Value => (isEmpty(value) ? (field.default ?? null) : value);
+  const [one, two] = [orDefault(declared), orDefault(other)];
+  if (field.type === "boolean") return (one ?? false) === (two ?? false);
   const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
-  if (isNothing(declared)) return isNothing(other);
-  return !isEmpty(other) && codecOf[field.type].equal(declared, other);
+  if (isNothing(one)) return isNothing(two);
+  return !isEmpty(two) && codecOf[field.type].equal(one, two);
 }
 
 /** Whether a program must declare a value so that it matches the record: it is neither empty nor the default. */
@@ -190,7 +192,7 @@ function entriesOf(raw: unknown): unknown[] {
 }
 
 /** Some servers show a list as JSON text, as their database stores it. */
-function parseJsonList(raw: unknown): unknown {
+export function parseJsonList(raw: unknown): unknown {
   const list = typeof raw === "string" && /^\s*(?:[[{]|null\s*$)/.test(raw) ? tryParseJson(raw) : undefined;
   return list === undefined ? raw : list;
 }

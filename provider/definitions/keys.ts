@@ -10,7 +10,7 @@ export function fixedKeys(definition: Definition): string[] {
   return keysOf(definition, ({ fixed }) => fixed === true);
 }
 
-/** Whether records have such a property. They are then read and compared before they are changed. */
+/** Whether a kind of record has a field that no update changes. Such records are read and compared before they are changed. */
 export function hasFixedKey(definition: Definition): boolean {
   return fixedKeys(definition).length > 0;
 }

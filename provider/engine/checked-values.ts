@@ -20,10 +20,10 @@ export const checkedValues = z.object({
 });
 
 /** Notes the inputs of a resource. */
-export type NoteValues = (name: string, inputs: Properties) => void;
+export type RecordValues = (name: string, inputs: Properties) => void;
 
 /** Undefined if the environment does not ask for it. */
-export function valueNote(env: NodeJS.ProcessEnv): NoteValues | undefined {
+export function valueRecorder(env: NodeJS.ProcessEnv): RecordValues | undefined {
   const { [reviewVariables.file]: file, [reviewVariables.key]: key } = env;
   if (!file || !key) return undefined;
   return (name, inputs) => {

@@ -6,25 +6,11 @@ import type { Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import type { Changes } from "../lifecycle/diff";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
-import { valueNote } from "./checked-values";
 import { collectVariable, type CollectedRefusal } from "./collected";
 import { Front, type CheckRequest, type CheckResult, type FrontContext } from "./front";
-import { tellVariable } from "./told";
-import { TellingFront } from "./telling-front";
-
-/**
- * The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview, and under
- * {@link tellVariable} one that tells what is declared.
- */
-export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {
-  const socket = env[tellVariable];
-  if (socket) return new TellingFront(context, socket);
-  const file = env[collectVariable];
-  return file ? new CollectingFront(context, file) : new Front({ ...context, noteValues: valueNote(env) });
-}
 
 /** Writes down what a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
-class CollectingFront extends Front {
+export class CollectingFront extends Front {
   override readonly isCollecting = true;
 
   constructor(

@@ -10,7 +10,7 @@ import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { EngineOptions } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
-import { newFront } from "./collecting-front";
+import { newFront } from "./new-front";
 import { FrontSession, type Front } from "./front";
 import { OperationError } from "./operation-error";
 import {
@@ -113,7 +113,7 @@ export function dynamicProvider(
     read: (id, properties: Properties) =>
       run(async () => {
         if (isManaged(properties)) return readManaged(id, properties);
-        const found = await front.readOnly(id, properties, operationOptions(properties, "read"));
+        const found = await front.readForGet(id, properties, operationOptions(properties, "read"));
         return found ? { id, props: found.outputs, inputs: found.inputs } : {};
       }, properties),
     update: (id, olds: Properties, news: Properties) =>

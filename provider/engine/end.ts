@@ -31,6 +31,11 @@ export function endAtSignal(sessionOf: () => Pick<FrontSession, "interrupt" | "i
   for (const signal of ["SIGINT", "SIGTERM", "SIGBREAK"]) process.once(signal, () => void end());
 }
 
+/** The engine's address among a process's arguments: the last one, after options such as `--tracing`. */
+export function engineAddressIn(args: readonly string[]): string | undefined {
+  return args.findLast((arg) => /^\S+:\d+$/.test(arg));
+}
+
 /**
  * Ends this process when the engine that has started it has ended, even if that was killed: otherwise it would continue to
  * send creates that are not recorded, while the next `pulumi up` sends them too. The engine holds the other end of the

@@ -10,13 +10,13 @@ import { check, type Declaration } from "../lifecycle/check";
 import { hearOf, keepRecord } from "../lifecycle/claims";
 import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
-import { readOnly } from "../lifecycle/read";
+import { readForGet } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import type { InputProblem } from "../lifecycle/validate";
-import type { NoteValues } from "./checked-values";
+import type { RecordValues } from "./checked-values";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
 import {
@@ -90,7 +90,7 @@ export interface FrontContext {
   readonly settingsOf: (account: string | undefined) => Settings;
   readonly print: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
   /** Notes what was declared, for a review. */
-  readonly noteValues?: NoteValues | undefined;
+  readonly recordValues?: RecordValues | undefined;
 }
 
 /** A declaration that the engine asks a front to check. */
@@ -160,7 +160,7 @@ export class Front {
     session.hasProgram = true;
     if (name !== undefined) {
       session.owners.declare(name);
-      this.context.noteValues?.(name, news);
+      this.context.recordValues?.(name, news);
     }
     const checked = await check(
       this.definitionOf(news),
@@ -221,14 +221,14 @@ export class Front {
   }
 
   /** Reads a record that the program does not manage. Undefined if it is gone. */
-  async readOnly(
+  async readForGet(
     id: string,
     properties: Properties,
     options: EngineOptions,
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
     const outputs = decodeOutputs(this.definition, properties);
     const { account } = outputs;
-    const state = await readOnly(this.scopeOf(account, properties), id, outputs, options);
+    const state = await readForGet(this.scopeOf(account, properties), id, outputs, options);
     // The next preview compares these inputs with those of the program, which declares nothing else.
     return (
       state && {

@@ -33,14 +33,14 @@ export async function runLookup(
     id,
     attributes: redactor().attributes(definition, attributes),
   });
-  return withCleanErrors(session, redactor, async () => {
+  return withRedactedErrors(session, redactor, async () => {
     if (count === "one") return resultOf(await lookUpOne(definition, connect, args, secretArgs));
     return (await lookUpAll(definition, connect, args)).map(resultOf);
   });
 }
 
 /** Runs an operation that is about no resource. No secret is in what it throws. */
-export async function withCleanErrors<T>(
+export async function withRedactedErrors<T>(
   session: Session,
   redactor: () => Redactor,
   operation: () => Promise<T>,

@@ -23,7 +23,7 @@ const flagIn = (properties: Properties, name: string): boolean | undefined => {
   return isFlag(value) ? value : undefined;
 };
 
-/** As {@link textIn}, for what has several parts. */
+/** Like {@link textIn}, for objects and lists: a value of the wrong type becomes undefined. */
 const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined);
 const text = orNothing(z.string());
 const texts = orNothing(z.array(z.string()));
@@ -215,7 +215,7 @@ export function withoutHidden(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("__")));
 }
 
-/** The properties of these names, as far as there are any. */
+/** The properties of these names, without those that are undefined. */
 export function pick(properties: Properties, ...keys: readonly string[]): Properties {
   return Object.fromEntries(
     keys.flatMap((key) => (properties[key] === undefined ? [] : [[key, properties[key]]])),

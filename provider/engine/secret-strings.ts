@@ -7,7 +7,7 @@ import { isConfidential } from "../definitions/keys";
 
 // Which strings are secret.
 
-/** A part of a longer secret counts as one if it has so many characters; shorter ones are ordinary words. */
+/** The fewest characters of a part of a secret that counts as secret too; shorter parts are ordinary words. */
 const leastPart = 8;
 /** So do so many characters between the slashes of a URL: ordinary paths have shorter words. */
 const leastStep = 16;

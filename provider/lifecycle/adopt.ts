@@ -10,6 +10,9 @@ import type { Owner } from "./owners";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
 
+/** No server cuts names that are shorter than this, and shorter ones often are the beginning of others: `m-1` and `m-10`. */
+const shortestCutName = 32;
+
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {
   readonly record: ApiRecord;
@@ -62,16 +65,18 @@ export async function adopt(
       ? message`several ${plural} are equal to what is declared (${joinMessages(
           equal.map(({ record }) => describeRecord(definition, record, [])),
           ", ",
-        )}), so it is not known which one to adopt`
+        )}), so the provider cannot tell which one to adopt`
       : message`none with the same ${same} is equal: ${joinMessages(others, "; ")}`;
   throw new UptimeError(
-    message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to create another ${singular}.`,
+    message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the
+      id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to
+      create another ${singular}.`,
   );
 }
 
 /**
  * The records that were there before the first create of this process and have the same name (a monitor: and URL), as their
- * own addresses show them.
+ * own addresses show them; if there are none, those with a name that the server may have cut short, which are never equal.
  */
 async function namesakesOf(
   { definition, reader }: RecordScope,
@@ -82,19 +87,30 @@ async function namesakesOf(
 ): Promise<readonly Namesake[]> {
   const keys = identityKeys(definition);
   const identity = new Map(keys.map((key) => [key, wanted.get(key) ?? null]));
-  const sharesAll = (record: ApiRecord): boolean =>
-    [...identity].every(
-      ([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same",
+  const [nameKey = "", ...otherKeys] = keys;
+  const sharesAll = (record: ApiRecord, of: readonly string[]): boolean =>
+    of.every(
+      (key) => compare(fieldOf(definition, key), identity.get(key) ?? null, record).outcome === "same",
     );
-  const found: Namesake[] = [];
-  const sameName = comparableName(identity.get(keys[0] ?? ""));
-  for (const listed of [sameName, notShown].flatMap((name) => byName.get(name) ?? [])) {
-    if (!isFree(listed) || differences(definition, identity, listed).length > 0) continue;
-    const record = await reader.readUnlessMissing(listed.id, operation);
-    if (record && isRecordOf(definition, record) && sharesAll(record))
-      found.push({ record, differing: differences(definition, wanted, record) });
-  }
-  return found;
+  const find = async (names: readonly string[], sharedKeys: readonly string[]): Promise<Namesake[]> => {
+    const shared = new Map([...identity].filter(([key]) => sharedKeys.includes(key)));
+    const found: Namesake[] = [];
+    for (const listed of names.flatMap((name) => byName.get(name) ?? [])) {
+      if (!isFree(listed) || differences(definition, shared, listed).length > 0) continue;
+      const record = await reader.findById(listed.id, operation);
+      if (record && isRecordOf(definition, record) && sharesAll(record, sharedKeys))
+        found.push({ record, differing: differences(definition, wanted, record) });
+    }
+    return found;
+  };
+  const sameName = comparableName(identity.get(nameKey));
+  const namesakes = await find([sameName, notShown], keys);
+  if (namesakes.length > 0 || otherKeys.length === 0) return namesakes;
+  const lengths = Array.from({ length: Math.max(0, sameName.length - shortestCutName) }, (_, index) => index);
+  return find(
+    lengths.map((index) => sameName.slice(0, shortestCutName + index)),
+    otherKeys,
+  );
 }
 
 function describeDifferences({ differing }: Namesake): Message {

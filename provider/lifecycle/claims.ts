@@ -6,7 +6,7 @@ import { describeOwner } from "./describe";
 import type { RecordScope } from "./record-scope";
 import type { Claim, EngineOptions, Outputs } from "./resource";
 
-/** What all resources without a claim in state have: one claim, of state that is older than claims. */
+/** The claim of every resource whose state is older than claims and has none. */
 const oldClaim = "" as Claim;
 
 /** The claim of a resource that gets its record now. */
@@ -37,12 +37,15 @@ export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, opt
   const { owner } = options;
   if (!owners.isDeclared(owner)) return;
   const claim = claimOf(outputs);
-  assertNotReplaced(scope, id, outputs);
+  assertNotVoid(scope, id, outputs);
   note.keep(id, claim);
-  const rival = ledger.declaredRival(id, claim, owner);
+  const rival = ledger.otherDeclaredOwner(id, claim, owner);
   if (rival === undefined && !note.hasOther(id, claim)) return;
   throw new UptimeError(
-    message`${definition.label} ${quoteId(id)} belongs to ${describeOwner(owners, owner)}, and ${rival === undefined ? "a resource of another provider" : describeOwner(owners, rival)} has it too. Remove one of the two from the program: the record stays. If the record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\` for the other.`,
+    message`${definition.label} ${quoteId(id)} belongs to ${describeOwner(owners, owner)}, and
+      ${rival === undefined ? "a resource of another provider" : describeOwner(owners, rival)} has it too.
+      Remove one of the two from the program: the record stays. If the record of one of them is gone, and this
+      is the one that has got its id, run \`pulumi state delete URN\` for the other.`,
   );
 }
 
@@ -51,20 +54,18 @@ export function isDeletedByRun({ ledger, note }: RecordScope, id: string, record
   return ledger.isDeleted(id) || note.isDeleted(id, record);
 }
 
-/**
- * Whether the record of a resource is gone for certain, because the server has given its id to a record that this run has
- * created.
- */
-export function isReplaced({ ledger, note }: RecordScope, id: string, outputs: Outputs): boolean {
+/** Whether a resource's claim is void: its record is gone for certain, because this run has created another with its id. */
+export function isVoid({ ledger, note }: RecordScope, id: string, outputs: Outputs): boolean {
   const claim = claimOf(outputs);
   return ledger.isVoid(id, claim) || note.isCreatedElsewhere(id, claim);
 }
 
-/** Throws if {@link isReplaced}. */
-export function assertNotReplaced(scope: RecordScope, id: string, outputs: Outputs): void {
+/** Throws if {@link isVoid}. */
+export function assertNotVoid(scope: RecordScope, id: string, outputs: Outputs): void {
   const { label, singular } = scope.definition;
-  if (isReplaced(scope, id, outputs))
+  if (isVoid(scope, id, outputs))
     throw new UptimeError(
-      message`The record of this ${label} is gone: the server has given its id ${quoteId(id)} to a ${singular} that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
+      message`The record of this ${label} is gone: the server has given its id ${quoteId(id)} to a ${singular}
+        that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
     );
 }

@@ -13,7 +13,7 @@ export async function completeRecords(
 ): Promise<readonly ApiRecord[]> {
   const sample = await readSample(scope, listed, operation);
   if (!sample || sample.leftOut.length === 0) return listed;
-  const records = await Promise.all(listed.map(({ id }) => readUnlessGone(scope, id, operation)));
+  const records = await Promise.all(listed.map(({ id }) => readListed(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }
 
@@ -31,20 +31,20 @@ export async function readSample(
 ): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   for (const largest of [...listed].sort((a, b) => size(b) - size(a))) {
-    const record = await readUnlessGone(scope, largest.id, operation);
+    const record = await readListed(scope, largest.id, operation);
     if (record) return { record, leftOut: leftOut(largest, record) };
   }
   return undefined;
 }
 
 /** The record at its own address; undefined if it does not exist. */
-export async function readUnlessGone(
+export async function readListed(
   scope: RecordScope,
   id: string,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   try {
-    return await scope.reader.readSingle(id, operation);
+    return await scope.reader.readById(id, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertNotListed(scope, id, error, operation);

@@ -35,7 +35,8 @@ export async function create(
   if (!adopted)
     return settle(scope, inputs, await sendCreate(scope, { wanted, owner, baseline }, operation), operation);
   const state = await settle(scope, inputs, adopted, operation);
-  const announcement = message`${definition.label} ${resourceName(owners, owner)} adopts ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`;
+  const announcement = message`${definition.label} ${resourceName(owners, owner)} adopts
+    ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`;
   return { ...state, announcement };
 }
 
@@ -93,7 +94,8 @@ async function settle(
     throw new PartialFailureError(
       id,
       outputs,
-      message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id ${quoteId(id)}, but ${messageOf(error)}`,
+      message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id ${quoteId(id)}, but
+        ${messageOf(error)}`,
       { cause: error },
     );
   }

@@ -19,7 +19,7 @@ export async function deleteRecord(
   const operation = new Operation(scope, options);
   const claim = claimOf(outputs);
   ledger.end(id, claim);
-  const readRecord = () => reader.readSingle(id, operation);
+  const readRecord = () => reader.readById(id, operation);
   if (ledger.hasOther(id, claim) || !(await note.mayDelete(id, claim, readRecord))) return;
   const isSameAccount = isAccountOfState(scope, outputs);
   try {

@@ -28,7 +28,7 @@ export function quoteValue(value: Value | undefined): Quote {
   return quote(JSON.stringify(value ?? null));
 }
 
-/** A resource in a message: the end of its URN, or its kind if the program does not declare it. */
+/** A resource in a message: the end of its URN, or the noun if the program does not declare it. */
 export function describeOwner(owners: Owners, owner: Owner | undefined, noun = "another resource"): string {
   return (owner === undefined ? undefined : owners.nameOf(owner)) ?? noun;
 }

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { message, quote, quoteId, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
-import { equal, parse, UnreadableError } from "../definitions/codecs";
+import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
 import { fieldOf, identityKeys, isConfidential, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
 import { decodeEntities, type Value } from "../common/values";
@@ -154,7 +154,10 @@ export function shownIdentity(definition: Definition, record: ApiRecord): string
 
 function findShown(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {
   const name = shownNames(field).find((one) => Object.hasOwn(record.raw, one));
-  return name === undefined ? undefined : { value: record.raw[name] };
+  if (name === undefined) return undefined;
+  // Entities may be in the strings of JSON text, and decoded there they would end its strings.
+  const value = record.raw[name];
+  return { value: isList(field) ? parseJsonList(value) : value };
 }
 
 function describeUnexpected(field: Field, value: unknown, { message: expected }: UnreadableError): Message {

@@ -3,7 +3,7 @@ import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
-import { adviseSameAccount, digitsInState, isAccountOfState } from "./same-record";
+import { adviseSameAccount, fingerprintInState, isAccountOfState } from "./same-record";
 
 /**
  * Returns if a record that a delete or an update did not find is gone. Throws if the account may be another one, where nothing
@@ -21,7 +21,9 @@ export async function assertGone(
   const answer = withoutPeriod(missing);
   if (!isAccountOfState(scope, outputs))
     throw new UptimeError(
-      message`${label} ${quoteId(id)} does not exist for the present API key, and state was made with another one, so it may be in another account (${answer}). If the present key belongs to the stack's account, ${adviseSameAccount(scope, digitsInState(scope, outputs))}; otherwise set the key of its account.`,
+      message`${label} ${quoteId(id)} does not exist for the present API key, and state was made with another
+        one, so it may be in another account (${answer}). If the present key belongs to the stack's account,
+        ${adviseSameAccount(scope, fingerprintInState(scope, outputs))}; otherwise set the key of its account.`,
       { cause: missing },
     );
   try {
@@ -29,7 +31,10 @@ export async function assertGone(
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     throw new UptimeError(
-      message`${label} ${quoteId(id)} does not exist (${answer}), and the list of ${plural} cannot be read, so it is not known whether that is the API's answer: ${withoutPeriod(error)}. Try again; if this one record is gone, run \`pulumi state delete URN\`, and if the server is gone for ever, \`pulumi stack rm --force\`.`,
+      message`${label} ${quoteId(id)} does not exist (${answer}), and the list of ${plural} cannot be read, so
+        it is not known whether that is the API's answer: ${withoutPeriod(error)}. Try again; if this one
+        record is gone, run \`pulumi state delete URN\`, and if the server is gone for ever, \`pulumi stack rm
+        --force\`.`,
       { cause: error },
     );
   }
@@ -50,7 +55,10 @@ export async function assertGoneInRefresh(
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.heardCount <= 1 || isReallyEmpty) return;
   throw new UptimeError(
-    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is empty, which looks like another account, so nothing is removed from state: check ${address.source} (${address.url}) and the API key. If the account is really empty, ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.`,
+    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is
+      empty, which looks like another account, so nothing is removed from state: check ${address.source}
+      (${address.url}) and the API key. If the account is really empty,
+      ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.`,
     { cause: missing },
   );
 }
@@ -68,7 +76,8 @@ export async function assertNotListed(
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(
-    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${quoteId(id)}, so it is not known whether the ${singular} exists. Try again later; if it is gone, run \`pulumi state delete URN\`.`,
+    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${quoteId(id)}, so it is not known
+      whether the ${singular} exists. Try again later; if it is gone, run \`pulumi state delete URN\`.`,
     { cause: missing },
   );
 }

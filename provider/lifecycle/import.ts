@@ -36,7 +36,7 @@ export async function checkImport(
   });
   if (isDeletedByRun(scope, id))
     return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
-  const rival = ledger.declaredRival(id, undefined, owner);
+  const rival = ledger.otherDeclaredOwner(id, undefined, owner);
   if (rival !== undefined)
     return refuse(
       `names ${singular} ${id}, which ${describeOwner(owners, rival)} of this stack has or imports too: only one resource can ` +
@@ -61,12 +61,14 @@ export async function checkImport(
     problems,
     announcement:
       problems.length === 0
-        ? message`${label} ${name} imports ${singular} ${describeRecord(definition, record)}. Nothing is created or changed.`
+        ? message`${label} ${name} imports ${singular} ${describeRecord(definition, record)}. Nothing is
+          created or changed.`
         : undefined,
     warnings:
       unseen.length > 0
         ? [
-            message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the import cannot compare it; what the program declares is sent with the first update.`,
+            message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the
+              import cannot compare it; what the program declares is sent with the first update.`,
           ]
         : [],
   };
@@ -93,7 +95,7 @@ export async function importRecord(
     );
   }
   // A create of this run may have made the record since it was checked.
-  const rival = ledger.declaredRival(id, undefined, owner);
+  const rival = ledger.otherDeclaredOwner(id, undefined, owner);
   if (rival !== undefined)
     throw new UptimeError(
       `${label} ${id} was not imported, because ${describeOwner(owners, rival)} of this stack has it: remove the option import.`,
@@ -120,7 +122,8 @@ async function readToImport(
     if (!(error instanceof MissingError)) throw error;
     ledger.dropImport(id, owner);
     throw new UptimeError(
-      message`${definition.label} ${id} does not exist (${withoutPeriod(error)}). If it was imported before, and has been replaced or deleted since, remove the option import.`,
+      message`${definition.label} ${id} does not exist (${withoutPeriod(error)}). If it was imported before,
+        and has been replaced or deleted since, remove the option import.`,
       { cause: error },
     );
   }

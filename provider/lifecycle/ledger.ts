@@ -3,7 +3,7 @@ import type { Claim } from "./resource";
 
 /** What this run knows of one record. */
 interface Entry {
-  /** The claims of resources that have it in state, as far as the engine has asked about them, and their owners. */
+  /** The claims of resources that have it in state and that the engine has asked about, with their owners. */
   readonly inState: Map<Claim, Owner | undefined>;
   /** The claims whose delete has begun. */
   readonly ended: Set<Claim>;
@@ -18,10 +18,10 @@ interface Entry {
 }
 
 /**
- * Which resources have which records, of one kind and in one account, as far as this run knows: for each record its claims.
+ * What this run knows of which resources have which records, of one kind and in one account: for each record its claims.
  * A claim is random digits that a resource gets with its record and keeps for life, so it stays the same if the resource
- * gets another name. It lives until the delete of its resource begins. One resource a record: the record is deleted with the
- * last living claim on it.
+ * gets another name. It lives until the delete of its resource begins. A record is deleted with the last living
+ * claim on it.
  *
  * An example: `a` has record 7 in state with the claim 1f0c9a2e. The program replaces `a` by `b` with the option `import` of
  * 7. The check of `b` plans an import, its create takes 7 with a new claim; then the delete of `a` ends 1f0c9a2e, finds the
@@ -68,8 +68,8 @@ export class Ledger {
     this.deleted.delete(id);
   }
 
-  /** It has not got it after all. */
-  giveBack(id: string): void {
+  /** The resource that has taken the record does not have it: the record of the answer was not there. */
+  release(id: string): void {
     const entry = this.entry(id);
     entry.taken = undefined;
     entry.isShown = false;
@@ -81,7 +81,7 @@ export class Ledger {
     this.entry(id).isShown = true;
   }
 
-  /** The provider is about to change the record, or has just created it, so lists that were read before may be outdated. */
+  /** Notes that lists which were read before may be outdated, because the provider changes or has just created the record. */
   change(id: string): void {
     this.entry(id).mayHaveChanged = true;
   }
@@ -115,7 +115,7 @@ export class Ledger {
   }
 
   /** The owner of another resource that the program declares and that has the record, or is to import it. */
-  declaredRival(id: string, claim: Claim | undefined, owner: Owner | undefined): Owner | undefined {
+  otherDeclaredOwner(id: string, claim: Claim | undefined, owner: Owner | undefined): Owner | undefined {
     const entry = this.entries.get(id);
     if (!entry) return undefined;
     const others = this.claimsOn(entry).flatMap((other) => (other.claim === claim ? [] : [other.owner]));

@@ -1,13 +1,14 @@
-import { compareIds, isRecordId, type ApiRecord } from "../api/answer";
+import { compareIds, type ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
-import { completeRecords, readUnlessGone } from "./complete-records";
+import { completeRecords, readListed } from "./complete-records";
 import { describeRecord } from "./describe";
 import { compare, shows, shownValue, shownValues } from "./difference";
+import { checkQuery, describeSelection, parametersOf, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
 
@@ -17,9 +18,6 @@ export interface FoundRecord {
   /** See {@link attributesOf}: with the record's secrets. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
-
-/** The arguments of a lookup, checked. */
-type Query = Readonly<Partial<Record<string, string>>>;
 
 /** An error names up to this many matches, so that it stays readable. */
 const shownMatches = 5;
@@ -47,7 +45,7 @@ export async function lookUpOne(
       throw new UptimeError(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(selection).join(", ")}.`,
       );
-    const record = await readUnlessGone(scope, id, operation);
+    const record = await readListed(scope, id, operation);
     if (record) return foundRecord(definition, record, account);
     throw new UptimeError(
       `${lookup} found no ${singular} with id ${secretArgs.includes("id") ? "[secret]" : id} at ${where}.`,
@@ -68,7 +66,9 @@ export async function lookUpOne(
       .map((record) => describeRecord(definition, record, identityKeys(definition).slice(0, 1)));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
-      message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}: ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you mean, or use ${lookupName(definition, "all")}.`,
+      message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}:
+        ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you
+        mean, or use ${lookupName(definition, "all")}.`,
     );
   }
   const [whole] = await completeRecords(scope, [match], operation);
@@ -99,7 +99,7 @@ export async function lookUpAll(
   );
 }
 
-/** A record in a list, as far as every list shows it. */
+/** What every list shows of a record. */
 export interface ListedRecord {
   readonly id: string;
   readonly account: string | undefined;
@@ -142,55 +142,9 @@ export async function* listRecords(
   if (isAfter) return;
   const { label } = definition;
   throw new UptimeError(
-    message`${label} ${quoteId(after ?? "")}, after which the list at ${scope.address.url} goes on, is no longer in it. List from the beginning.`,
+    message`${label} ${quoteId(after ?? "")}, after which the list at ${scope.address.url} goes on, is no
+      longer in it. List from the beginning.`,
   );
-}
-
-/** The arguments that are set. Throws if one is unknown or has a value that is not allowed. */
-function checkQuery(
-  definition: Definition,
-  lookup: string,
-  args: unknown,
-  allowed: readonly string[],
-): Query {
-  if (typeof args !== "object" || args === null || Array.isArray(args))
-    throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
-  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
-  const problems = given.flatMap(([key, value]) => {
-    if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
-    const problem = problemOf(definition, key, value);
-    return problem === undefined ? [] : [`${key} ${problem}`];
-  });
-  const keys = given.map(([key]) => key);
-  if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy needs a search");
-  if (problems.length > 0)
-    throw new UptimeError(`${lookup} cannot take these arguments: ${problems.join("; ")}.`);
-  return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
-}
-
-function problemOf(definition: Definition, key: string, value: unknown): string | undefined {
-  const columns = identityKeys(definition);
-  const choices = new Map<string, readonly unknown[]>([
-    ["searchBy", columns],
-    ["sortBy", ["id", ...columns]],
-    ["sort", ["desc", "asc"]],
-  ]).get(key);
-  if (choices)
-    return choices.includes(value)
-      ? undefined
-      : `must be ${choices.map((one) => JSON.stringify(one)).join(" or ")}`;
-  const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
-  if (key === "id")
-    return isRecordId(text) ? undefined : `must be the id of a ${definition.singular}, a string or a number`;
-  const filter = definition.filters?.[key];
-  if (filter) return /^\d+$/.test(text) ? undefined : `must be the id of a ${filter.noun}, a whole number`;
-  if (typeof value !== "string") return "must be a string";
-  return value.trim() === "" ? "must not be empty" : undefined;
-}
-
-/** The arguments that select records, beside an id. */
-function selectorsOf(definition: Definition): string[] {
-  return [...identityKeys(definition), "search", "searchBy", ...Object.keys(definition.filters ?? {})];
 }
 
 /** Records as the list shows them, which may be only id, name and URL. */
@@ -206,7 +160,8 @@ async function select(
       if (wanted === undefined) return true;
       if (!shows(field, record))
         throw new UptimeError(
-          message`The list of ${definition.plural} does not show the ${key} of ${quoteId(record.id)}, so it cannot be looked up by its ${key}. Look it up by its id.`,
+          message`The list of ${definition.plural} does not show the ${key} of ${quoteId(record.id)}, so it
+            cannot be looked up by its ${key}. Look it up by its id.`,
         );
       return compare(field, wanted, record).outcome === "same";
     });
@@ -228,15 +183,6 @@ async function select(
   return found.length > 0 ? found : read(parameters);
 }
 
-/** The parameters of the API's list for a search and filters. */
-function parametersOf(definition: Definition, { search, searchBy, ...query }: Query): Record<string, string> {
-  const filters = Object.entries(definition.filters ?? {}).map(([key, { wire }]) => [wire, query[key]]);
-  const column = searchBy === undefined ? undefined : fieldOf(definition, searchBy).wire;
-  return Object.fromEntries(
-    [["search", search], ["search_by", column], ...filters].filter(([, value]) => value !== undefined),
-  ) as Record<string, string>;
-}
-
 function foundRecord(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
   const shown = shownValues(definition, record);
   const values: Record<string, unknown> = { id: record.id, account };
@@ -249,10 +195,4 @@ function foundRecord(definition: Definition, record: ApiRecord, account: string 
 function compareTexts(a: unknown, b: unknown): number {
   const [left, right] = [a, b].map((value) => (typeof value === "string" ? value.toLowerCase() : ""));
   return left === right ? 0 : String(left) < String(right) ? -1 : 1;
-}
-
-function describeSelection(selection: Query, secretArgs: readonly string[]): string {
-  return Object.entries(selection)
-    .map(([key, value]) => `${key} ${secretArgs.includes(key) ? "[secret]" : JSON.stringify(value)}`)
-    .join(" and ");
 }

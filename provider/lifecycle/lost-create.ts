@@ -81,7 +81,7 @@ export async function recoverCreate(
 
 /**
  * Looks for the record of a lost create, until there is one or it is clear that there is none: then it returns undefined. Throws
- * if it is not known which record it is.
+ * if the provider cannot tell which record it is.
  */
 async function findLost(
   scope: RecordScope,
@@ -89,10 +89,15 @@ async function findLost(
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
   const { clock, creates, definition } = scope;
-  const fail = (reason: Message): UptimeError => lostError(definition, sent.lost, reason);
+  /** After a create no failure drops its id, so an answer's id is kept even if nothing is found under it yet. */
+  const giveUp = (reason: Message): CreatedRecord => {
+    const { answeredId } = sent.lost;
+    if (answeredId === undefined) throw lostError(definition, sent.lost, reason);
+    return take(scope, sent, answeredId);
+  };
   if (sent.baseline.isDoubtful)
-    throw fail([
-      `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so it is not known which ones are new`,
+    return giveUp([
+      `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so the provider cannot tell which ones are new`,
     ]);
   const isLong = sent.isDuplicate || sent.lost.next === "never again";
   const begun = clock.now();
@@ -101,51 +106,58 @@ async function findLost(
     for (let looks = 0; ;) {
       const found = await lookFor(scope, sent, operation);
       // Another look, which has ended at the same moment, may have taken one.
-      const isFree = ({ id }: ApiRecord): boolean => !hasOwner(scope, id);
+      const isFree = ({ id }: ApiRecord): boolean => !isClaimed(scope, id);
       const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
       const [record, ...others] = look.equal;
       // If several are equal, other lost creates may take some of them; so look again.
-      if (record && others.length === 0) return take(scope, sent, record);
+      if (record && others.length === 0) return take(scope, sent, record.id, record);
       if (!("failure" in look)) looks++;
-      const isOver = clock.now() - begun >= longSearch;
-      const isClear = looks >= enoughLooks && !isLong && !("failure" in look);
+      const hasLooked = looks >= enoughLooks;
+      const isOver = clock.now() - begun >= longSearch && (hasLooked || "failure" in look);
+      const isClear = hasLooked && !isLong && !("failure" in look);
       if (isOver || isClear || operation.isInterrupted) {
-        const reason =
-          reasonToFail(definition, look) ?? (operation.isInterrupted && ["Pulumi was interrupted"]);
-        if (reason) throw fail(reason);
-        return undefined;
+        const conflict = conflictOf(definition, look);
+        if (conflict) throw lostError(definition, sent.lost, conflict);
+        if ("failure" in look) return giveUp(message`Then looking for it failed: ${messageOf(look.failure)}`);
+        if (operation.isInterrupted) return giveUp(["Pulumi was interrupted"]);
+        return sent.lost.answeredId === undefined ? undefined : giveUp([]);
       }
-      await operation.sleep(lookPause).catch((error: unknown) => {
-        throw fail(messageOf(error));
-      });
+      try {
+        await operation.sleep(lookPause);
+      } catch (error) {
+        return giveUp(messageOf(error));
+      }
     }
   } finally {
     creates.lost.delete(sent);
   }
 }
 
-function take({ ledger, note }: RecordScope, { owner }: LostCreate, record: ApiRecord): CreatedRecord {
+function take(
+  { ledger, note }: RecordScope,
+  { owner }: LostCreate,
+  id: string,
+  record?: ApiRecord,
+): CreatedRecord {
   const claim = newClaim();
-  ledger.take(record.id, claim, owner, { isCreated: true });
-  note.takeCreated(record.id, claim);
-  return { id: record.id, claim, record };
+  ledger.take(id, claim, owner, { isCreated: true });
+  note.takeFound(id, claim, record);
+  return { id, claim, record };
 }
 
-/** Why it is not known whether a lost create had an effect; undefined if the last look has found nothing like it. */
-function reasonToFail(definition: Definition, look: Look): Message | undefined {
-  const { equal, alike } = look;
-  if ("failure" in look) return message`Then looking for it failed: ${messageOf(look.failure)}`;
+/** Why the provider cannot tell whether a new record is that of a lost create; undefined if there is none like it. */
+function conflictOf(definition: Definition, { equal, alike }: Look): Message | undefined {
   if (equal.length > 1)
     return message`Several new ${definition.plural} are equal to it (${joinMessages(
       equal.map((record) => describeRecord(definition, record, [])),
       ", ",
-    )}), so it is not known which one it has made`;
+    )}), so the provider cannot tell which one it has made`;
   if (alike.length === 0) return undefined;
   const named = joinMessages(
     alike.map((record) => describeRecord(definition, record)),
     ", ",
   );
-  return message`A new record may be it or somebody else's, so nothing is sent again: ${named}`;
+  return message`There is a new record that may be this one or somebody else's, so nothing is sent again: ${named}`;
 }
 
 /** Adds the way out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
@@ -158,7 +170,8 @@ function adviseReplacement(definition: Definition, error: unknown): unknown {
     refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(fields[key]?.wire ?? "");
   if (!isAboutIt || ![409, 422].includes(refusal.status)) return error;
   return new UptimeError(
-    message`${withoutPeriod(error)}. If it is to replace a ${singular} with the same ${key}, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
+    message`${withoutPeriod(error)}. If it is to replace a ${singular} with the same ${key}, as with \`pulumi
+      up --replace\`, give the resource the option deleteBeforeReplace.`,
     { cause: error },
   );
 }
@@ -177,7 +190,9 @@ function lostError(
 ): UptimeError {
   const sentences = [lost.parts, reason].filter((one) => one.length > 0).map(withoutPeriod);
   return new UptimeError(
-    message`${joinMessages(sentences, ". ")}. The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting uptime:adoptExisting is true (\`pulumi config set uptime:adoptExisting true\`); without it, it may be created again.`,
+    message`${joinMessages(sentences, ". ")}. The ${singular} may exist: the next \`pulumi up\` finds and
+      adopts it if the setting uptime:adoptExisting is true (\`pulumi config set uptime:adoptExisting true\`);
+      without it, it may be created again.`,
     { cause },
   );
 }
@@ -191,7 +206,7 @@ async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operatio
     const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
     const wasNotThere = isLater && !baseline.ids.has(number ?? id);
     // Servers use ids again.
-    return (wasNotThere || isDeletedByRun(scope, id)) && !hasOwner(scope, id);
+    return (wasNotThere || isDeletedByRun(scope, id)) && !isClaimed(scope, id);
   };
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
@@ -204,10 +219,11 @@ async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operatio
     const equal: ApiRecord[] = [];
     const alike: ApiRecord[] = [];
     for (const listed of candidates) {
-      if (!isNew(listed) || !isAlike(definition, wanted, listed)) continue;
-      const record = await reader.readUnlessMissing(listed.id, operation);
-      if (!record || !isRecordOf(definition, record)) continue;
-      if (isEqual(definition, wanted, record)) equal.push(record);
+      if (!isNew(listed) || !mayBeAlike(definition, wanted, listed)) continue;
+      // A replica that lags may not show it at its own address yet.
+      const record = (await reader.findById(listed.id, operation)) ?? listed;
+      if (record !== listed && !isRecordOf(definition, record)) continue;
+      if (record !== listed && isEqual(definition, wanted, record)) equal.push(record);
       else if (isAlike(definition, wanted, record) && !isOthers(record)) alike.push(record);
     }
     return { equal, alike };
@@ -225,23 +241,32 @@ async function listAbove(
   const listed: ApiRecord[] = [];
   let isFalling = id !== undefined;
   let lowest: bigint | undefined;
+  let compared = 0;
   for await (const page of collection.list(operation)) {
     listed.push(...page);
     for (const number of page.map((record) => idNumber(record.id))) {
       isFalling &&= number !== undefined && (lowest === undefined || number < lowest);
       lowest = number;
+      compared++;
     }
-    if (isFalling && lowest !== undefined && id !== undefined && lowest <= id) break;
+    // One id does not show the order.
+    if (isFalling && compared > 1 && lowest !== undefined && id !== undefined && lowest <= id) break;
   }
   return listed;
 }
 
-function hasOwner({ ledger, note }: RecordScope, id: string): boolean {
+function isClaimed({ ledger, note }: RecordScope, id: string): boolean {
   return ledger.hasOther(id) || note.hasOther(id);
 }
 
 function isEqual(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
   return differences(definition, wanted, record).length === 0;
+}
+
+/** A listed record, which may show less than its own address does. */
+function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
+  const showsAll = identityKeys(definition).every((key) => shows(fieldOf(definition, key), listed));
+  return !showsAll || isAlike(definition, wanted, listed);
 }
 
 /** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */

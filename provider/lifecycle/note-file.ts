@@ -31,7 +31,8 @@ class NoteFile implements RunNote {
   private readonly path: string;
   private readonly writer: string;
   private readonly lines = new Map<string, Line[]>();
-  /** How many bytes were read. */
+  /** The file that was read, and how many of its bytes. */
+  private inode: number | undefined;
   private offset = 0;
 
   constructor(engine: string) {
@@ -46,8 +47,8 @@ class NoteFile implements RunNote {
   }
 
   add(line: Omit<Line, "writer">): void {
-    const { verb, place, key, claim, identity } = line;
-    const parts = [verb, place, key, claim, this.writer, identity];
+    const { verb, place, keyFingerprint, claim, identity } = line;
+    const parts = [verb, place, keyFingerprint, claim, this.writer, identity];
     try {
       if (this.offset === 0) this.openFolder();
       appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
@@ -69,7 +70,7 @@ class NoteFile implements RunNote {
 
   private failure(reason: string, cause?: unknown): UptimeError {
     return new UptimeError(
-      `The processes of this run cannot be told, because the folder ${this.folder} cannot be written (${reason}). Set TMPDIR to a folder that can.`,
+      `The provider processes of this run cannot tell each other what they do, because the folder ${this.folder} cannot be used (${reason}). Set TMPDIR to a folder that this user can write.`,
       { cause },
     );
   }
@@ -86,7 +87,14 @@ class NoteFile implements RunNote {
     const file = openIfThere(this.path);
     if (file === undefined) return;
     try {
-      const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - this.offset));
+      const { ino, size } = fstatSync(file);
+      // That of an earlier run with the same address may have been removed.
+      if (ino !== this.inode || size < this.offset) {
+        this.lines.clear();
+        this.offset = 0;
+        this.inode = ino;
+      }
+      const bytes = Buffer.alloc(size - this.offset);
       const text = bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, this.offset));
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;
@@ -104,10 +112,11 @@ let runs = 0;
 
 function* linesIn(text: string): Generator<Line> {
   for (const line of text.split("\n")) {
-    const [verb, address, kind, id, key, claim, writer, identity] = line.split(" ");
-    if (!isVerb(verb) || key === undefined || claim === undefined || writer === undefined) continue;
+    const [verb, address, kind, id, keyFingerprint, claim, writer, identity] = line.split(" ");
+    if (!isVerb(verb) || keyFingerprint === undefined || claim === undefined || writer === undefined)
+      continue;
     const place = `${address} ${kind} ${id}`;
-    yield { verb, place, key, claim, writer, identity };
+    yield { verb, place, keyFingerprint, claim, writer, identity };
   }
 }
 

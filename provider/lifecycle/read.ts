@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
-import { hearOf, isReplaced } from "./claims";
+import { hearOf, isVoid } from "./claims";
 import { wantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
@@ -19,7 +19,7 @@ export async function read(
   const { definition, ledger, reader, settings } = scope;
   assertSameServer(scope, outputs, options);
   hearOf(scope, id, outputs, options);
-  if (isReplaced(scope, id, outputs)) return undefined;
+  if (isVoid(scope, id, outputs)) return undefined;
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation(scope, options);
@@ -53,7 +53,7 @@ export async function readUnmanaged(
 ): Promise<ApiRecord> {
   const { reader } = scope;
   try {
-    return await reader.readSingle(id, new Operation(scope, options));
+    return await reader.readById(id, new Operation(scope, options));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;
@@ -67,7 +67,7 @@ export async function readUnmanaged(
  * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link MissingError} if it is
  * not in state and does not exist.
  */
-export async function readOnly(
+export async function readForGet(
   scope: RecordScope,
   id: string,
   outputs: Pick<Outputs, "account" | "isReadOnly">,

@@ -8,9 +8,11 @@ import { fieldOf } from "../definitions/keys";
 import { compare, leftOut, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** So many records are read by their ids before a list is read. */
+/** The first records are read by their ids: for a few, a list is not worth it. */
 const fewRecords = 4;
-/** A list is read as far as one page for each four records that were asked for, and so many more. */
+/** Milliseconds for which a list that was read shows that the API can be read. */
+const stillReadable = 5000;
+/** At most one page of a list is read for each four records that were asked for, and this many more. */
 const sparePages = 10;
 
 /**
@@ -20,6 +22,8 @@ const sparePages = 10;
 export class RecordReader {
   private readonly askedIds = new Set<string>();
   private latestList: Listing | undefined;
+  /** The last list that was begun to see whether the API can be read. */
+  private latestProof: Listing | undefined;
   private canList = true;
   /** A record as its own address has shown it. */
   private example: ApiRecord | undefined;
@@ -47,11 +51,11 @@ export class RecordReader {
     const listed = wanted && (await this.findInList(id, operation));
     if (listed && this.isAsWanted(listed, wanted) && (!withAttributes || this.listShowsAsMuch()))
       return listed;
-    return (this.example = await this.readSingle(id, operation));
+    return (this.example = await this.readById(id, operation));
   }
 
   /** The record at its own address. Throws {@link MissingError}. */
-  readSingle(id: string, operation: Operation): Promise<ApiRecord> {
+  readById(id: string, operation: Operation): Promise<ApiRecord> {
     return this.collection.get(id, operation);
   }
 
@@ -70,18 +74,23 @@ export class RecordReader {
   }
 
   /** The record at its own address; undefined if it does not exist. */
-  async readUnlessMissing(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+  async findById(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     try {
-      return await this.readSingle(id, operation);
+      return await this.readById(id, operation);
     } catch (error) {
       if (!(error instanceof MissingError)) throw error;
       return undefined;
     }
   }
 
-  /** Reads the first page of a list that is at most a minute old. Throws if it cannot be read. */
+  /** Throws if the first page of the list cannot be read now. What was read a few seconds ago counts. */
   async assertListIsReadable(operation: Operation): Promise<void> {
-    await operation.inTime(this.list(operation).begin());
+    const since = this.clock.now() - stillReadable;
+    const isRecent = (list: Listing | undefined): boolean => list?.isFresh === true && list.begun >= since;
+    // A list that others read to its end is not begun anew for this.
+    const newProof = () => (this.latestList?.isFresh ? this.newList(operation) : this.list(operation));
+    this.latestProof = [this.latestList, this.latestProof].find(isRecent) ?? newProof();
+    await operation.inTime(this.latestProof.begin());
   }
 
   /** The record in a list, unless that takes more pages than it is worth. */
@@ -112,8 +121,11 @@ export class RecordReader {
 
   /** The list, which begins with the oldest record: a stack's resources are mostly read in the order in which they were created. */
   private list(operation: Operation): Listing {
-    if (this.latestList?.isFresh) return this.latestList;
-    const pages = this.collection.list(operation.forOthersToo(), { sort: "asc" });
-    return (this.latestList = new Listing(pages, this.clock));
+    if (!this.latestList?.isFresh) this.latestList = this.newList(operation);
+    return this.latestList;
+  }
+
+  private newList(operation: Operation): Listing {
+    return new Listing(this.collection.list(operation.forOthersToo(), { sort: "asc" }), this.clock);
   }
 }

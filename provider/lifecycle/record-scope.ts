@@ -10,7 +10,7 @@ import type { PendingCreates } from "./pending-creates";
 import type { RecordReader } from "./reader";
 import type { RecordNote } from "./run-note";
 
-/** How a server takes what the API does not specify, as far as this process has found out. (docs/api.md) */
+/** How this server takes what the API does not specify: what this process has found out so far. (docs/api.md) */
 export interface AcceptedForms {
   /** The method of updates: PUT after PATCH was answered with 405. */
   updateMethod: "PATCH" | "PUT";
@@ -39,5 +39,5 @@ export interface RecordScope {
   readonly interruption: AbortSignal;
 }
 
-/** Connects to the account of that name; undefined is the one without a name. Throws if its settings cannot be used. */
+/** Connects to the account of that name; undefined is the default account. Throws if its settings cannot be used. */
 export type Connect = (name: string | undefined) => RecordScope;

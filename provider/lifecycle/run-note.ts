@@ -20,7 +20,7 @@ export interface Line {
   readonly verb: Verb;
   /** The kind of record and its id, at one address. */
   readonly place: string;
-  readonly key: string;
+  readonly keyFingerprint: string;
   /** Encoded. */
   readonly claim: string;
   readonly writer: string;
@@ -54,7 +54,7 @@ export class RecordNote {
     private readonly note: RunNote,
     private readonly definition: Definition,
     private readonly address: Address,
-    private readonly key: string,
+    private readonly keyFingerprint: string,
     /** Tells a person that something which goes on without the note may be wrong. */
     private readonly warn: (problem: unknown) => void = () => undefined,
   ) {}
@@ -74,17 +74,25 @@ export class RecordNote {
       );
   }
 
+  /**
+   * A resource has found the record of its create, whose answer was lost. Another process whose create has made it, and is
+   * answered later, must learn that it has an owner.
+   */
+  takeFound(id: string, claim: Claim, record: ApiRecord | undefined): void {
+    this.tryToAdd("takes", id, claim);
+    if (record) this.tryToAdd("takes", id, claim, this.identityOf(record));
+  }
+
   /** Whether another process adopted a record of this process between the create and its answer. */
   private wasAdopted(id: string): boolean {
-    try {
-      const lines = this.linesAbout(id).slice(0, -1);
+    return this.isTold(() => {
+      const lines = withoutRefused(this.linesAbout(id).slice(0, -1));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || line.verb === "deletes") + 1);
-      return since.some((line) => line.verb === "takes" && line.key === this.key && !this.note.isOwn(line));
-    } catch (error) {
-      // State must get the new record, even if the note cannot be read.
-      this.warn(error);
-      return false;
-    }
+      return since.some(
+        (line) =>
+          line.verb === "takes" && line.keyFingerprint === this.keyFingerprint && !this.note.isOwn(line),
+      );
+    });
   }
 
   /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
@@ -94,13 +102,19 @@ export class RecordNote {
     note.add({ ...this.about(record.id, claim), verb: "takes", identity });
     const [first] = this.present(record.id, record);
     const isDeleted = this.isDeleted(record.id, record);
-    if (!isDeleted && (first === undefined || note.isOwn(first))) return;
+    // Each key of this process has a ledger of its own.
+    if (
+      !isDeleted &&
+      (first === undefined || (note.isOwn(first) && first.keyFingerprint === this.keyFingerprint))
+    )
+      return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted
       ? "Remove the option import, and run `pulumi up` again"
       : "Remove one of the two from the program";
     throw new UptimeError(
-      message`Nothing was adopted or imported, because ${reason} ${definition.singular} ${quoteId(record.id)}. ${wayOut}.`,
+      message`Nothing was adopted or imported, because ${reason} ${definition.singular} ${quoteId(record.id)}.
+        ${wayOut}.`,
     );
   }
 
@@ -112,7 +126,8 @@ export class RecordNote {
    */
   async mayDelete(id: string, claim: Claim, readRecord: () => Promise<ApiRecord>): Promise<boolean> {
     // With another key, the same id may be another record.
-    const isOfAnotherKey = (line: Line): boolean => line.key !== this.key && line.identity !== undefined;
+    const isOfAnotherKey = (line: Line): boolean =>
+      line.keyFingerprint !== this.keyFingerprint && line.identity !== undefined;
     const record = this.linesAbout(id).some(isOfAnotherKey)
       ? await readRecord().catch(unlessMissing)
       : undefined;
@@ -132,7 +147,7 @@ export class RecordNote {
     const claims = new Set<string>();
     for (const line of this.present(id, record)) {
       if (line.verb === "deletes") claims.delete(line.claim);
-      else if (!this.note.isOwn(line) || line.key !== this.key) claims.add(line.claim);
+      else if (!this.note.isOwn(line) || line.keyFingerprint !== this.keyFingerprint) claims.add(line.claim);
     }
     if (claim !== undefined) claims.delete(encode(claim));
     return claims.size > 0;
@@ -149,21 +164,43 @@ export class RecordNote {
     return first !== undefined && isCreate(first) && !this.note.isOwn(first) && first.claim !== encode(claim);
   }
 
+  /** Whether another process has created the record, and not only found it, and this run has not deleted it since. */
+  hasCreate(id: string): boolean {
+    return this.isTold(() => {
+      const [first, ...later] = this.present(id);
+      if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
+      const isFound = ({ claim, identity }: Line): boolean => claim === first.claim && identity !== undefined;
+      return !later.some((line) => line.verb === "deletes" || isFound(line));
+    });
+  }
+
+  /** The answer of the note; false if it cannot be read, because state must get a new record all the same. */
+  private isTold(ask: () => boolean): boolean {
+    try {
+      return ask();
+    } catch (error) {
+      this.warn(error);
+      return false;
+    }
+  }
+
   /** The lines about a record, from its last create on: a server may use ids again. */
   private present(id: string, record?: ApiRecord): Line[] {
     const lines = this.linesAbout(id).filter((line) => this.isAbout(line, record));
-    return lines.slice(Math.max(0, lines.findLastIndex(isCreate)));
+    return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
   }
 
   /** With another key, the same id is the same record if that has the same name and URL. */
-  private isAbout({ key, identity }: Line, record: ApiRecord | undefined): boolean {
-    return key === this.key || (record !== undefined && identity === this.identityOf(record));
+  private isAbout({ keyFingerprint, identity }: Line, record: ApiRecord | undefined): boolean {
+    return (
+      keyFingerprint === this.keyFingerprint || (record !== undefined && identity === this.identityOf(record))
+    );
   }
 
   /** Adds a line. The other processes may not learn of it, which matters only if one of them adopts or imports the record. */
-  private tryToAdd(verb: Verb, id: string, claim: Claim): void {
+  private tryToAdd(verb: Verb, id: string, claim: Claim, identity?: string): void {
     try {
-      this.note.add({ ...this.about(id, claim), verb, identity: undefined });
+      this.note.add({ ...this.about(id, claim), verb, identity });
     } catch (error) {
       // A create has had its effect, and a delete is safe without it.
       this.warn(error);
@@ -176,8 +213,8 @@ export class RecordNote {
     return this.note.linesAbout(this.placeOf(id));
   }
 
-  private about(id: string, claim: Claim): Pick<Line, "place" | "key" | "claim"> {
-    return { place: this.placeOf(id), key: this.key, claim: encode(claim) };
+  private about(id: string, claim: Claim): Pick<Line, "place" | "keyFingerprint" | "claim"> {
+    return { place: this.placeOf(id), keyFingerprint: this.keyFingerprint, claim: encode(claim) };
   }
 
   private placeOf(id: string): string {
@@ -187,6 +224,23 @@ export class RecordNote {
   private identityOf(record: ApiRecord): string {
     return createHash("sha256").update(shownIdentity(this.definition, record)).digest("hex").slice(0, 16);
   }
+}
+
+/** The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first. */
+function withoutRefused(lines: readonly Line[]): Line[] {
+  const living = new Map<string, string>();
+  let isDeleted = false;
+  return lines.filter((line) => {
+    const { verb, claim, writer } = line;
+    if (isCreate(line)) isDeleted = false;
+    const isRefused = isDeleted || [...living.values()].some((other) => other !== writer);
+    if (verb === "takes" && line.identity !== undefined && isRefused) return false;
+    if (verb === "deletes") {
+      isDeleted = true;
+      living.delete(claim);
+    } else living.set(claim, writer);
+    return true;
+  });
 }
 
 /** State of other versions has other texts as claims, and old state has none. */

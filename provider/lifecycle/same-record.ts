@@ -8,13 +8,13 @@ import { compare, differences, valueOf, wantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
 
-/** The present account, as far as comparing it with that of state needs it. */
+/** What is needed of the present account to compare it with that of state. */
 type Account = Pick<RecordScope, "address" | "keyFingerprint" | "settings">;
 
 /** Whether state was made with the present address and key, or `uptime:sameAccount` says that it is the same account. */
 export function isAccountOfState(account: Account, outputs: Outputs): boolean {
   const { keyFingerprint, settings } = account;
-  const digits = digitsInState(account, outputs);
+  const digits = fingerprintInState(account, outputs);
   const isPresent = digits === keyFingerprint && isServerOfState(account, outputs);
   return isPresent || settings.sameAccount.includes(`${digits}=${keyFingerprint}`);
 }
@@ -35,7 +35,7 @@ export function assertSameServer(
   const hint = mayHaveOldSettings ? ` If you have already corrected it: ${oldSettings}.` : "";
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
-      `moved, ${adviseSameAccount(account, digitsInState(account, outputs))}; otherwise change ${source} back.${hint}`,
+      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise change ${source} back.${hint}`,
   );
 }
 
@@ -49,7 +49,7 @@ export function adviseSameAccount({ keyFingerprint, settings }: Account, digits:
 }
 
 /** Four hex digits of the address and key that state was made with: the present ones if state does not have them. */
-export function digitsInState(account: Account, outputs: Outputs): string {
+export function fingerprintInState(account: Account, outputs: Outputs): string {
   const { keyFingerprint, serverHash } = outputs;
   const ofServer = isServerOfState(account, outputs) ? undefined : serverHash?.slice(0, 4);
   return keyFingerprint ?? ofServer ?? account.keyFingerprint;
@@ -64,7 +64,10 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
     compare(fieldOf(definition, key), valueOf(outputs.values, key), record).outcome === "same";
   if (!isAccountOfState(scope, outputs) && !keys.every(isAsInState))
     throw new UptimeError(
-      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another ${keys.join(" or ")} than state, so it may be another account's: nothing is done to it. If the present key belongs to the stack's account, ${adviseSameAccount(scope, digitsInState(scope, outputs))}; otherwise set the key of its account.`,
+      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another
+        ${keys.join(" or ")} than state, so it may be another account's: nothing is done to it. If the present
+        key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
+        otherwise set the key of its account.`,
     );
   const fixed = fixedKeys(definition);
   const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
@@ -75,6 +78,8 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
     ? `another ${key} in the API than in state`
     : message`the ${key} ${quoteValue(actual)} in the API and ${quoteValue(wanted)} in state`;
   throw new AnotherRecordError(
-    message`${label} ${quoteId(record.id)} has ${differing}: it is another record, so nothing is done to it. Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove it from state with \`pulumi state delete URN\`.`,
+    message`${label} ${quoteId(record.id)} has ${differing}: it is another record, so nothing is done to it.
+      Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove
+      it from state with \`pulumi state delete URN\`.`,
   );
 }

@@ -78,7 +78,8 @@ async function postOnce(
   const { id, status, request } = answer;
   if (id === undefined)
     throw new LostAnswerError(
-      message`${request} was answered with status ${status} and without an id, so the new ${definition.singular} was looked for, and was not found.`,
+      message`${request} was answered with status ${status} and without an id, so the new
+        ${definition.singular} was looked for, and was not found.`,
       "never again",
     );
   assertNew(scope, id, baseline, answer);
@@ -91,13 +92,26 @@ async function postOnce(
   return { id, claim, record, status, emptyLists };
 }
 
-/** Throws if an answer to a create is a record that was there before. */
-function assertNew(scope: RecordScope, id: string, baseline: Baseline, { request }: WriteAnswer): void {
-  const { definition, ledger } = scope;
-  const wasThere = baseline.ids.has(idNumber(id) ?? id) || ledger.isShown(id);
+/** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */
+function assertNew(
+  scope: RecordScope,
+  id: string,
+  baseline: Baseline,
+  { record, request }: WriteAnswer,
+): void {
+  const { definition, ledger, note } = scope;
+  const wasThere = baseline.ids.has(idNumber(id) ?? id) || ledger.isShown(id) || note.hasCreate(id);
   if (!wasThere || isDeletedByRun(scope, id)) return;
+  if (!record || !isRecordOf(definition, record))
+    throw new LostAnswerError(
+      message`${request} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there
+        before, and without a record, so the new one was looked for, and was not found.`,
+      "never again",
+    );
   throw new UptimeError(
-    message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the API seems to return an existing record instead of creating one. To manage that record, use the option import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
+    message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the
+      API seems to return an existing record instead of creating one. To manage that record, use the option
+      import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
   );
 }
 
@@ -110,15 +124,16 @@ async function readNewRecord(
 ): Promise<ApiRecord | undefined> {
   if (record && isRecordOf(definition, record)) return record;
   try {
-    return await reader.readSingle(id, operation);
+    return await reader.readById(id, operation);
   } catch (error) {
     const isAnother = error instanceof AnotherRecordError;
     // The record cannot be read now, but its id is known and must be kept.
     if (!isAnother && !(error instanceof MissingError)) return undefined;
-    ledger.giveBack(id);
+    ledger.release(id);
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
     throw new LostAnswerError(
-      message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked for, and was not found.`,
+      message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked
+        for, and was not found.`,
       "never again",
       { cause: error },
       isAnother ? undefined : id,

@@ -1,7 +1,10 @@
+import type { ApiRecord } from "../api/answer";
 import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
+import type { Value } from "../common/values";
+import type { Definition } from "../definitions/field";
 import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
-import { assertNotReplaced, hearOf } from "./claims";
+import { assertNotVoid, hearOf } from "./claims";
 import { shownValue, wantedValues } from "./difference";
 import { assertGone } from "./gone";
 import { outputsOf } from "./outputs";
@@ -20,11 +23,10 @@ export async function update(
   options: EngineOptions,
 ): Promise<State> {
   const { definition, reader } = scope;
-  const { label } = definition;
   const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
   hearOf(scope, id, outputs, options);
-  assertNotReplaced(scope, id, outputs);
+  assertNotVoid(scope, id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -33,31 +35,51 @@ export async function update(
   const after = { ...inputs, importId };
   try {
     const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || ignored.length > 0;
-    const current = mustRead ? await reader.readSingle(id, operation) : undefined;
+    const current = mustRead ? await reader.readById(id, operation) : undefined;
     if (current) assertSameRecord(scope, outputs, current);
-    const wanted = wantedValues(definition, inputs.values, (key) => !ignored.includes(key));
-    for (const key of ignored) {
-      const field = fieldOf(definition, key);
-      const value = field.resetByUpdate && current ? shownValue(field, current) : undefined;
-      if (value !== undefined) wanted.set(key, value);
-    }
-    const record = await sendUpdate(scope, id, wanted, operation);
+    const record = await sendUpdate(
+      scope,
+      id,
+      wantedOnUpdate(definition, inputs, ignored, current),
+      operation,
+    );
     return { id, outputs: outputsOf(scope, after, record, { claim }) };
   } catch (error) {
     if (error instanceof MissingError) {
       await assertGone(scope, id, outputs, error, operation);
-      throw new UptimeError(
-        message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). Run \`pulumi up --refresh --run-program\`: it removes the ${label} from state and creates it again.`,
-        { cause: error },
-      );
+      throw goneError(definition, id, error);
     }
     if (error instanceof NotStoredError)
       throw new PartialFailureError(
         id,
         outputsOf(scope, after, error.record, { claim, isPartial: true }),
-        message`The ${label} ${quoteId(id)} was updated, but ${error}`,
+        message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
         { cause: error },
       );
     throw error;
   }
+}
+
+/** All managed values but the ignored ones; of these, what an update would reset is sent as the record has it now. */
+function wantedOnUpdate(
+  definition: Definition,
+  { values }: Inputs,
+  ignored: readonly string[],
+  current: ApiRecord | undefined,
+): Map<string, Value> {
+  const wanted = wantedValues(definition, values, (key) => !ignored.includes(key));
+  for (const key of ignored) {
+    const field = fieldOf(definition, key);
+    const value = field.resetByUpdate && current ? shownValue(field, current) : undefined;
+    if (value !== undefined) wanted.set(key, value ?? field.default ?? null);
+  }
+  return wanted;
+}
+
+function goneError({ label }: Definition, id: string, missing: MissingError): UptimeError {
+  return new UptimeError(
+    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}). Run \`pulumi up --refresh --run-program\`:
+      it removes the ${label} from state and creates it again.`,
+    { cause: missing },
+  );
 }

@@ -41,7 +41,7 @@ export async function sendUpdate(
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
-  if (changeable.size === 0) return scope.reader.readSingle(id, operation);
+  if (changeable.size === 0) return scope.reader.readById(id, operation);
   scope.ledger.change(id);
   const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     sendPatchOrPut(scope, id, pairs, operation),
@@ -75,7 +75,8 @@ export async function verify(
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
     return sendUpdate(scope, id, wanted, operation, "text");
   throw new NotStoredError(
-    message`the API took these properties and did not store them: ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
+    message`the API took these properties and did not store them:
+      ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
     record,
   );
 }
@@ -97,8 +98,8 @@ async function readStored(
   operation: Operation,
 ): Promise<ApiRecord> {
   for (let reads = 1; ; reads++) {
-    if (reads === mostReads || operation.isInterrupted) return reader.readSingle(id, operation);
-    const record = await reader.readUnlessMissing(id, operation);
+    if (reads === mostReads || operation.isInterrupted) return reader.readById(id, operation);
+    const record = await reader.findById(id, operation);
     if (record && differences(definition, wanted, record).length === 0) return record;
     // After an interruption the record is read at once, and for the last time.
     await operation.sleep(readPause).catch(unlessInterrupted);

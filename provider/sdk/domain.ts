@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { typeToken } from "../common/pulumi";
+import { dynamicType } from "../common/pulumi";
 import { domain } from "../definitions/domain";
 import type { domainFields } from "../definitions/domain";
 import type { AccountArgs, ArgsOf, OutputsOf } from "../definitions/field";
@@ -27,7 +27,7 @@ export interface Domain extends OutputsOf<typeof domainFields>, RecordOutputs {}
  */
 export class Domain extends pulumi.CustomResource {
   /** The resource's type in Pulumi. */
-  static readonly __pulumiType: string = typeToken(domain);
+  static readonly __pulumiType: string = dynamicType(domain);
 
   /**
    * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages

@@ -3,7 +3,7 @@ import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
 import { secretKeys } from "../definitions/keys";
-import { hiddenNames, providerCode, stackType, typeToken } from "../common/pulumi";
+import { hiddenNames, providerCode, stackType, dynamicType } from "../common/pulumi";
 import type { PassedOptions } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
@@ -17,7 +17,7 @@ const lookup = (): typeof inProcess => require("./lookup-in-process") as typeof 
 
 /** As Pulumi's dynamic resources, which need nothing but this package. */
 export const dynamicBinding: Binding = {
-  type: typeToken,
+  type: dynamicType,
   props: propsOf,
   options: pulumiOptions,
   warn: warnOnce,
@@ -85,7 +85,7 @@ function passedOptions(
     ...(customTimeouts && { customTimeouts }),
     ...(secrets && { secrets }),
     // A resource that only reads has no record of its own.
-    ...(options.id === undefined && { owner: nameOf(typeToken(definition), name, options.parent) }),
+    ...(options.id === undefined && { owner: nameOf(dynamicType(definition), name, options.parent) }),
   };
 }
 

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { typeToken } from "../common/pulumi";
+import { dynamicType } from "../common/pulumi";
 import type { AccountArgs, ArgsOf, OutputsOf } from "../definitions/field";
 import { monitor } from "../definitions/monitor";
 import type { monitorFields, monitorFilters } from "../definitions/monitor";
@@ -28,7 +28,7 @@ export interface Monitor extends OutputsOf<typeof monitorFields>, RecordOutputs 
  */
 export class Monitor extends pulumi.CustomResource {
   /** The resource's type in Pulumi. */
-  static readonly __pulumiType: string = typeToken(monitor);
+  static readonly __pulumiType: string = dynamicType(monitor);
 
   /**
    * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages

@@ -3,7 +3,7 @@ import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
 import { ownPackage } from "../common/package";
-import { lookupFunction, pluginType, typeToken } from "../common/pulumi";
+import { lookupFunction, pluginType, dynamicType } from "../common/pulumi";
 import type { LookupCount } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
@@ -39,7 +39,10 @@ function pulumiOptions(
 ): CustomResourceOptions {
   // A resource that only reads needs no alias, and without an engine the SDK cannot read one that has an alias.
   if (options.id !== undefined) return withVersion(options);
-  return withVersion({ ...options, aliases: [...(options.aliases ?? []), { type: typeToken(definition) }] });
+  return withVersion({
+    ...options,
+    aliases: [...(options.aliases ?? []), { type: dynamicType(definition) }],
+  });
 }
 
 /** Functions return objects, so a list is under the name of its kind. */

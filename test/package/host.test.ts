@@ -43,8 +43,9 @@ async function startHost(
   address: string,
   stdin: "pipe" | "ignore" | "ended",
   settings: Record<string, string> = {},
+  flags: readonly string[] = [],
 ): Promise<Started> {
-  const host = startProgram(process.execPath, [script, address], {
+  const host = startProgram(process.execPath, [script, ...flags, address], {
     env: { ...process.env, SETTINGS: JSON.stringify(settings) },
     stdin: stdin === "ignore" ? "ignore" : "pipe",
   });
@@ -69,6 +70,16 @@ test("the provider ends with an engine that is killed", async () => {
   expectRunning(host);
   engine.end();
   host.child.stdin?.destroy();
+  await ended(host);
+});
+
+test("the provider finds the engine's address behind flags, such as those of --tracing", async () => {
+  const engine = await startEngine();
+  const flags = ["--logtostderr", "-v=9", "--tracing", "http://127.0.0.1:1/"];
+  const host = await startHost(engine.address, "ignore", {}, flags);
+  await sleep(300);
+  expectRunning(host);
+  engine.end();
   await ended(host);
 });
 

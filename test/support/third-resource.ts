@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { pluginType, typeToken } from "../../provider/common/pulumi";
+import { pluginType, dynamicType } from "../../provider/common/pulumi";
 import { choice, text } from "../../provider/definitions/field";
 import type { AccountArgs, ArgsOf, Definition, OutputsOf } from "../../provider/definitions/field";
 import { dynamicBinding } from "../../provider/sdk/dynamic-binding";
@@ -41,7 +41,7 @@ export interface PolicyArgs extends ArgsOf<typeof policyFields>, AccountArgs {}
 export interface PolicyState extends StateOf<typeof policyFields> {}
 export interface Policy extends OutputsOf<typeof policyFields> {}
 export class Policy extends pulumi.CustomResource {
-  static readonly __pulumiType: string = typeToken(policy);
+  static readonly __pulumiType: string = dynamicType(policy);
   constructor(name: string, args: PolicyArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(policy, dynamicBinding);
     try {

@@ -223,7 +223,7 @@ describe("a value that the API accepts and does not store", () => {
 
   test("fails a create that is answered with nothing, naming the record that may be it", async () => {
     emulator.dialect = { createAnswer: "empty", notStored: ["ssl_alert_days"] };
-    await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(/may be it[^]*1 \("Home"/);
+    await expect(stack().up({ ...home, sslAlertDays: 7 })).rejects.toThrow(/may be this one[^]*1 \("Home"/);
   });
 
   test("fails the update, and state has what is there", async () => {
@@ -462,6 +462,38 @@ test.each([
 ])("a list answered with %j is an error, and nothing is created", async (body, message) => {
   emulator.fault = () => answer(200, body);
   await expect(stack().up(home)).rejects.toThrow(message);
+});
+
+test("a field in ignoreChanges that the record shows as null is sent as its default, not as empty", async () => {
+  const one = stack("monitor", {}, { ignoreChanges: ["alertCondition"] });
+  await one.up(home);
+  emulator.dialect = { extraFields: { alert_condition: null } };
+  emulator.forget();
+  await one.up({ ...home, interval: 300 });
+  expect(emulator.writes().map(({ body }) => new Map(body).get("alert_condition"))).toEqual([
+    "url_unavailable",
+  ]);
+});
+
+describe("a server that shows null for the defaults", () => {
+  const shown = { alert_condition: null, request_method: "", cache_buster: null };
+
+  test("gets a monitor, whose refresh and second run change nothing", async () => {
+    emulator.dialect = { extraFields: shown };
+    const one = stack();
+    await one.up(home);
+    await one.refresh();
+    expect(await one.preview(home)).toBe("same");
+  });
+
+  test.each(["imported", "adopted"])("has a record that can be %s", async (how) => {
+    emulator.monitors.add(home);
+    emulator.dialect = { extraFields: shown };
+    const one = stack("monitor", { "uptime:adoptExisting": String(how === "adopted") });
+    await one.up({ ...home, ...(how === "imported" && { importId: "1" }) });
+    expect(one.state?.id).toBe("1");
+    expect(emulator.monitors.size).toBe(1);
+  });
 });
 
 test("ignoreChanges keeps an edit by hand, also of a field that the API resets in an update", async () => {

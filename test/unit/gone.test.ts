@@ -188,6 +188,15 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(emulator[`${kind}s`].size).toBe(0);
     });
 
+    test("fails while a proxy answers everything with 404, also if a refresh has just read the list", async () => {
+      const [all] = await createdBefore(front, 6);
+      await refreshAll(all);
+      await clock.sleep(20_000);
+      emulator.fault = () => answer(404, "default backend - 404");
+      expect(await destroyAll(all)).toEqual(times(6, "error"));
+      expect(storedIds()).toHaveLength(6);
+    });
+
     test("that answers 404 succeeds even if the list holds the record", async () => {
       const [all] = await createdBefore(front, 2);
       on("DELETE", answer(404));
@@ -229,7 +238,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     expect(one.state).toBeDefined();
   });
 
-  test("state of 0.1.0, without a key fingerprint, counts as the present account", async () => {
+  test("state without a key fingerprint counts as the present account", async () => {
     const [all] = await createdByOthers(front, 3);
     for (const one of all) forgetKey(one);
     remove(...all);
@@ -502,7 +511,7 @@ describe("the digits of address and key in state", () => {
   });
 
   test.each<[string, string | undefined]>([
-    ["missing, as in state of 0.1.0", undefined],
+    ["missing, as in old state", undefined],
     ["another one", "0000"],
   ])("is no change in any preview if it is %s", async (_, key) => {
     const [[one], program] = await createdBefore("dynamic", 1);

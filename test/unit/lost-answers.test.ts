@@ -498,3 +498,157 @@ test("a create is not sent if the list cannot be read first", async () => {
   expect(await made(resource())).toContain("status 403");
   expect(posts()).toBe(0);
 });
+
+test("a create whose look comes late is looked for a second time before it is sent again", async () => {
+  // The cache's Retry-After delays the first look by more than a minute, and the list lags by one look.
+  const stored = {
+    kind: "answer",
+    effect: true,
+    status: 503,
+    headers: { "retry-after": "90" },
+    body: "",
+  } as const;
+  const answers: Fault[] = [stored];
+  lagging(1, () => answers.shift());
+  const one = resource();
+  await one.up(home);
+  expect(storedIds()).toEqual([one.state?.id]);
+  expect(posts()).toBe(1);
+});
+
+test("a create whose look waits a minute for another one is looked for a second time", async () => {
+  const faults: Fault[] = [{ kind: "delay", answerDelayMs: 65_000 }, cut];
+  let looks = 1;
+  emulator.fault = (request) => {
+    if (request.method === "POST") return faults.shift();
+    return posts() >= 2 && isList(request) && looks-- > 0 ? answer(200, { data: [] }) : undefined;
+  };
+  const together = program();
+  const [slow, one] = [together.resource(), together.resource()];
+  const first = slow.up({ ...home, name: "Slow", url: "https://slow.example/" });
+  while (posts() === 0) await new Promise(setImmediate);
+  await Promise.all([first, one.up(home)]);
+  expect(storedIds().sort()).toEqual([slow.state?.id, one.state?.id].sort());
+  expect(posts()).toBe(2);
+});
+
+describe("a record that may be that of a lost create is an error that names it", () => {
+  test("if its own address does not show it yet", async () => {
+    const answers: Fault[] = [cut];
+    afterCreate(
+      () => answers.shift(),
+      ({ path }) => (path.endsWith("/monitors/1") ? answer(404) : undefined),
+    );
+    const failure = await made(resource());
+    expect(failure).toMatch(/1 \("Home"/);
+    expect(failure).toMatch(mayExist);
+    expect(posts()).toBe(1);
+  });
+
+  test("if the list does not show the URL, which alone is the same", async () => {
+    let isFirst = true;
+    afterCreate(
+      () => {
+        if (!isFirst) return undefined;
+        isFirst = false;
+        emulator.monitors.add({ ...home, name: home.name.toLowerCase() });
+        return cutBefore;
+      },
+      (request) => {
+        if (!isList(request)) return undefined;
+        return answer(200, { data: emulator.monitors.all().map(({ id, name }) => ({ id, name })) });
+      },
+    );
+    expect(await made(resource())).toMatch(/"home"/);
+    expect(posts()).toBe(1);
+  });
+});
+
+test("a lost create is found behind the deleted records of a list that begins with the oldest", async () => {
+  for (let number = 1; number <= 99; number++) emulator.monitors.add({ ...home, name: `dead ${number}` });
+  emulator.monitors.add({ ...home, name: "alive" });
+  const answers: Fault[] = [cut];
+  emulator.fault = (request) => {
+    if (request.method === "POST") return answers.shift();
+    if (!isList(request)) return undefined;
+    const page = Number(
+      new URLSearchParams(request.query.map(([name, value]): [string, string] => [name, value])).get(
+        "page",
+      ) ?? 1,
+    );
+    const all = emulator.monitors.all().map((one) => ({
+      ...one,
+      ...(String(one.name).startsWith("dead") && { deleted_at: "2030-01-01T00:00:00Z" }),
+    }));
+    const sorted = all.sort((a, b) => a.id - b.id);
+    const last = Math.max(1, Math.ceil(sorted.length / 100));
+    const data = sorted.slice((page - 1) * 100, page * 100);
+    return answer(200, { data, meta: { current_page: page, last_page: last } });
+  };
+  const one = resource();
+  await one.up(home);
+  expect(one.state?.id).toBe("101");
+  expect(posts()).toBe(1);
+});
+
+describe("the id in an answer to a create is kept", () => {
+  beforeEach(() => {
+    emulator.dialect = { createAnswer: "id" };
+  });
+  const hidden = (delay?: Fault): void => {
+    afterCreate(
+      () => delay,
+      (request) => {
+        if (request.path.endsWith("/1")) return answer(404);
+        return isList(request) ? answer(200, { data: [] }) : undefined;
+      },
+    );
+  };
+
+  test("if neither its address nor the list shows the record within a minute", async () => {
+    hidden();
+    const one = resource();
+    expect(await made(one)).toContain("was created with the id 1, but");
+    expect(one.state?.id).toBe("1");
+    emulator.fault = undefined;
+    one.nextRun();
+    await one.up(home);
+    expect(storedIds()).toEqual(["1"]);
+  });
+
+  test("if Pulumi is interrupted before the record is shown", async () => {
+    hidden({ kind: "delay", answerDelayMs: 5000 });
+    const run = new Program("plugin", {});
+    const one = run.resource();
+    const failed = made(one);
+    while (posts() === 0) await new Promise(setImmediate);
+    await run.cancel();
+    expect(await failed).toContain("was created with the id 1, but");
+    expect(one.state?.id).toBe("1");
+  });
+});
+
+test("a lost create whose name the server has cut short is named with adoptExisting too, and no second one is made", async () => {
+  const long = { ...home, name: "A monitor with a name that is longer than the server keeps it" };
+  insteadOfOurs({ ...long, name: long.name.slice(0, 40) });
+  const run = program();
+  const one = run.resource();
+  expect(await made(one, long)).toMatch(mayExist);
+  run.nextRun({ "uptime:adoptExisting": "true" });
+  emulator.fault = undefined;
+  expect(await made(one, long)).toMatch(/none with the same name and url is equal.*A monitor with a name/);
+  expect(storedIds()).toHaveLength(1);
+  // A short name is often the beginning of another one.
+  emulator.monitors.add({ ...home, name: "m-1" });
+  const other = run.resource();
+  await other.up({ ...home, name: "m-10" });
+  expect(storedIds()).toHaveLength(3);
+});
+
+test("the id of a job is not taken for an existing record, and the new one is found", async () => {
+  emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/" });
+  onCreates({ kind: "answer", effect: true, status: 202, body: { id: 1, status: "queued" } });
+  const one = resource();
+  await one.up(home);
+  expect(one.state?.id).toBe("2");
+});

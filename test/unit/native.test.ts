@@ -441,7 +441,8 @@ test("the schema has each setting as configuration and provider input, and takes
     expect(variables[name]).toMatchObject({ description: expect.stringMatching(/./) as string });
   const environmentOf = (name: string) => variables[name]?.defaultInfo;
   expect(settingNames.filter((name) => variables[name]?.secret)).toEqual(["apiKey", "accounts"]);
-  expect(settingNames.filter(environmentOf)).toEqual(["baseUrl", "monitorsBaseUrl", "logLevel"]);
+  const variablesRead = ["baseUrl", "monitorsBaseUrl", "requestsPerMinute", "logLevel"];
+  expect(settingNames.filter(environmentOf)).toEqual(variablesRead);
   expect(environmentOf("baseUrl")).toEqual({ environment: ["UPTIME_BASE_URL"] });
 });
 

@@ -3,6 +3,7 @@ import type { ModelStack } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { storedIds } from "../support/sent";
 import { answer, emulator, failureOf, withServer } from "../support/server";
+import { urnOf } from "../support/simulated/engine";
 import { home } from "../support/monitors";
 
 withServer();
@@ -126,3 +127,53 @@ test.each(fronts)(
     expect(storedIds()).toEqual([]);
   },
 );
+
+describe.each(fronts)("a claim (%s)", (front) => {
+  const claimIn = (one: ModelStack): unknown => one.state?.outputs.__claim;
+
+  test("is made with the record, and stays through a refresh, an update and what fails half-way", async () => {
+    const program = new Program(front);
+    const one = program.resource();
+    emulator.dialect = { notStored: ["ssl_alert_days"] };
+    await failureOf(one.up({ ...home, sslAlertDays: 7 }));
+    const claim = claimIn(one);
+    expect(claim).toMatch(/^[0-9a-f]{8}$/);
+    for (const inputs of [
+      { ...home, sslAlertDays: 14 },
+      { ...home, interval: 300 },
+    ]) {
+      program.nextRun();
+      await one.refresh();
+      expect(claimIn(one)).toBe(claim);
+      program.nextRun();
+      await failureOf(one.up(inputs));
+      expect(claimIn(one)).toBe(claim);
+    }
+    expect(one.state?.unfinished).toBe(false);
+  });
+
+  test.each(["imported", "adopted"])("is new for a record that is %s", async (how) => {
+    emulator.monitors.add(home);
+    const program = new Program(front, { "uptime:adoptExisting": String(how === "adopted") });
+    const one = program.resource();
+    const urn = urnOf({ kind: "monitor", name: one.name });
+    const imported = how === "imported" && program.providers.monitor.import?.(urn, "1", home);
+    if (imported) expect(JSON.stringify(await imported)).toMatch(/"__claim":"[0-9a-f]{8}"/);
+    else {
+      await one.up({ ...home, ...(how === "imported" && { importId: "1" }) });
+      expect(claimIn(one)).toMatch(/^[0-9a-f]{8}$/);
+    }
+    expect(emulator.monitors.size).toBe(1);
+  });
+
+  test("that has ended does not live again if the engine asks about its resource once more", async () => {
+    const [one, two] = await twins(front);
+    await refreshed(one, two);
+    const deleted = structuredClone(one.state);
+    await one.destroy();
+    one.state = deleted;
+    await one.preview({ ...home, interval: 300 });
+    await two.destroy();
+    expect(storedIds()).toEqual([]);
+  });
+});

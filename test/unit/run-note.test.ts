@@ -19,7 +19,7 @@ import { newFolder } from "../support/folder";
 import type { ModelStack } from "../support/model";
 import { fronts, Program } from "../support/program";
 import { storedIds } from "../support/sent";
-import { emulator, failureOf, myKey, otherKey, settingsOf, withServer } from "../support/server";
+import { emulator, failureOf, myKey, on, otherKey, settingsOf, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 import { noteOf, type Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
@@ -155,6 +155,43 @@ describe("the note of a run", () => {
       false,
     ]);
     expect(one.hasOther("1", claim)).toBe(false);
+  });
+
+  /** Another process adopts the record, and is refused because of what this one has noted. */
+  function refuseOther(reason: string): void {
+    const own = noted();
+    noteAs(otherName);
+    expect(() => {
+      note().take(record, newClaim());
+    }).toThrow(reason);
+    const [refused = ""] = noted().trim().split("\n").slice(-1);
+    fs.writeFileSync(file(), `${own}${refused.replace(ownName, otherName)}\n`);
+  }
+
+  test("does not count what was refused: the id of a record that was deleted is free for a new one", async () => {
+    const one = note();
+    await mayDelete(claim, one);
+    refuseOther("this run deletes monitor 1");
+    expect(one.hasOther("1")).toBe(false);
+    one.takeCreated("1", newClaim());
+  });
+
+  test("does not count an adoption that was refused because the record has an owner", async () => {
+    const one = note();
+    one.keep("1", claim);
+    refuseOther("a resource of another provider has monitor 1");
+    expect(await mayDelete(claim, one)).toBe(true);
+  });
+
+  test("is read from its beginning if it is that of a new run with the same address", async () => {
+    const one = note();
+    one.keep("1", claim);
+    one.keep("2", claim);
+    expect(one.hasOther("1")).toBe(false);
+    fs.rmSync(file());
+    note().take(record, newClaim());
+    noteAs(otherName);
+    expect(await mayDelete(claim, one)).toBe(false);
   });
 
   test("is of one key, except for a record with the same name and URL", async () => {
@@ -337,6 +374,46 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect([one.state?.id, two.state?.id]).toEqual(["1", "2"]);
   });
 
+  test("one does not keep the record that the other has found as its own lost create", async () => {
+    const [one, two] = [processWith({}).resource(), processWith({}).resource()];
+    const faults = [
+      { kind: "cut", effect: false } as const,
+      { kind: "delay", answerDelayMs: 15_000 } as const,
+    ];
+    emulator.fault = ({ method }) => (method === "POST" ? faults.shift() : undefined);
+    const first = failureOf(one.up(home));
+    while (faults.length > 1) await new Promise(setImmediate);
+    const second = failureOf(two.up(home));
+    expect(await first).toBe("");
+    expect(await second).toContain("a resource of another provider has adopted it meanwhile");
+    expect([one.state?.id, two.state?.id, storedIds()]).toEqual(["1", undefined, ["1"]]);
+  });
+
+  test("one does not get the record that the other has created, which the server returns instead of a new one", async () => {
+    const [one, two] = [processWith({}), processWith({})];
+    const [first, second, equal] = [one.resource(), two.resource(), two.resource()];
+    await second.up({ ...home, name: "Other" });
+    await first.up(home);
+    on("POST", { kind: "answer", effect: false, status: 200, body: { id: 2, ...home } });
+    expect(await failureOf(equal.up(home))).toContain("monitor 2, which was there before");
+    expect(storedIds().sort()).toEqual(["1", "2"]);
+  });
+
+  test("one does not import a record twice by two keys of the same account", async () => {
+    emulator.monitors.add(home);
+    const accounts = JSON.stringify({ eu: { apiKey: otherKey } });
+    const program = processWith({ "uptime:accounts": accounts });
+    const failures = [];
+    for (const [id, account] of [["1"], ["eu/1", "eu"]] as const) {
+      const one = program.resource();
+      const urn = urnOf({ kind: "monitor", name: one.name });
+      const inputs = { ...home, ...(account && { account }) };
+      const imported = program.providers.monitor.import?.(urn, id, inputs);
+      failures.push(await failureOf(imported ?? one.up({ ...inputs, importId: "1" })));
+    }
+    expect(failures).toEqual(["", expect.stringContaining("has monitor 1. Remove one of the two")]);
+  });
+
   test("neither imports a record while one of them deletes it", async () => {
     const one = processWith({});
     const resource = one.resource();
@@ -407,7 +484,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 });
 
-describe.each(fronts)("if the note cannot be written (%s)", (front) => {
+describe.each(fronts)("if the note cannot be used (%s)", (front) => {
   withServer();
   beforeEach(() => {
     emulator.monitors.add(home);
@@ -431,8 +508,8 @@ describe.each(fronts)("if the note cannot be written (%s)", (front) => {
     const failure = await failureOf(
       operation(new Program(front, settings, { runNote: openRunNote(engine) })),
     );
-    expect(failure).toContain(`the folder ${folder()} cannot be written (`);
-    expect(failure).toContain("Set TMPDIR to a folder that can.");
+    expect(failure).toContain(`the folder ${folder()} cannot be used (`);
+    expect(failure).toContain("Set TMPDIR to a folder that this user can write.");
     expect(emulator.writes()).toEqual([]);
   });
 });

@@ -224,6 +224,45 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(failure).not.toContain(key);
   });
 
+  test.each<[string, (body: object) => void]>([
+    [
+      "a list",
+      (record) => {
+        on("GET", answer(200, { items: [record] }));
+      },
+    ],
+    [
+      "a record",
+      (record) => {
+        on("GET", answer(200, { item: record }));
+      },
+    ],
+    [
+      "a refusal",
+      (record) => {
+        on("GET", answer(422, { record }));
+      },
+    ],
+    [
+      "a refusal that is a list",
+      (record) => {
+        on("GET", answer(422, [record]));
+      },
+    ],
+  ])("of others are not in an error that quotes %s in an unknown form", async (_, respond) => {
+    const program = new Program(front, settings);
+    const [one, other] = [program.resource(), program.resource()];
+    await one.up(home);
+    program.nextRun();
+    const [byHand, inHeader] = [canary("password-of-others"), canary("header-of-others")];
+    const request_headers = [{ key: "X-A", value: inHeader }];
+    respond({ id: 1, ...home, name: "Theirs", request_auth_password: byHand, request_headers });
+    for (const failure of [await failureOf(one.refresh()), await failureOf(other.up(home))]) {
+      expect(failure).toContain("Theirs");
+      for (const secret of [byHand, inHeader]) expect(failure).not.toContain(secret);
+    }
+  });
+
   test("are not in an error about an ignored field that an update sends as the server shows it", async () => {
     const one = new Program(front, settings).resource("monitor", { ignoreChanges: ["alertCondition"] });
     await one.up(home);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import type * as Kinds from "../../provider/definitions";
 import { boolean, text } from "../../provider/definitions/field";
-import { typeToken } from "../../provider/common/pulumi";
+import { dynamicType } from "../../provider/common/pulumi";
 import { FrontSession } from "../../provider/engine/front";
 import { hosted } from "../support/calls";
 import type * as Cli from "../support/cli";
@@ -54,7 +54,7 @@ test("export writes a program for a third resource, and --only accepts it", asyn
 });
 
 test("drift compares a third resource, and doctor checks it", async () => {
-  const type = typeToken({ label: "Policy" });
+  const type = dynamicType({ label: "Policy" });
   const inputs = { displayName: "On call", applies: "always" };
   const outputs = { ...inputs, attributes: {} };
   const resource = { urn: `urn:pulumi:a::b::${type}::c`, type, id: "3", inputs, outputs };

@@ -8,7 +8,7 @@ import { comparableHost } from "../../definitions/codecs";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
-import { readUnlessGone } from "../../lifecycle/complete-records";
+import { readListed } from "../../lifecycle/complete-records";
 import { differences, shownValues, type WantedValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
@@ -99,7 +99,7 @@ export class Accounts {
     for (const { id, ...listed } of (await list).get(nameIn(definition, wanted)) ?? []) {
       if (differences(definition, identity, { id, ...listed }).length > 0) continue;
       // A list may leave fields out.
-      const record = await readUnlessGone(scope, id, operation);
+      const record = await readListed(scope, id, operation);
       const differs = record && differences(definition, wanted, record).map(({ key }) => key);
       if (differs) found.push({ id, differs, owner: this.ownerOf(scope, id) });
     }

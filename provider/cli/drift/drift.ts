@@ -7,7 +7,7 @@ import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
-import { typeToken } from "../../common/pulumi";
+import { dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { shownValues } from "../../lifecycle/difference";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
@@ -176,7 +176,7 @@ async function unmanagedRecords(
       // A value that cannot be read is left out.
       const shown = shownValues(definition, record, { refuse: () => undefined }).get(nameKey);
       return {
-        type: typeToken(definition),
+        type: dynamicType(definition),
         id: client.withoutKey(record.id),
         name: typeof shown === "string" ? client.withoutKey(shown) : "",
         ...(name !== undefined && { account: name }),

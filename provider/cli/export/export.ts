@@ -4,7 +4,7 @@ import { Option, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
-import { pluginType, typeToken } from "../../common/pulumi";
+import { pluginType, dynamicType } from "../../common/pulumi";
 import { packageFiles, writeProject } from "../shared/dependency";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
@@ -135,7 +135,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     files: [...files.keys(), ...packageFiles(files)],
     language,
     resources: resources.map(({ definition, id, name, problems }) => {
-      const type = language === "typescript" ? typeToken(definition) : pluginType(definition);
+      const type = language === "typescript" ? dynamicType(definition) : pluginType(definition);
       return { type, id, name, problems };
     }),
     known,

@@ -1,11 +1,11 @@
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import { pluginType, typeToken } from "../../common/pulumi";
+import { pluginType, dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 
 /** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
 export function findDefinition(type: string): Definition | undefined {
-  return definitions.find((definition) => [typeToken(definition), pluginType(definition)].includes(type));
+  return definitions.find((definition) => [dynamicType(definition), pluginType(definition)].includes(type));
 }
 
 /** The kind of record that a resource of this package stands for. */

@@ -41,24 +41,37 @@ type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
     Pick<proto.UpdateRequest, "getId" | "getOldInputs" | "getIgnorechangesList" | "getTimeout" | "getPreview">
   >;
 
-/** The methods of Pulumi's provider protocol, by their names in it. */
-export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): UntypedServiceImplementation {
-  let present: { readonly engine: string | undefined; readonly run: PluginRun } | undefined;
+/** The runs of the engines that this process serves: an attached plugin serves several, also of one engine. */
+class Runs {
+  private latest: { readonly engine: string | undefined; readonly run: PluginRun } | undefined;
+
+  constructor(
+    private readonly engine: EngineLog,
+    private readonly newRun: () => PluginRun,
+  ) {}
+
   /** The run of the present engine. */
-  const presentRun = (): PluginRun => {
-    if (!present || present.engine !== engine.address) {
+  present(): PluginRun {
+    const { address } = this.engine;
+    if (!this.latest || this.latest.engine !== address) {
       // If the engine before was killed, it has not sent Cancel.
-      present?.run.interrupt();
-      present = { engine: engine.address, run: lazy.newRun() };
+      this.latest?.run.interrupt();
+      this.latest = { engine: address, run: this.newRun() };
     }
-    return present.run;
-  };
+    return this.latest.run;
+  }
+
+  /** Cancel also comes between the preview and the update of one `up`. What follows is a new run. */
+  endInterrupted(): void {
+    if (this.latest?.run.isInterrupted) this.latest = undefined;
+  }
+
   /** Runs a request about a resource; `parts` are those whose names differ between the methods. */
-  const run = <T>(
+  run<T>(
     message: ResourceMessage,
     parts: Partial<Pick<ResourceRequest, "oldInputs" | "oldOutputs" | "inputs" | "isImport">>,
     answer: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
-  ): Promise<T> => {
+  ): Promise<T> {
     const request: ResourceRequest = {
       urn: message.getUrn(),
       id: message.getId?.() ?? "",
@@ -71,8 +84,13 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
       isImport: false,
       ...parts,
     };
-    return presentRun().run(request, answer);
-  };
+    return this.present().run(request, answer);
+  }
+}
+
+/** The methods of Pulumi's provider protocol, by their names in it. */
+export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): UntypedServiceImplementation {
+  const runs = new Runs(engine, () => lazy.newRun());
   return {
     // The engine then sends secrets with their marks, and each answer that state keeps must have them again: see `markSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
@@ -86,11 +104,24 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
     getPluginInfo: unary(() => new PluginInfo().setVersion(version)),
     getSchema: unary(() => new proto.GetSchemaResponse().setSchema(lazy.schema())),
 
+    ...settingsMethods(runs),
+    ...resourceMethods(runs),
+    ...queryMethods(runs),
+
+    cancel: unary(async () => {
+      await runs.present().cancel();
+      return new Empty();
+    }),
+  };
+}
+
+/** The methods for the settings of a provider. */
+function settingsMethods(runs: Runs): UntypedServiceImplementation {
+  return {
     checkConfig: unary((request: proto.CheckRequest) => {
-      const { settings, problems } = presentRun().checkSettings(
-        request.getUrn(),
-        fromStruct(request.getNews()),
-      );
+      const { settings, problems } = runs
+        .present()
+        .checkSettings(request.getUrn(), fromStruct(request.getNews()));
       const failures = problems.map(({ property, reason }) =>
         new proto.CheckFailure().setProperty(property).setReason(reason),
       );
@@ -98,28 +129,32 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const settings = [request.getOldInputs(), request.getNews()].map(fromStruct);
-      const { changed, replaces } = presentRun().diffSettings(settings[0] ?? {}, settings[1] ?? {});
+      const { changed, replaces } = runs.present().diffSettings(settings[0] ?? {}, settings[1] ?? {});
       const response = new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
       return replaces ? response.setReplacesList(changed) : response;
     }),
     configure: unary((request: proto.ConfigureRequest) => {
-      // An attached plugin serves several runs, also of one engine: the preview and the update of one `up`.
-      if (present?.run.isInterrupted) present = undefined;
-      presentRun().configure(fromStruct(request.getArgs()));
+      runs.endInterrupted();
+      runs.present().configure(fromStruct(request.getArgs()));
       return new proto.ConfigureResponse().setSupportspreview(true).setAcceptsecrets(true);
     }),
+  };
+}
 
+/** The methods for one resource. */
+function resourceMethods(runs: Runs): UntypedServiceImplementation {
+  return {
     check: unary(async (message: proto.CheckRequest) => {
       const [oldInputs, inputs] = [message.getOlds(), message.getNews()].map(resourceFromStruct);
       const parts = { oldInputs: oldInputs ?? {}, inputs: inputs ?? {} };
-      const checked = await run(message, parts, (resources, request) => resources.check(request));
+      const checked = await runs.run(message, parts, (resources, request) => resources.check(request));
       const { problems } = checked;
       return new proto.CheckResponse()
         .setInputs(toStruct(checked.inputs))
         .setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
-      const { changes, isInTheWay } = await run(message, partsOfChange(message), (resources, request) =>
+      const { changes, isInTheWay } = await runs.run(message, partsOfChange(message), (resources, request) =>
         resources.diff(request),
       );
       const changed = [...changes.keys()];
@@ -138,7 +173,9 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
     }),
     create: unary(async (message: proto.CreateRequest) => {
       const parts = { inputs: resourceFromStruct(message.getProperties()) };
-      const { id, outputs } = await run(message, parts, (resources, request) => resources.create(request));
+      const { id, outputs } = await runs.run(message, parts, (resources, request) =>
+        resources.create(request),
+      );
       return new proto.CreateResponse().setId(id).setProperties(toStruct(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
@@ -148,27 +185,33 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
         oldOutputs: resourceFromStruct(outputs),
         isImport: !inputs && !outputs,
       };
-      const read = await run(message, parts, (resources, request) => resources.read(request));
+      const read = await runs.run(message, parts, (resources, request) => resources.read(request));
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();
       const response = new proto.ReadResponse().setId(read.id).setProperties(toStruct(read.outputs));
       return response.setInputs(read.inputs ? toStruct(read.inputs) : inputs);
     }),
     update: unary(async (message: proto.UpdateRequest) => {
-      const { outputs } = await run(message, partsOfChange(message), (resources, request) =>
+      const { outputs } = await runs.run(message, partsOfChange(message), (resources, request) =>
         resources.update(request),
       );
       return new proto.UpdateResponse().setProperties(toStruct(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
       const parts = { oldOutputs: resourceFromStruct(message.getProperties()) };
-      await run(message, parts, (resources, request) => resources.delete(request));
+      await runs.run(message, parts, (resources, request) => resources.delete(request));
       return new Empty();
     }),
+  };
+}
+
+/** The methods that find records. */
+function queryMethods(runs: Runs): UntypedServiceImplementation {
+  return {
     invoke: unary(async (message: proto.InvokeRequest) => {
       const args = message.getArgs();
       const secrets = secretNames(args);
-      const result = await presentRun().invoke(message.getTok(), fromStruct(args), secrets);
+      const result = await runs.present().invoke(message.getTok(), fromStruct(args), secrets);
       // What was found by a secret may repeat it.
       const marked =
         secrets.length > 0
@@ -190,17 +233,12 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
         pageSize: message.getPageSize() > 0 ? message.getPageSize() : undefined,
         continuation: message.getContinuationToken() || undefined,
       };
-      const next = await presentRun().list(request, ({ id, name = "" }) => {
+      const next = await runs.present().list(request, ({ id, name = "" }) => {
         write(new proto.ListResponse().setResult(new proto.ListResponse.Result().setId(id).setName(name)));
       });
       if (next === undefined) return;
       const continuation = new proto.ListResponse.Continuation().setContinuationToken(next);
       write(new proto.ListResponse().setContinuation(continuation));
-    }),
-
-    cancel: unary(async () => {
-      await presentRun().cancel();
-      return new Empty();
     }),
   };
 }

@@ -5,7 +5,7 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 
 import { version } from "../../../package.json";
-import { endAtSignal, endWithEngine } from "../end";
+import { endAtSignal, endWithEngine, engineAddressIn } from "../end";
 import { EngineLog } from "../engine-log";
 import { methodsOf } from "./grpc";
 import type * as runs from "./run";
@@ -15,8 +15,7 @@ const args = process.argv.slice(2);
 if (args.includes("--version")) {
   console.log(version);
 } else {
-  // The engine gives its address as the last argument, after options such as `--tracing`.
-  const address = args.findLast((arg) => /^\S+:\d+$/.test(arg));
+  const address = engineAddressIn(args);
   const engine = new EngineLog(address);
   let plugin: runs.PluginRun | undefined;
   const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });

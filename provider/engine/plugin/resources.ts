@@ -124,7 +124,7 @@ export class PluginResources {
     const options = this.requestOptions(request);
     if (isImport) return this.import(request);
     if (!isManaged(oldOutputs)) {
-      const found = await this.front.readOnly(id, { ...oldOutputs, ...oldInputs }, options);
+      const found = await this.front.readForGet(id, { ...oldOutputs, ...oldInputs }, options);
       if (!found) return undefined;
       // `pulumi do … patch` asks so, and lays its changes over these inputs. For `get` the engine keeps the program's.
       if (isInState(oldOutputs) || Object.keys(oldInputs).length > 0) return { id, ...found };

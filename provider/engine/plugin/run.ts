@@ -7,10 +7,10 @@ import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../../lifecycle/note-file";
 import type { Surroundings } from "../../lifecycle/session";
 import { collectVariable } from "../collected";
-import { newFront } from "../collecting-front";
+import { newFront } from "../new-front";
 import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
-import { runLookup, withCleanErrors } from "../lookup";
+import { runLookup, withRedactedErrors } from "../lookup";
 import { Redactor } from "../redactor";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
 import { list, type ListRequest } from "./list";
@@ -101,7 +101,7 @@ export class PluginRun {
     const { definition, connect } = this.resourcesOf(definitionOf(token)).front;
     const { session } = this;
     return session.run(() =>
-      withCleanErrors(
+      withRedactedErrors(
         session,
         () => new Redactor(session.secrets),
         () => list(definition, connect, request, show),
