@@ -88,7 +88,8 @@ describe("the commands on the pages", () => {
 
   /** What is wrong with a command, in as far as that can be told without running it. */
   function problemOf([command = "", ...args]: string[], page: string): string | undefined {
-    if (["[", "cd", "curl", "echo", "exit", "export"].includes(command) || /^\w+=/.test(command)) return undefined;
+    if (["[", "cd", "curl", "echo", "exit", "export"].includes(command) || /^\w+=/.test(command))
+      return undefined;
     const line = [command, ...args].join(" ");
     // Installed by the line before it.
     if (line === "npx tsx --test monitors.test.ts") return undefined;

@@ -5,7 +5,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { Monitor, type MonitorArgs } from "../../provider";
 import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
-import { newFront } from "../../provider/engine/collecting-front";
+import { newFront } from "../../provider/engine/new-front";
 import { FrontSession } from "../../provider/engine/front";
 import { decodeDeclaration } from "../../provider/engine/request";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
