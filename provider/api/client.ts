@@ -1,5 +1,5 @@
 import type { Pair } from "../definitions/codecs";
-import { parseUrl } from "../common/url";
+import { redirectOf } from "../common/url";
 import { parseJson } from "./answer";
 import type { Clock } from "./clock";
 import { LostAnswerError, quoteId, type Message, type UptimeError } from "./errors";
@@ -202,13 +202,6 @@ function isPathOf({ path }: ApiRequest, { pathname }: URL): boolean {
 function describeRequest({ method, path }: ApiRequest, { url }: Address): Message {
   const [, collection, id] = /^(\/api\/v1\/[^/]+\/)(.+)$/.exec(path) ?? [];
   return id === undefined ? [`${method} ${url}${path}`] : [`${method} ${url}${collection}`, quoteId(id)];
-}
-
-function redirectOf(status: number, location: string | string[] | undefined, base: URL): URL | undefined {
-  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)
-    return undefined;
-  const target = parseUrl(location, base.href);
-  return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
 function encodeForm(pairs: readonly Pair[]): string {

@@ -28,27 +28,27 @@ const commands: readonly (readonly [name: string, purpose: string, load?: () => 
   [
     "export",
     "Write a program that imports the records in the API.",
-    () => require("./export/export") as CommandModule,
+    () => require("./export/command") as CommandModule,
   ],
   [
     "drift",
     "List what differs between a stack's state and the API.",
-    () => require("./drift/drift") as CommandModule,
+    () => require("./drift/command") as CommandModule,
   ],
   [
     "comment",
     "Turn a preview and the drift into a comment for a pull request.",
-    () => require("./comment/comment") as CommandModule,
+    () => require("./comment/command") as CommandModule,
   ],
   [
     "doctor",
     "Check versions, settings, the server, and a program.",
-    () => require("./doctor/doctor") as CommandModule,
+    () => require("./doctor/command") as CommandModule,
   ],
   [
     "try",
     "Send the monitors' requests from here, and list which would alert.",
-    () => require("./try/try") as CommandModule,
+    () => require("./try/command") as CommandModule,
   ],
   [
     "plugin",
@@ -105,7 +105,7 @@ function explain(
 ): void {
   const { Redactor } = require("../engine/redactor") as typeof redactors;
   const { quote, UptimeError } = require("../api/errors") as typeof errors;
-  const { escapeInvisible } = require("./shared/quoting") as typeof quoting;
+  const { printable } = require("./shared/quoting") as typeof quoting;
   const redactor = new Redactor(secrets);
   const lines = [redactor.error(error).replace(/\s*\n\s*/g, " ")];
   if (!(error instanceof UptimeError) && error instanceof Error) {
@@ -114,7 +114,7 @@ function explain(
     lines.push(error.name, ...frames.map((frame) => `  ${redactor.message([quote(frame)])}`));
     lines.push("This is a bug in pulumi-uptime; please report it.");
   }
-  stderr.write(lines.map((line) => `${escapeInvisible(line)}\n`).join(""));
+  stderr.write(lines.map((line) => `${printable(line)}\n`).join(""));
 }
 
 function commandLine({ stdout, stderr }: Pick<CommandContext, "stdout" | "stderr">): Command {

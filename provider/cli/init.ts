@@ -6,7 +6,7 @@ import { UptimeError } from "../api/errors";
 import { startCommands } from "./export/next-steps";
 import { packageFiles, writeProject } from "./shared/dependency";
 import { readProject } from "./shared/project";
-import { shellWord, escapeInvisible } from "./shared/quoting";
+import { shellWord, printable } from "./shared/quoting";
 import { sampleProgram, scaffold } from "./shared/scaffold";
 import type { CommandContext } from "./shared/terminal";
 
@@ -46,5 +46,5 @@ function initialise(folder: string, cwd: string): string {
     ...(place === "" ? [] : [`  cd ${shellWord(place)}`]),
     ...[...startCommands(), "pulumi preview", "pulumi up"].map((line) => `  ${line}`),
   ];
-  return `${lines.map(escapeInvisible).join("\n")}\n`;
+  return `${lines.map(printable).join("\n")}\n`;
 }

@@ -24,6 +24,12 @@ export function isSecret(
   return isObject(value) && value[specialSigKey] === specialSecretSig;
 }
 
+/** Whether a value is secret, or has a secret in it at any depth. */
+export function hasSecret(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isSecret(value) || Object.values(value).some(hasSecret);
+}
+
 /** Replaces secrets by their plain values, at any depth. Undefined if one is encrypted. */
 export function unwrapSecrets(value: unknown): unknown {
   if (isSecret(value)) {

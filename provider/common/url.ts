@@ -10,6 +10,18 @@ export function parseUrl(text: string, base?: string): URL | undefined {
   }
 }
 
+/** The address to which an answer redirects; undefined if it does not. */
+export function redirectOf(
+  status: number,
+  location: string | string[] | undefined,
+  base: URL,
+): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)
+    return undefined;
+  const target = parseUrl(location, base.href);
+  return target && /^https?:$/.test(target.protocol) ? target : undefined;
+}
+
 /** @param hostname in the form of `URL.hostname` */
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

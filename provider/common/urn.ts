@@ -15,6 +15,17 @@ export function parseUrn(urn: string): Urn {
   return { stack, project, types, type: types.split("$").at(-1) ?? "", name: name.join("::") };
 }
 
+/** What tells a resource from others in its stack: its URN without stack and project, which may get other names. */
+export function nameInStack(urn: string): string {
+  const { types, name } = parseUrn(urn);
+  return `${types}::${name}`;
+}
+
+/** The URN in a resource's reference to its provider, which is the provider's URN and id. */
+export function providerUrn(reference = ""): string {
+  return reference.replace(/::[^:]*$/, "");
+}
+
 /**
  * Whether Pulumi has made the provider from the stack's configuration. It then has a name such as `default` or `default_1_2_3`.
  * An explicit provider of such a name counts as one too, because nothing that the engine sends tells them apart.

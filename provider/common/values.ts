@@ -37,6 +37,18 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
+/** Groups items by a key, in their order. Node.js 20 has no `Map.groupBy`. */
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
 /**
  * Replaces every value that is neither a list nor an object, at any depth, and optionally renames properties. What stays as it is
  * is not copied.

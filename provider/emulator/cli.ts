@@ -96,7 +96,7 @@ function messageOf(error: unknown): string {
 
 /**
  * Runs the emulator until SIGINT or SIGTERM.
- * @returns the exit code: 0 when it was stopped, 1 when it could not start, 2 for arguments that are not its own.
+ * @returns the exit code: 0 when it was stopped, 1 when it could not start or the arguments are wrong.
  */
 export async function runEmulator(args: readonly string[]): Promise<number> {
   let options: EmulatorOptions | "help";
@@ -104,7 +104,7 @@ export async function runEmulator(args: readonly string[]): Promise<number> {
     options = readArguments(args);
   } catch (error) {
     process.stderr.write(`${messageOf(error)} See --help.\n`);
-    return 2;
+    return 1;
   }
   if (options === "help") {
     process.stdout.write(usage);

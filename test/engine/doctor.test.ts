@@ -125,16 +125,18 @@ test("names the resource that has a record like a new one, also if state knows i
   emulator.monitors.add({ ...home, name: "twice" });
   emulator.monitors.add({ ...home, name: "twice", interval: 300 });
   emulator.monitors.add({ ...home, name: "elsewhere", url: "https://elsewhere.example/" });
+  emulator.monitors.add({ ...home, name: "Q &amp; A" });
   emulator.forget();
   emulator.apiKey = "another-key";
-  await workspace.write(program("managed", "again-managed", "twice", "elsewhere"));
+  await workspace.write(program("managed", "again-managed", "twice", "elsewhere", "Q &amp; A"));
   const { code, stdout } = await doctor(stack);
   expect(code).toBe(0);
   for (const line of [
     /warning {2}Monitor again-managed: create, .*: record 1, which Monitor managed has, is equal\.\n/,
     /warning {2}Monitor twice: create, .*: record \d is equal; record \d differs in interval\. To adopt it/,
     /ok {7}Monitor elsewhere: create\n/,
-    /4 resources: 3 to create\.\n/,
+    /warning {2}Monitor Q &amp; A: create, .*: record \d is equal\. To adopt it/,
+    /5 resources: 4 to create\.\n/,
   ])
     expect(stdout).toMatch(line);
   expect(emulator.writes()).toEqual([]);

@@ -31,7 +31,7 @@ test.each([
   [["extra"], "Unexpected argument 'extra'"],
 ])("refuses %j", async (args, message) => {
   const { code, stderr } = await run(...args).done;
-  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
 });
 
 test("has help, and reports a port in use", async () => {

@@ -5,7 +5,7 @@ import { jsonText } from "../../provider/cli/shared/json";
 import {
   codeBlock,
   codeSpan,
-  escapeInvisible,
+  printable,
   fenceFor,
   markdownRow,
   stringLiteral,
@@ -31,7 +31,7 @@ test("the commands of this test are commands, and ordinary text is none", () => 
   for (const one of [...commands, ...lines]) expect(hasCommand(one)).toBe(true);
   for (const one of ["## A heading", "a::b", "[x] ##", "std::vector"]) {
     expect(hasCommand(one)).toBe(false);
-    expect(escapeInvisible(one)).toBe(one);
+    expect(printable(one)).toBe(one);
   }
 });
 
@@ -42,7 +42,7 @@ test.each([...commands, ...lines])("no command is in what is printed about %j", 
     redactor.message(text),
     redactor.message(message`First line.${["\n", quote(text)]}`),
     redactor.error(new Error(text)),
-    escapeInvisible(text),
+    printable(text),
     codeSpan(text),
     codeBlock(["before", text, "after"]),
     markdownRow(["a", text, text]),

@@ -187,6 +187,37 @@ test.each(["create", "delete", "update", "replace"])(
   },
 );
 
+test("values come before the drift, and names of other packages and imports before both", async () => {
+  const names = Array.from({ length: 400 }, (_, index) => `service-${index}`);
+  const found = inputs("a", { alertTextLookup: "x".repeat(80) });
+  const imports = names.map((name, index) =>
+    step("create", `hand-${name}`, undefined, inputs(name, { importId: String(index) })),
+  );
+  const others = names.map((name) => bucket("create", {}, `${bucketUrn}-${name}`));
+  const updates = names.map((name) => step("update", name, inputs("a"), found));
+  write("preview.json", preview([...updates, ...others, ...imports]));
+  write("drift.json", { ...noDrift, drifted: names.map((name) => drifted(name, 900)) });
+  const { stdout } = await comment();
+  const bytes = Buffer.byteLength(stdout);
+  expect(bytes).toBeLessThanOrEqual(65_536);
+  expect(bytes).toBeGreaterThan(65_000);
+  const count = (pattern: RegExp): number => stdout.match(pattern)?.length ?? 0;
+  expect(count(/^[!+] (Monitor|aws:s3\/bucket:Bucket) \S+/gm)).toBe(1200);
+  // The values are cut at the limit, so nothing is left for the drift.
+  const shown = count(/alertTextLookup: /g);
+  expect(shown).toBeGreaterThan(0);
+  expect(shown).toBeLessThan(400);
+  expect(stdout).toContain("sets these back\n\n… and 400 more, in the log\n");
+  // Without the values there is room for rows.
+  write("preview.json", preview([...others, ...imports]));
+  const fewer = (await comment()).stdout;
+  const rows = fewer.match(/^\| `Monitor service-\d+` \|.*\|$/gm) ?? [];
+  expect(fewer.match(/^\| `Monitor/gm)).toHaveLength(rows.length);
+  expect(rows.length).toBeGreaterThan(0);
+  const [, left = 0] = /^… and (\d+) more, in the log$/m.exec(fewer) ?? [];
+  expect(rows.length + Number(left)).toBe(400);
+});
+
 test("a thousand rows of drift leave room for the values of 30 changes", async () => {
   writeLargeStack(1000);
   const { stdout } = await comment();
@@ -233,13 +264,12 @@ test("a value of any length and any number of backticks is shown", async () => {
   expect(stdout).toContain(text);
 });
 
-test("of long values, the part is shown in which they begin to differ", async () => {
-  const text = (end: string) => `${"a".repeat(500)}${end}${"b".repeat(500)}`;
-  const long = (end: string) => inputs("a", { alertTextLookup: text(end) });
-  write("preview.json", preview([step("update", "a", long("OLD"), long("NEW"))]));
+test("a long value is cut, with its length", async () => {
+  const long = (end: string) => inputs("a", { alertTextLookup: "a".repeat(500) + end });
+  write("preview.json", preview([step("update", "a", long("OLD"), long("N"))]));
   const { stdout } = await comment();
   expect(stdout).toMatch(
-    /^! {5}alertTextLookup: …a{20}OLDb{97}… \(1,005 characters\) => …a{20}NEWb{97}… \(1,005 characters\)$/m,
+    /^! {5}alertTextLookup: "a{119}… \(505 characters\) => "a{119}… \(503 characters\)$/m,
   );
 });
 

@@ -1,8 +1,8 @@
 import { counted } from "../../common/text";
 import type { DriftReport } from "../drift/report";
-import type { OperationCounts, PlannedChanges, PlannedOperation } from "../shared/preview";
+import type { OperationCounts, PlannedChanges, PlannedOperation } from "../shared/planned-changes";
 
-/** One sentence for all that a merge does: the program's changes, and the drift that they set back. */
+/** One sentence for all that a merge does: the program's changes, and the drift that it sets back. */
 export function effectText(
   { own, others }: PlannedChanges,
   drift: DriftReport | undefined,

@@ -1,5 +1,5 @@
 /** What the comment's first line says to programs. */
-export interface Marker {
+interface Marker {
   readonly title: string;
   readonly commit?: string | undefined;
   /** Both are missing if not everything is known that an apply would do. */

@@ -6,9 +6,9 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { exists, readText } from "../shared/files";
 import { parseAs } from "../shared/json";
-import { escapeInvisible, listOf } from "../shared/quoting";
+import { printable, listOf } from "../shared/quoting";
 import { markerIn } from "./marker";
-import { digestIn, digestOf, hashesIn, type Operations } from "./operations";
+import { digestIn, digestOf, hashesIn, type ApplyActions } from "./apply-actions";
 
 /** The label of a pull request that allows more deletes than `--max-deletes`. */
 export const deletesLabel = "allow-deletes";
@@ -23,18 +23,18 @@ const comments = z.array(
     pull: z.optional(z.union([z.string(), z.number()])),
     /** The head commit of the pull request. */
     head: z.optional(z.string()),
-    /** Its deletes were allowed, whatever the limit. */
+    /** Whether its deletes are allowed, however many. */
     deletes: z.optional(z.boolean()),
   }),
 );
 type ReviewComment = z.infer<typeof comments>[number];
 
-/** What was reviewed: the changes of comments, or all of one run by its digest. */
-export type Review = { readonly digest: string } | { readonly comments: readonly ReviewComment[] };
+/** What was reviewed: the changes in comments, or all changes of one run, by their digest. */
+type Review = { readonly digest: string } | { readonly comments: readonly ReviewComment[] };
 
 /**
  * @param given the digest, or the file with the comments: `-` is the standard input
- * @param resolve makes a path of a file's name
+ * @param resolve makes a path from a file's name
  */
 export function readReview(given: string, resolve: (path: string) => string): Review {
   if (given.trim() === "") return { comments: [] };
@@ -55,10 +55,10 @@ export function readReview(given: string, resolve: (path: string) => string): Re
 }
 
 /** Why an apply must not follow: it does something that was not reviewed. */
-export function reviewReasons(operations: Operations, review: Review): string[] {
-  const { writes, code } = operations;
+export function reviewReasons(actions: ApplyActions, review: Review): string[] {
+  const { writes, code } = actions;
   if (writes.length === 0) return [];
-  const digest = digestOf(operations);
+  const digest = digestOf(actions);
   if ("digest" in review)
     return review.digest === digest
       ? []
@@ -72,7 +72,7 @@ export function reviewReasons(operations: Operations, review: Review): string[] 
       `Nothing of this was reviewed.${faults || (review.comments.length > 0 ? " No comment has a preview's changes in its first line." : " There is no comment of a preview.")}`,
     ];
   const names = listOf(
-    missing.map(({ title }) => escapeInvisible(title)),
+    missing.map(({ title }) => printable(title)),
     mostNamed,
   );
   const of = `${missing.length} of ${counted(writes.length + code.length, "change")}`;
@@ -104,7 +104,7 @@ function hashesOf(found: readonly ReviewComment[]): { reviewed: Set<string>; pro
  * @param total how many resources the stack has
  */
 export function lossReason(
-  { writes }: Operations,
+  { writes }: ApplyActions,
   total: number,
   most: string,
   review: Review = { comments: [] },

@@ -8,12 +8,17 @@ import {
   type DriftReport,
 } from "../drift/report";
 import { listSection, tableSection, type Section } from "../shared/markdown-layout";
+import { countsOf, countTexts } from "../shared/planned-changes";
+import type {
+  PlannedChange,
+  PlannedChanges,
+  PlannedOperation,
+  PlannedProperty,
+} from "../shared/planned-changes";
+import { codeBlock, fenceFor, printable } from "../shared/quoting";
 import { findDefinition } from "../shared/resource-types";
-import { countsOf, countTexts } from "../shared/preview";
-import type { PlannedChange, PlannedChanges, PlannedOperation, PlannedProperty } from "../shared/preview";
-import { codeBlock, fenceFor, escapeInvisible } from "../shared/quoting";
 
-/** The most characters of a value; where the comment has no limit, values are whole. */
+/** The most characters of a value, unless the comment has no limit. */
 const longestValue = 120;
 
 /** What a comment shows below its summary. */
@@ -43,7 +48,7 @@ export function sectionsOf({
   isWhole,
 }: Content): Section[] {
   const { own, others } = changes;
-  const value = isWhole ? wholePair : shortPair;
+  const value = isWhole ? wholeValue : shortValue;
   const of = (list: readonly PlannedChange[], ...wanted: PlannedOperation[]): PlannedChange[] =>
     list.filter(({ operation }) => wanted.includes(operation));
   const section = (list: readonly PlannedChange[], name: string, note = ""): Section =>
@@ -71,31 +76,38 @@ export function sectionsOf({
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
-/** The values of a property as they are shown. */
-type ShowPair = (before: string, after: string) => readonly [string, string];
+/** A value as it is shown. */
+type ShowValue = (value: string) => string;
+
+const wholeValue: ShowValue = (value) => value;
+
+const shortValue: ShowValue = (value) =>
+  value.length <= longestValue
+    ? value
+    : `${value.slice(0, longestValue).toWellFormed()}… (${value.length.toLocaleString("en")} characters)`;
 
 /** Changes as a diff, because GitHub and GitLab colour its lines by their first character. */
-function changesSection(heading: string, changes: readonly PlannedChange[], value: ShowPair): Section {
-  const entries = changes.map((change) => {
+function changesSection(heading: string, changes: readonly PlannedChange[], value: ShowValue): Section {
+  const items = changes.map((change) => {
     const sign = signs[change.operation];
     const lines = [
       `${change.title}${detailOf(change, value)}`,
       ...propertyLines(change, value).map((line) => `    ${line}`),
     ];
     return {
-      text: lines.map((line) => `${sign} ${escapeInvisible(line)}`).join("\n"),
-      short: `${sign} ${escapeInvisible(change.title)}`,
+      text: lines.map((line) => `${sign} ${printable(line)}`).join("\n"),
+      short: `${sign} ${printable(change.title)}`,
     };
   });
-  const fence = fenceFor(entries.map(({ text }) => text).join("\n"), 3);
-  return { heading, open: `${fence}diff`, close: fence, entries };
+  const fence = fenceFor(items.map(({ text }) => text).join("\n"), 3);
+  return { heading, open: `${fence}diff`, close: fence, items };
 }
 
-/** What tells the resource from others, on its line. */
-function detailOf(change: PlannedChange, value: ShowPair): string {
-  const { operation, importId, record, account, isDeletedFirst, isLeftover, isRetained } = change;
-  const [id, ...names] = record;
-  const known = id === undefined ? [] : [`record ${id}`, ...names.map((name) => value(name, name)[0])];
+/** What the line of a resource shows after its name. */
+function detailOf(change: PlannedChange, value: ShowValue): string {
+  const { operation, importId, recordId, recordNames, account, isDeletedFirst, isLeftover, isRetained } =
+    change;
+  const known = recordId === undefined ? [] : [`record ${recordId}`, ...recordNames.map(value)];
   return [
     ...(account === undefined ? [] : [` of ${account}`]),
     ...(importId === undefined ? [] : [`: record ${importId}`]),
@@ -108,8 +120,8 @@ function detailOf(change: PlannedChange, value: ShowPair): string {
   ].join("");
 }
 
-/** The properties that change; of another package's resource none. */
-function propertyLines({ operation, urn, properties, secrets }: PlannedChange, value: ShowPair): string[] {
+/** The properties that change; none for a resource of another package. */
+function propertyLines({ operation, urn, properties, secrets }: PlannedChange, value: ShowValue): string[] {
   const definition = findDefinition(parseUrn(urn).type);
   if (!definition || operation === "import" || operation === "delete") return [];
   // Pulumi shows a secret as [secret] before and after.
@@ -121,37 +133,22 @@ function propertyLines({ operation, urn, properties, secrets }: PlannedChange, v
   return properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value));
 }
 
-function propertyText({ property, before, after }: PlannedProperty, value: ShowPair): string {
-  const [was, is] = value(before ?? "", after ?? "");
-  return before === undefined ? `${property}: ${is}` : `${property}: ${was} => ${is || "(none)"}`;
+function propertyText({ property, before, after }: PlannedProperty, value: ShowValue): string {
+  const present = value(after ?? "(none)");
+  return before === undefined ? `${property}: ${present}` : `${property}: ${value(before)} => ${present}`;
 }
 
-const wholePair: ShowPair = (before, after) => [before, after];
-
-/** Of long values, the part in which they begin to differ. */
-const shortPair: ShowPair = (before, after) => {
-  let same = 0;
-  while (same < before.length && same < after.length && before[same] === after[same]) same++;
-  const start = before === after || same < longestValue / 2 ? 0 : same - 20;
-  const short = (text: string): string => {
-    if (text.length <= longestValue) return text;
-    const part = text.slice(start, start + longestValue).toWellFormed();
-    const [left, right] = [start > 0 ? "…" : "", start + longestValue < text.length ? "…" : ""];
-    return `${left}${part}${right} (${text.length.toLocaleString("en")} characters)`;
-  };
-  return [short(before), short(after)];
-};
-
-function driftSections(report: DriftReport, isOfMerge: boolean, value: ShowPair): Section[] {
+function driftSections(report: DriftReport, isOfMerge: boolean, value: ShowValue): Section[] {
   const rows = (drifted: readonly DriftedResource[]): string[][] =>
     drifted.flatMap((one) =>
       driftRows(one).map(([title = "", id = "", property = "", inState = "", inApi = ""]) => [
         title,
         one.record === undefined || one.outcome !== "changed"
           ? id
-          : `${id} ${value(JSON.stringify(one.record), "")[0]}`,
+          : `${id} ${value(JSON.stringify(one.record))}`,
         property,
-        ...value(inState, isOfMerge && one.outcome === "gone" ? "is made again, with a new id" : inApi),
+        value(inState),
+        value(isOfMerge && one.outcome === "gone" ? "is made again, with a new id" : inApi),
       ]),
     );
   const heads = ["Resource", "Record", "Property", "In state", "In the API"];

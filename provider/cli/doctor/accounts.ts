@@ -3,23 +3,25 @@ import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { unknownValue } from "../../common/marks";
 import { hiddenNames, providerType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn } from "../../common/urn";
-import { comparableHost } from "../../definitions/codecs";
+import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
+import { groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
+import { comparableName } from "../../lifecycle/baseline";
 import { readListed } from "../../lifecycle/complete-records";
-import { differences, shownValues, type WantedValues } from "../../lifecycle/difference";
+import { differences, type WantedValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import { providersOf } from "../drift/providers";
-import { providerOf, type PreviewStep } from "../shared/preview";
+import type { PreviewStep } from "../shared/preview";
+import { readableValues } from "../shared/readable-values";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
 
 /** A record with the name (a monitor: and URL) that a new resource declares. */
-export interface Namesake {
+export interface SimilarRecord {
   readonly id: string;
   /** The properties that differ from what is declared. */
   readonly differs: readonly string[];
@@ -27,7 +29,7 @@ export interface Namesake {
   readonly owner: string | undefined;
 }
 
-/** The accounts of a program's new resources, as far as the stack's settings and state say how to reach them. */
+/** The accounts of a program's new resources that can be reached with the stack's settings and state. */
 export class Accounts {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
@@ -54,7 +56,7 @@ export class Accounts {
 
   /** Whether the engine has called the provider for a step. It does not if the provider's settings are not known yet. */
   isChecked({ urn, newState }: PreviewStep): boolean {
-    const provider = providerOf(newState);
+    const provider = providerUrn(newState?.provider);
     if (!this.unknown.has(provider)) return true;
     const { name } = parseUrn(provider);
     this.unchecked.add(
@@ -64,8 +66,12 @@ export class Accounts {
   }
 
   /** The records of the name that a new resource declares. */
-  async namesakes(step: PreviewStep, definition: Definition, wanted: WantedValues): Promise<Namesake[]> {
-    const provider = providerOf(step.newState);
+  async similarRecords(
+    step: PreviewStep,
+    definition: Definition,
+    wanted: WantedValues,
+  ): Promise<SimilarRecord[]> {
+    const provider = providerUrn(step.newState?.provider);
     const { name } = parseUrn(provider);
     if (!isDefaultProvider(provider) && !this.explicit.has(provider)) {
       this.unchecked.add(
@@ -88,14 +94,14 @@ export class Accounts {
     }
   }
 
-  private async find(scope: RecordScope, wanted: WantedValues): Promise<Namesake[]> {
+  private async find(scope: RecordScope, wanted: WantedValues): Promise<SimilarRecord[]> {
     const { definition } = scope;
     const operation = new Operation(scope);
     const list = this.lists.get(scope.reader) ?? recordsByName(scope, operation);
     this.lists.set(scope.reader, list);
     const keys = identityKeys(definition);
     const identity = new Map([...wanted].filter(([key]) => keys.includes(key)));
-    const found: Namesake[] = [];
+    const found: SimilarRecord[] = [];
     for (const { id, ...listed } of (await list).get(nameIn(definition, wanted)) ?? []) {
       if (differences(definition, identity, { id, ...listed }).length > 0) continue;
       // A list may leave fields out.
@@ -120,16 +126,11 @@ export class Accounts {
 
 async function recordsByName(scope: RecordScope, operation: Operation): Promise<Map<string, ApiRecord[]>> {
   const { definition, reader } = scope;
-  const records = new Map<string, ApiRecord[]>();
-  for (const record of (await reader.wholeList(operation)).all()) {
-    const name = nameIn(definition, shownValues(definition, record, { refuse: () => undefined }));
-    records.set(name, [...(records.get(name) ?? []), record]);
-  }
-  return records;
+  const list = await reader.wholeList(operation);
+  return groupBy(list.all(), (record) => nameIn(definition, readableValues(definition, record)));
 }
 
 /** What a person knows a record by first, in one spelling. */
 function nameIn(definition: Definition, values: WantedValues): string {
-  const name = values.get(identityKeys(definition)[0] ?? "");
-  return typeof name === "string" ? comparableHost(name) : "";
+  return comparableName(values.get(identityKeys(definition)[0] ?? ""));
 }

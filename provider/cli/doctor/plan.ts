@@ -1,28 +1,29 @@
-import { isEmpty } from "../../common/values";
+import { groupBy, isEmpty } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/request";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
-import { secretText, type PlannedChange, type PreviewStep } from "../shared/preview";
+import type { PlannedChange } from "../shared/planned-changes";
+import { secretText, type PreviewStep } from "../shared/preview";
 import { definitionOf } from "../shared/resource-types";
-import type { Accounts, Namesake } from "./accounts";
+import type { Accounts, SimilarRecord } from "./accounts";
 
-/** What a `pulumi up` would do to a resource. */
+/** What a `pulumi up` would do to a resource; printed by `doctor --json`. */
 interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   /** The id of the record that an import takes. */
   readonly record: string | undefined;
-  /** Of a create: the records of the same name (a monitor: and URL), beside which it makes another one. */
-  readonly namesakes: readonly Namesake[];
+  /** The records with the same name (a monitor: and URL), if the resource is to be created: it would be another one. */
+  readonly namesakes: readonly SimilarRecord[];
 }
 
-/** Resources that are to create records with the same values of what people know them by. */
+/** New resources whose records people could not tell apart. */
 interface Twins {
   /** What is the same: `name and url`, for example. */
   readonly same: string;
   readonly resources: readonly string[];
 }
 
-/** What a `pulumi up` would do, as far as a person may want to think twice. */
+/** What a `pulumi up` would do, and what a person may want to think about twice. */
 export interface Plan {
   readonly planned: readonly PlannedResource[];
   readonly twins: readonly Twins[];
@@ -46,7 +47,7 @@ export async function planOf(steps: readonly PlannedStep[], accounts: Accounts):
     const { title, operation, importId: record } = change;
     const definition = definitionOf(step.urn);
     const wanted = operation === "create" ? declaredIn(step, definition) : undefined;
-    const found = wanted ? await accounts.namesakes(step, definition, wanted) : [];
+    const found = wanted ? await accounts.similarRecords(step, definition, wanted) : [];
     const namesakes = found.map((one) => ({
       ...one,
       owner: one.owner ?? importers.get(recordKey(step, one.id)),
@@ -55,7 +56,7 @@ export async function planOf(steps: readonly PlannedStep[], accounts: Accounts):
   });
   return {
     planned: await Promise.all(planned),
-    twins: twinsAmong(creates.map(({ step, change }) => ({ step, title: change.title }))),
+    twins: twinsAmong(creates),
     silent: added.filter(({ step }) => isSilent(step)).map(({ change }) => change.title),
   };
 }
@@ -73,21 +74,21 @@ function declaredIn({ newState }: PreviewStep, definition: Definition): WantedVa
   return identityKeys(definition).every((key) => wanted.has(key)) ? wanted : undefined;
 }
 
-function twinsAmong(creates: readonly { readonly step: PreviewStep; readonly title: string }[]): Twins[] {
-  const groups = new Map<string, { same: string; resources: string[] }>();
-  for (const { step, title } of creates) {
+function twinsAmong(creates: readonly PlannedStep[]): Twins[] {
+  const identified = creates.flatMap(({ step, change: { title } }) => {
     const definition = definitionOf(step.urn);
     const wanted = declaredIn(step, definition);
-    if (!wanted) continue;
+    if (!wanted) return [];
     const { provider, inputs = {} } = step.newState ?? {};
     const keys = identityKeys(definition);
-    const values = keys.map((key) => wanted.get(key));
-    const identity = JSON.stringify([definition.plural, provider, inputs.account, values]);
-    const group = groups.get(identity) ?? { same: keys.join(" and "), resources: [] };
-    group.resources.push(title);
-    groups.set(identity, group);
-  }
-  return [...groups.values()].filter(({ resources }) => resources.length > 1);
+    const identity = [definition.plural, provider, inputs.account, keys.map((key) => wanted.get(key))];
+    return [{ title, same: keys.join(" and "), identity: JSON.stringify(identity) }];
+  });
+  const groups = [...groupBy(identified, ({ identity }) => identity).values()];
+  return groups.flatMap((group) => {
+    const [{ same } = { same: "" }] = group;
+    return group.length > 1 ? [{ same, resources: group.map(({ title }) => title) }] : [];
+  });
 }
 
 /** Whether a resource can have alert channels and declares none. */

@@ -1,19 +1,17 @@
 import { compareIds, type ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { counted } from "../../common/text";
-import { isObject, tryParseJson } from "../../common/values";
+import { groupBy, isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { readSample } from "../../lifecycle/complete-records";
-import { shows, shownValues } from "../../lifecycle/difference";
+import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok, warning, type Finding } from "../shared/finding";
 import { listOf } from "../shared/quoting";
+import { readableValues } from "../shared/readable-values";
 
-/** The code of a warning about records in the account that people cannot tell apart. */
-export const accountTwinsCode = "account-twins";
-
-/** Reads one kind of record, and says what the server does not show, and what the records use. Throws what the server refuses. */
+/** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
 export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const { collection, definition } = scope;
   const { client } = collection;
@@ -45,7 +43,7 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   for (const { key, ids } of usedIds(definition, listed))
     findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
   for (const twins of twinsAmong(definition, listed))
-    findings.push(warning(accountTwinsCode, `${plural}: ${client.withoutKey(twins)}`));
+    findings.push(warning("account-twins", `${plural}: ${client.withoutKey(twins)}`));
   return findings;
 }
 
@@ -56,7 +54,7 @@ function usedIds(definition: Definition, listed: readonly ApiRecord[]): { key: s
     const counts = new Map<string, number>();
     const names = new Map<string, string>();
     for (const record of listed) {
-      const ids = shownValues(definition, record, { refuse: () => undefined }).get(key);
+      const ids = readableValues(definition, record).get(key);
       for (const id of Array.isArray(ids) ? ids : [])
         counts.set(String(id), (counts.get(String(id)) ?? 0) + 1);
       const raw = record.raw[shownNames(field).find((name) => name in record.raw) ?? ""];
@@ -78,18 +76,16 @@ function usedIds(definition: Definition, listed: readonly ApiRecord[]): { key: s
 /** Records that people cannot tell apart. */
 function twinsAmong(definition: Definition, listed: readonly ApiRecord[]): string[] {
   const keys = identityKeys(definition);
-  const groups = new Map<string, string[]>();
-  for (const record of listed) {
-    const shown = shownValues(definition, record, { refuse: () => undefined });
-    const identity = keys.map((key) => shown.get(key));
-    if (identity.includes(undefined)) continue;
-    const key = JSON.stringify(identity);
-    groups.set(key, [...(groups.get(key) ?? []), record.id]);
-  }
-  const twins = [...groups].filter(([, ids]) => ids.length > 1);
-  if (twins.length === 0) return [];
-  const lists = twins.map(
-    ([identity, ids]) => `${[...ids].sort(compareIds).join(", ")} (${identity.slice(1, -1)})`,
-  );
+  const identified = listed.flatMap((record) => {
+    const shown = readableValues(definition, record);
+    const values = keys.map((key) => shown.get(key));
+    return values.includes(undefined) ? [] : [{ id: record.id, identity: JSON.stringify(values) }];
+  });
+  const groups = [...groupBy(identified, ({ identity }) => identity)];
+  const lists = groups.flatMap(([identity, records]) => {
+    const ids = records.map(({ id }) => id).sort(compareIds);
+    return ids.length > 1 ? [`${ids.join(", ")} (${identity.slice(1, -1)})`] : [];
+  });
+  if (lists.length === 0) return [];
   return [`records with the same ${keys.join(" and ")}: ${listOf(lists)}`];
 }

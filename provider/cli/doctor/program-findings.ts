@@ -1,8 +1,8 @@
 import { counted } from "../../common/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
-import { countsOf, countTexts } from "../shared/preview";
+import { countsOf, countTexts } from "../shared/planned-changes";
 import { firstWords, listOf } from "../shared/quoting";
-import type { Namesake } from "./accounts";
+import type { SimilarRecord } from "./accounts";
 import type { ProgramReport } from "./program";
 
 /** The code of findings about resources that a preview would refuse. */
@@ -66,8 +66,8 @@ export function programFindings({
   ];
 }
 
-/** Names a record of the same name, whose it is, and the properties that differ. */
-function differenceText({ id, differs, owner }: Namesake): string {
+/** Names a similar record, the resource that has it, and the properties that differ. */
+function differenceText({ id, differs, owner }: SimilarRecord): string {
   const whose = owner === undefined ? "" : `, which ${owner} has,`;
   return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
 }

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { hiddenNames } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import { collectedRefusal, collectVariable, type CollectedRefusal } from "../../engine/collected";
 import type { Session } from "../../lifecycle/session";
 import { exists, readText } from "../shared/files";
-import { byName } from "../shared/quoting";
-import { changeOf, errorsIn, providerOf, secretText } from "../shared/preview";
-import type { Preview, PreviewStep } from "../shared/preview";
+import { changeOf } from "../shared/planned-changes";
+import { errorsIn, secretText, type Preview, type PreviewStep } from "../shared/preview";
 import { runPreview, type StackLocation } from "../shared/pulumi-cli";
+import { byName } from "../shared/quoting";
 import { findDefinition, labelIn, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
@@ -66,7 +66,9 @@ export async function checkProgram(
   const plan = await planOf(planned, accounts);
   const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
   const declared = new Set([...managed, ...steps].map(({ urn }) => urn).filter((urn) => !deleted.has(urn)));
-  const providers = [...steps.map(({ newState }) => newState), ...managed].map(providerOf);
+  const providers = [...steps.map(({ newState }) => newState), ...managed].map((one) =>
+    providerUrn(one?.provider),
+  );
   return {
     resources: declared.size,
     ...plan,

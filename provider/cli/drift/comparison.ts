@@ -17,10 +17,20 @@ import type { DriftedResource } from "./report";
 /** The result of comparing one resource. */
 export interface ComparedResource {
   readonly drift?: DriftedResource;
-  /** The reason for which the resource could not be compared. */
+  /** Why the resource could not be compared. */
   readonly problem?: string;
-  /** The problem is the account's key. */
+  /** Whether the problem is the account's key. */
   readonly isKeyRefused?: boolean;
+}
+
+/** A resource of this package in a state, with its secrets in the clear. */
+interface ClearResource {
+  readonly definition: Definition;
+  readonly resource: StateResource;
+  readonly inputs: Properties;
+  readonly outputs: Properties;
+  /** Whether the values of a property must not be shown. */
+  readonly isSecret: (property: string) => boolean;
 }
 
 /** Compares a resource with its record, as the provider itself reads and compares it. */
@@ -30,78 +40,104 @@ export async function compareResource(
   connect: Connect,
   secrets: Iterable<string>,
 ): Promise<ComparedResource> {
-  const { urn, type, id = "", outputs: { account } = {} } = resource;
-  const { fields } = definition;
-  const secretProperties = secretPropertiesOf(resource);
-  const isSecret = (key: string): boolean => fields[key]?.secret === true || secretProperties.has(key);
-  const drift = (
-    differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
-  ): ComparedResource => {
-    const [nameKey = ""] = identityKeys(definition);
-    const record = isSecret(nameKey) ? undefined : stored[nameKey];
-    return {
-      drift: {
-        urn,
-        type,
-        name: parseUrn(urn).name,
-        id,
-        ...(typeof account === "string" && { account }),
-        ...(typeof record === "string" && { record }),
-        properties: [],
-        ...differing,
-      },
-    };
-  };
-
-  let declared: Properties = {};
-  let stored: Properties = {};
+  let clear: ClearResource | undefined;
   let state: State | undefined;
   try {
-    declared = clearProperties(resource.inputs);
-    stored = clearProperties(resource.outputs);
-    const outputs = decodeOutputs(definition, stored);
-    state = await read(connect(outputs.account), id, outputs, {});
+    clear = clearResource(definition, resource);
+    const outputs = decodeOutputs(definition, clear.outputs);
+    state = await read(connect(outputs.account), resource.id ?? "", outputs, {});
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    const own = [declared, stored].flatMap((properties) =>
-      Object.keys(properties).flatMap((key) => (isSecret(key) ? stringsIn(properties[key]) : [])),
-    );
-    const message = new Redactor([...secrets, ...own]).error(error);
-    if (!(error instanceof AnotherRecordError))
-      return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
-    // Its message quotes values, which may be secret.
-    const isQuoted = fixedKeys(definition).some(isSecret);
-    return drift({
+    return resultOfError(clear, error, secrets);
+  }
+  if (!state) return { drift: driftOfGone(clear) };
+  const properties = changedProperties(clear, state);
+  return properties.length > 0 ? { drift: driftOf(clear, { outcome: "changed", properties }) } : {};
+}
+
+/** Throws if state has a property encrypted. */
+function clearResource(definition: Definition, resource: StateResource): ClearResource {
+  const secretProperties = secretPropertiesOf(resource);
+  return {
+    definition,
+    resource,
+    inputs: clearProperties(resource.inputs),
+    outputs: clearProperties(resource.outputs),
+    isSecret: (property) => definition.fields[property]?.secret === true || secretProperties.has(property),
+  };
+}
+
+/** @param clear undefined if the resource is encrypted; the error then has none of its values */
+function resultOfError(
+  clear: ClearResource | undefined,
+  error: UptimeError,
+  secrets: Iterable<string>,
+): ComparedResource {
+  const own = [clear?.inputs ?? {}, clear?.outputs ?? {}].flatMap((properties) =>
+    Object.entries(properties).flatMap(([key, value]) => (clear?.isSecret(key) ? stringsIn(value) : [])),
+  );
+  const message = new Redactor([...secrets, ...own]).error(error);
+  if (!clear || !(error instanceof AnotherRecordError))
+    return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
+  // The message quotes the values of fixed properties, which may be secret.
+  const isQuoted = fixedKeys(clear.definition).some(clear.isSecret);
+  return {
+    drift: driftOf(clear, {
       outcome: "another record",
       message: isQuoted ? "is another record than in state" : message,
-    });
-  }
-  if (!state) {
-    const properties = identityKeys(definition).map((property) => {
-      const secret = isSecret(property);
-      return { property, secret, ...(!secret && { inState: stored[property] ?? null }) };
-    });
-    return drift({ outcome: "gone", message: "is not in the API any more", properties });
-  }
+    }),
+  };
+}
 
-  const { values: found } = state.outputs;
-  const checked = decodeInputs(definition, declared);
+function driftOfGone(clear: ClearResource): DriftedResource {
+  const properties = identityKeys(clear.definition).map((property) => {
+    const secret = clear.isSecret(property);
+    return { property, secret, ...(!secret && { inState: clear.outputs[property] ?? null }) };
+  });
+  return driftOf(clear, { outcome: "gone", message: "is not in the API any more", properties });
+}
+
+/** The managed properties that the record has with another value. */
+function changedProperties(
+  { definition, resource, inputs, isSecret }: ClearResource,
+  { outputs }: State,
+): DriftedResource["properties"] {
+  const { values: found } = outputs;
+  const declared = decodeInputs(definition, inputs);
   // The inputs of a `pulumi import` leave out defaults, although these are managed.
-  const defaults = Object.entries(fields).flatMap(([key, field]) =>
+  const defaults = Object.entries(definition.fields).flatMap(([key, field]) =>
     field.default === undefined || found[key] === undefined ? [] : [[key, field.default] as const],
   );
-  const inputs = { ...checked, values: { ...Object.fromEntries(defaults), ...checked.values } };
-  const ignoreChanges = resource.ignoreChanges ?? decodeOptions(declared).ignoreChanges;
-  const properties = changedKeys(definition, state.outputs, inputs)
+  const managed = { ...Object.fromEntries(defaults), ...declared.values };
+  const ignoreChanges = resource.ignoreChanges ?? decodeOptions(inputs).ignoreChanges;
+  return changedKeys(definition, outputs, { ...declared, values: managed })
     .filter((property) => !pathsInclude(ignoreChanges, property))
     .map((property) => {
       if (isSecret(property)) return { property, secret: true };
       return {
         property,
-        inState: inputs.values[property] ?? null,
+        inState: managed[property] ?? null,
         inApi: found[property] ?? null,
         secret: false,
       };
     });
-  return properties.length > 0 ? drift({ outcome: "changed", properties }) : {};
+}
+
+function driftOf(
+  { definition, resource, outputs, isSecret }: ClearResource,
+  differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
+): DriftedResource {
+  const { urn, type, id = "", outputs: { account } = {} } = resource;
+  const [nameKey = ""] = identityKeys(definition);
+  const name = isSecret(nameKey) ? undefined : outputs[nameKey];
+  return {
+    urn,
+    type,
+    name: parseUrn(urn).name,
+    id,
+    ...(typeof account === "string" && { account }),
+    ...(typeof name === "string" && { record: name }),
+    properties: [],
+    ...differing,
+  };
 }

@@ -1,7 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { providerType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "../shared/setting-options";
@@ -15,7 +15,7 @@ export interface StateProvider {
   readonly firstComparisons: Map<unknown, Promise<ComparedResource>>;
 }
 
-/** Finds the provider of each resource in a state. All that Pulumi has made of the stack's configuration are one. */
+/** Finds the provider of each resource in a state. Those that Pulumi has made from the stack's configuration count as one. */
 export function providersOf(
   state: readonly StateResource[],
   settings: CommandSettings,
@@ -27,8 +27,7 @@ export function providersOf(
       .filter(({ type, urn }) => type === providerType && !isDefaultProvider(urn))
       .map((resource) => [resource.urn, providerWith(settingsIn(resource, settings), session)]),
   );
-  // A reference is the URN and the id.
-  return ({ provider = "" }) => explicit.get(provider.replace(/::[^:]*$/, "")) ?? stackProvider;
+  return ({ provider }) => explicit.get(providerUrn(provider)) ?? stackProvider;
 }
 
 function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSettings): SettingsOfAccount {

@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
 
-import { counted, shorten } from "../../common/text";
+import { counted } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { layOut, listSection, tableSection, type Section, type Table } from "../shared/markdown-layout";
 import { secretText } from "../shared/preview";
-import { codeSpan, listOf, escapeInvisible } from "../shared/quoting";
+import { codeSpan, listOf } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
+import { textTable } from "../shared/text-table";
 
 const driftedResource = z.object({
   urn: z.string(),
@@ -17,7 +18,7 @@ const driftedResource = z.object({
   /** The record's name in state, unless it is secret. */
   record: z.optional(z.string()),
   outcome: z.enum(["changed", "gone", "another record"]),
-  /** The properties that differ or, of a record that is gone, those that named it. A secret has no values. */
+  /** The properties that differ or, if the record is gone, those that identify it. A secret one has no values. */
   properties: z.array(
     z.object({
       property: z.string(),
@@ -26,7 +27,7 @@ const driftedResource = z.object({
       secret: z.boolean(),
     }),
   ),
-  /** The explanation of anything but a change. */
+  /** What has happened, unless the outcome is `changed`. */
   message: z.optional(z.string()),
 });
 
@@ -48,7 +49,7 @@ export const driftReport = z.object({
   unmanaged: z.optional(z.array(unmanagedRecord)),
   /** The addresses of the servers that were asked. */
   servers: z._default(z.array(z.string()), []),
-  /** The code of other packages in state, which Pulumi runs: a hash of each piece, and whose it is. */
+  /** The code of other packages in state, which Pulumi runs: a hash of each piece, and the resources that have it. */
   code: z._default(z.array(z.object({ hash: z.string(), resources: z.array(z.string()) })), []),
 });
 
@@ -105,19 +106,8 @@ export function driftSummary({ checked, drifted, errors, unmanaged }: DriftRepor
 /** The report for a terminal: a table of the drift, a table of what is not managed, and the counts. */
 export function driftText(report: DriftReport): string {
   const tables = [driftTable(report.drifted), unmanagedTable(report, "Not managed")];
-  const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...linesOf(table), ""] : []));
+  const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...textTable(table, widest), ""] : []));
   return `${[...lines, driftSummary(report)].join("\n")}\n`;
-}
-
-function linesOf({ heads, rows }: Table): string[] {
-  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(escapeInvisible(cell), widest)));
-  const widths = heads.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
-  return shown.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
 }
 
 /** The whole report as Markdown, for an issue or a CI page. The command `comment` writes one that keeps to a limit. */

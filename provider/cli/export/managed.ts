@@ -6,7 +6,7 @@ import { managedResources, type Deployment } from "../shared/state";
 import type { ExportedRecord } from "./exported-record";
 
 /** What a stack's state says about an export. */
-export interface ManagedRecords {
+interface ManagedRecords {
   /** Whether a resource of the stack manages the record. */
   readonly has: (record: ExportedRecord) => boolean;
   /** The names of the stack's resources. */

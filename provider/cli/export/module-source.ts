@@ -1,6 +1,6 @@
 import type { Definition } from "../../definitions/field";
 import { isObject, type Value } from "../../common/values";
-import { stringLiteral, escapeInvisible } from "../shared/quoting";
+import { stringLiteral, printable } from "../shared/quoting";
 
 /** A value that the program reads from the stack's configuration. */
 export class ConfigValue {
@@ -93,7 +93,7 @@ function entryOf({ definition, name, id, properties, problems }: ModuleResource)
   ];
   if (problems.length === 0) return entry.join("\n");
   const lines = [
-    `The ${definition.singular} ${escapeInvisible(id)} is not managed yet: ${problems.map(escapeInvisible).join("; ")}.`,
+    `The ${definition.singular} ${printable(id)} is not managed yet: ${problems.map(printable).join("; ")}.`,
     "Correct it in the API and here, then remove the comment signs.",
     ...entry.join("\n").split("\n"),
   ];

@@ -4,7 +4,7 @@ import { codeSpan, shellWord } from "../shared/quoting";
 import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import { refusedText } from "./report";
 
-/** An export, as far as the next steps depend on it. */
+/** What the next steps of an export depend on. */
 export interface ExportFacts {
   readonly project: Project;
   readonly resources: readonly ModuleResource[];

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 import { counted } from "../../common/text";
-import { escapeInvisible } from "../shared/quoting";
+import { printable } from "../shared/quoting";
 import { labelIn } from "../shared/resource-types";
 
 /** The result of an export, or of a dry run. */
@@ -77,5 +77,5 @@ export function exportText(report: ExportReport): string {
     );
   lines.push(...notes.flatMap((note) => ["", note]));
   if (page !== undefined && !dryRun) lines.push("", `Next, follow ${join(directory, page)}.`);
-  return `${lines.map(escapeInvisible).join("\n")}\n`;
+  return `${lines.map(printable).join("\n")}\n`;
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execSync } from "node:child_process";
 import { basename, dirname, join } from "node:path";
 
 import * as z from "zod/mini";
@@ -9,7 +9,7 @@ import { parseAs } from "./json";
 
 const manifest = z.object({ dependencies: z.object({ "pulumi-uptime": z.string() }) });
 
-/** The dependency that gives a project this package: its version or, if it did not come from a registry, a file of the project. */
+/** How a project depends on this package: by its version or, if it did not come from a registry, by a file of the project. */
 export function dependency(from = __dirname): string {
   const { folder, version } = packageAbove(from);
   const modules = dirname(folder);
@@ -34,6 +34,9 @@ export function writeProject(directory: string, files: ReadonlyMap<string, strin
   for (const [name, content] of files) writeNewFile(join(directory, name), content);
   if (packed.length === 0) return;
   const { folder } = ownPackage();
-  const args = ["pack", folder, "--pack-destination", directory, "--ignore-scripts", "--loglevel=error"];
-  explainFailure(`${folder} cannot be packed`, () => execFileSync("npm", args, { stdio: "pipe" }));
+  // On Windows, npm is a script that only a shell starts. No path is on its command line, so none needs quotes.
+  const env = { ...process.env, npm_config_pack_destination: directory };
+  explainFailure(`${folder} cannot be packed`, () =>
+    execSync("npm pack --ignore-scripts --loglevel=error", { cwd: folder, env, stdio: "pipe" }),
+  );
 }

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 import { message, messageOf, UptimeError } from "../../api/errors";
 
-/** A file's text, also as PowerShell writes it. Throws an error for the person who named the file. */
+/** A file's text, in UTF-8 or, as PowerShell writes it, in UTF-16. Throws an error for the person who named the file. */
 export function readText(path: string): string {
   const bytes = explainFailure(`${path} cannot be read`, () => readFileSync(path));
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;

@@ -3,16 +3,16 @@ import { markdownHead, markdownRow } from "./quoting";
 /** A part of a Markdown text: a list, a table or a code block. */
 export interface Section {
   readonly heading: string;
-  /** The lines before and after the entries of a table or a code block; "" for none. */
+  /** The lines before and after the items of a table or a code block; "" for none. */
   readonly open: string;
   readonly close: string;
-  readonly entries: readonly Entry[];
+  readonly items: readonly Item[];
 }
 
 /** It is shown whole, in its short form, or not at all. */
-interface Entry {
+interface Item {
   readonly text: string;
-  /** What is shown if there is no room for more. */
+  /** All short forms get room before any item is shown whole. A row of a table has none. */
   readonly short?: string;
 }
 
@@ -21,54 +21,50 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-export function listSection(entries: readonly string[], heading = ""): Section {
-  return { heading, open: "", close: "", entries: entries.map((text) => ({ text })) };
+export function listSection(items: readonly string[], heading = ""): Section {
+  return { heading, open: "", close: "", items: items.map((text) => ({ text, short: text })) };
 }
 
 export function tableSection({ heads, rows }: Table, heading: string): Section {
-  const entries = rows.map((row) => ({ text: markdownRow(row) }));
-  return { heading, open: markdownHead(heads), close: "", entries };
+  const items = rows.map((row) => ({ text: markdownRow(row) }));
+  return { heading, open: markdownHead(heads), close: "", items };
 }
 
 /** In bytes. GitHub and GitLab count characters, but a text never has more characters than bytes, so this is safe. */
 const size = (text: string): number => Buffer.byteLength(text) + 1;
 
 /**
- * Lays out a Markdown text that keeps to a limit of bytes. What has a short form is named before anything is shown in full. A
- * section that does not fit ends between two entries, and says how many are left out.
+ * Lays out a Markdown text that keeps to a limit of bytes: first the short form of each item, then whole items. A section that
+ * does not fit ends between two items, and says how many are left out.
  *
  * @param head paragraphs that are always shown
  * @param sections what matters most first
  */
 export function layOut(head: readonly string[], sections: readonly Section[], limit = Infinity): string {
   const shown = sections
-    .filter(({ entries }) => entries.length > 0)
+    .filter(({ items }) => items.length > 0)
     .map((section) => ({ ...section, texts: [] as string[] }));
-  const frames = shown.flatMap(({ heading, open, close, entries }) => [
+  const frames = shown.flatMap(({ heading, open, close, items }) => [
     heading,
     open,
     close,
-    moreText(entries.length),
+    moreText(items.length),
   ]);
   let room = limit - [...head, ...frames].reduce((total, text) => total + size(text) + 1, 0);
-  const take = ({ entries, texts }: (typeof shown)[number], most: number): void => {
-    const least = room - most;
-    for (const { text, short = text } of entries.slice(texts.length)) {
-      if (room - size(short) < least) break;
-      room -= size(short);
-      texts.push(short);
-    }
+  const fill = (textOf: (item: Item) => string | undefined): void => {
+    for (const { items, texts } of shown)
+      for (const [index, item] of items.entries()) {
+        const text = textOf(item);
+        const old = texts[index];
+        if (text === undefined) break;
+        const more = size(text) - (old === undefined ? 0 : size(old));
+        if (more > room) break;
+        room -= more;
+        texts[index] = text;
+      }
   };
-  // A table of a thousand rows leaves room for what the lines above it have in full.
-  for (const one of shown) take(one, one.entries.some(({ short }) => short !== undefined) ? room : room / 2);
-  for (const { entries, texts } of shown)
-    for (const [index, { text }] of entries.slice(0, texts.length).entries()) {
-      const more = size(text) - size(texts[index] ?? "");
-      if (more > room) continue;
-      room -= more;
-      texts[index] = text;
-    }
-  for (const one of shown) take(one, room);
+  fill(({ short }) => short);
+  fill(({ text }) => text);
   return `${[...head, ...shown.flatMap(paragraphsOf)].join("\n\n")}\n`;
 }
 
@@ -78,10 +74,10 @@ function paragraphsOf({
   heading,
   open,
   close,
-  entries,
+  items,
   texts,
 }: Section & { texts: readonly string[] }): string[] {
   const body = texts.length > 0 ? [open, ...texts, close].filter((line) => line !== "").join("\n") : "";
-  const more = entries.length - texts.length;
+  const more = items.length - texts.length;
   return [heading, body, more > 0 ? moreText(more) : ""].filter((part) => part !== "");
 }

@@ -73,12 +73,12 @@ function readYaml(path: string): Readonly<Record<string, unknown>> {
   return isObject(content) ? content : {};
 }
 
-/** A string that a person may have written without quotes although it looks like a number. */
+/** A string in YAML; without quotes, one that looks like a number is read as a number. */
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
-/** Whether package.json says that files are ES modules. One that cannot be parsed does not: npm reports it better. */
+/** Whether package.json makes files ES modules. False if it cannot be parsed: npm reports that better. */
 function isModule(directory: string, entries: readonly string[]): boolean {
   if (!entries.includes("package.json")) return false;
   return (

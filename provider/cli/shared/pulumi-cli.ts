@@ -96,7 +96,7 @@ export async function installPlugin(folder: string, version: string, location: S
   await output(args, location);
 }
 
-/** Runs a preview. One that fails says why; it is an error only if it says nothing at all. */
+/** Runs a preview. One that fails has errors in its result. Throws if there is no result. */
 export async function runPreview(location: StackLocation): Promise<Preview> {
   const { code, out, failure, ownWords } = await runPulumi(
     onStack(["preview", "--json"], location),

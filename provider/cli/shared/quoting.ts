@@ -1,15 +1,15 @@
-import { escapeCommands, escapeInvisible as escapeCharacters, shorten } from "../../common/text";
+import { escapeCommands, escapeInvisible, shorten } from "../../common/text";
 
 /** A string on one line, with its invisible characters, and what CI would take for a command, written as in a program. */
-export function escapeInvisible(text: string): string {
-  return escapeCommands(escapeCharacters(text));
+export function printable(text: string): string {
+  return escapeCommands(escapeInvisible(text));
 }
 
 /** A string literal of a program: in double quotes unless that takes more escapes. */
 export function stringLiteral(text: string): string {
   const count = (mark: string): number => text.split(mark).length - 1;
   const mark = count('"') > count("'") ? "'" : '"';
-  return mark + escapeInvisible(text.replaceAll("\\", "\\\\")).replaceAll(mark, `\\${mark}`) + mark;
+  return mark + printable(text.replaceAll("\\", "\\\\")).replaceAll(mark, `\\${mark}`) + mark;
 }
 
 /** One word of a shell command, whatever it holds. */
@@ -21,7 +21,7 @@ export function shellWord(text: string): string {
 
 /** A string as Markdown shows it unchanged. */
 export function codeSpan(text: string): string {
-  const plain = escapeInvisible(text);
+  const plain = printable(text);
   if (plain === "") return "";
   const fence = fenceFor(plain, 1);
   // Markdown takes one space away at each end, so code that has any, or a backtick, gets one more.
@@ -48,7 +48,7 @@ export function markdownHead(heads: readonly string[]): string {
 /** Lines as a code block of Markdown, whatever they hold. */
 export function codeBlock(lines: readonly string[], language = ""): string {
   const fence = fenceFor(lines.join("\n"), 3);
-  return [fence + language, ...lines.map(escapeInvisible), fence].join("\n");
+  return [fence + language, ...lines.map(printable), fence].join("\n");
 }
 
 /** The beginning of a text as one line. */

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 
+import { UptimeError } from "../../api/errors";
 import { accountNames, readSettings, type Settings } from "../../api/settings";
 import type { Properties } from "../../common/marks";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
+import { isProject } from "./project";
 import { stackConfig, type StackLocation } from "./pulumi-cli";
 import type { CommandContext } from "./terminal";
 
@@ -43,7 +45,7 @@ export interface CommandSettings {
   readonly accounts: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
   readonly forAccount: SettingsOfAccount;
-  /** The same of an explicit provider, from its own settings. */
+  /** The settings of an explicit provider, from its own properties. */
   readonly forProvider: (given: Properties) => SettingsOfAccount;
 }
 
@@ -81,4 +83,28 @@ export async function commandSettings(
       return (account) => readSettings({ get: (key) => options.get(key) ?? own.get(key) }, env, account);
     },
   };
+}
+
+/**
+ * The settings of a command that works without a stack too: in a project, also those of its stack.
+ *
+ * @param isAsked whether the options need the stack; if so, a stack that cannot be read is an error and not a warning
+ */
+export async function settingsInFolder(
+  options: SettingOptions,
+  context: Pick<CommandContext, "env">,
+  location: StackLocation,
+  isAsked: boolean,
+  warn: (text: string) => void,
+): Promise<CommandSettings> {
+  if (!isAsked && !isProject(location.cwd)) return commandSettings(options, context);
+  try {
+    return await commandSettings(options, context, location);
+  } catch (error) {
+    if (isAsked || !(error instanceof UptimeError)) throw error;
+    warn(
+      `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}`,
+    );
+    return commandSettings(options, context);
+  }
 }

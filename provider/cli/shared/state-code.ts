@@ -4,7 +4,7 @@ import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
 import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
 import { isObject } from "../../common/values";
-import { parseUrn } from "../../common/urn";
+import { parseUrn, providerUrn } from "../../common/urn";
 import { findDefinition, titleOf } from "./resource-types";
 import type { StateResource } from "./state";
 
@@ -15,14 +15,14 @@ const dynamicProviderType = "pulumi:providers:pulumi-nodejs";
 
 const isProvider = (type: string): boolean => type.startsWith("pulumi:providers:");
 
-/** A resource of this package that Pulumi would not hand to this package. */
-export interface ForeignCodeProblem {
+/** A resource of this package for which Pulumi would run other code. */
+interface ForeignCodeProblem {
   readonly urn: string;
   readonly id: string | undefined;
   readonly message: string;
 }
 
-/** What else than this package Pulumi would run for resources of this package's types, and for its providers. */
+/** The resources and providers of this package's types for which Pulumi would run other code than this package. */
 export function codeProblems(state: readonly StateResource[]): ForeignCodeProblem[] {
   return state.flatMap((resource) => {
     const { urn, id } = resource;
@@ -43,10 +43,10 @@ function problemOf({ urn, type, provider, inputs, outputs }: StateResource): str
       (properties) => codeIn(properties) === undefined || codeIn(properties) === code,
     );
     if (!isOwn) return "The provider code in state is not this package's";
-    const providerUrn = provider?.replace(/::[^:]*$/, "");
     const expected = type.startsWith("pulumi-nodejs:") ? dynamicProviderType : providerType;
-    if (providerUrn !== undefined && parseUrn(providerUrn).type !== expected)
-      return `In state the resource belongs to a provider of another package, ${parseUrn(providerUrn).type}`;
+    const found = parseUrn(providerUrn(provider)).type;
+    if (provider !== undefined && found !== expected)
+      return `In state the resource belongs to a provider of another package, ${found}`;
   }
   if (type !== providerType) return undefined;
   const { url, base } = pluginOf({ inputs });
@@ -55,13 +55,13 @@ function problemOf({ urn, type, provider, inputs, outputs }: StateResource): str
   return `In state the plugin of ${parseUrn(urn).name} has the address ${JSON.stringify(url)}, and this package's is ${ownPluginAddress()}`;
 }
 
-/** The code of a dynamic resource; undefined if there is none. What is encrypted is some code too. */
+/** The code of a dynamic resource; undefined if there is none. Encrypted code counts too. */
 function codeIn(properties: StateResource["inputs"]): unknown {
   const value = properties?.[hiddenNames.providerCode];
   return value === undefined ? undefined : (unwrapSecrets(value) ?? value);
 }
 
-/** From where Pulumi loads a provider's plugin, as the engine reads it: an address, and another plugin or environment. */
+/** How Pulumi loads a provider's plugin: from which address, and what makes it another plugin or changes its environment. */
 function pluginOf({ inputs = {} }: Pick<StateResource, "inputs">): { url?: unknown; base?: unknown } {
   const { pluginDownloadURL, name, parameterization, envVarMappings } = isObject(inputs.__internal)
     ? inputs.__internal
@@ -79,8 +79,8 @@ function ownPluginAddress(): string {
   return `github://api.${host}${path}`;
 }
 
-/** A piece of code or a plugin's address of other packages in state, and whose it is. */
-export interface ForeignCode {
+/** A piece of code or a plugin's address of other packages in state, and the resources that have it. */
+interface ForeignCode {
   readonly hash: string;
   readonly resources: string[];
 }
@@ -107,10 +107,10 @@ export function foreignCode(
   return [...found].map(([hash, titles]) => ({ hash, resources: titles }));
 }
 
-/** The characters of a {@link shortHash}. */
+/** The length of a {@link shortHash}. */
 export const hashLength = 10;
 
-/** Sixty bits of a JSON value. */
+/** The first sixty bits of a JSON value's hash. */
 export function shortHash(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("base64").slice(0, hashLength);
 }

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { isSecret, unwrapSecrets } from "../../common/marks";
+import { hasSecret, unwrapSecrets } from "../../common/marks";
 import { parseAs } from "./json";
 import { findDefinition } from "./resource-types";
 
@@ -55,11 +55,6 @@ export function managedResources({ deployment }: Deployment): ManagedResource[] 
   });
 }
 
-function holdsSecret(value: unknown): boolean {
-  if (isSecret(value)) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsSecret);
-}
-
 /** The properties of a resource that state keeps secret, as a whole or in part. */
 export function secretPropertiesOf({
   inputs,
@@ -67,7 +62,7 @@ export function secretPropertiesOf({
   additionalSecretOutputs,
 }: StateResource): ReadonlySet<string> {
   const marked = [inputs, outputs].flatMap((properties = {}) =>
-    Object.keys(properties).filter((key) => holdsSecret(properties[key])),
+    Object.keys(properties).filter((key) => hasSecret(properties[key])),
   );
   return new Set([...marked, ...(additionalSecretOutputs ?? [])]);
 }

@@ -6,12 +6,12 @@ interface OutputStream {
   readonly isTTY?: boolean | undefined;
 }
 
-/** The surroundings of a command: its process, or a test. */
+/** What a command gets from its process, or from a test. */
 export interface CommandContext {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: NodeJS.ProcessEnv;
-  /** The folder that relative paths begin at. */
+  /** Relative paths begin in this folder. */
   readonly cwd: string;
   /** Shared by all connections of the command; its secrets are in no error. */
   readonly session: Session;

@@ -8,7 +8,7 @@ import { parseUrl } from "../../common/url";
 import { isEmpty } from "../../common/values";
 import { monitor } from "../../definitions/monitor";
 import type { ReadMonitor } from "./monitors";
-import type { CheckRequest } from "./sender";
+import type { MonitorRequest } from "./sender";
 
 /** The methods that change nothing on a server. */
 const harmless: readonly string[] = ["GET", "HEAD", "OPTIONS"];
@@ -36,15 +36,15 @@ const defaults = Object.entries(monitor.fields).map(([key, field]) => [key, fiel
 /** The fields that say what a monitor sends, and when it alerts at once. */
 type CheckFields = z.infer<typeof declared>;
 
-/** The reason for which a monitor is not tried. */
-export interface Skip {
+/** Why a monitor is not tried. */
+interface Skip {
   readonly code: "paused" | "maintenance" | "unknown" | "invalid" | "method";
   readonly text: Message;
 }
 
 /** What is sent for a monitor, and what it alerts on. */
 export interface Check extends CheckFields {
-  readonly request: CheckRequest;
+  readonly request: MonitorRequest;
 }
 
 /** The check of a monitor, or why there is none. */
@@ -83,7 +83,7 @@ export function checkOf({ values, missing }: ReadMonitor, anyMethod: boolean, no
 /** The API does not say in which time zone the window is. */
 function isWindowOpen({ maintenanceStartAt, maintenanceEndAt }: CheckFields, now: Date): boolean {
   const [start, end] = [maintenanceStartAt, maintenanceEndAt].map((text) => Date.parse(`${text}Z`));
-  // A missing or unreadable one is not a number, and compares as false.
+  // A missing or unreadable time is NaN, and no comparison with it is true.
   return start !== undefined && end !== undefined && start <= now.getTime() && now.getTime() < end;
 }
 
@@ -94,10 +94,10 @@ function headersOf(
   const headers = requestHeaders.map(({ key, value }) => [key, value] as const);
   const [user, secret] =
     requestAuthUsername === ""
-      ? // Unlike others, this decodes what is malformed too.
+      ? // Unlike decodeURIComponent, this takes malformed text too.
         [unescape(username), unescape(password)]
       : [requestAuthUsername, requestAuthPassword];
-  // A header that is declared is what the monitor sends.
+  // If the header is declared, the monitor sends that one.
   if (user === "" || headers.some(([key]) => /^authorization$/i.test(key))) return headers;
   return [...headers, ["authorization", `Basic ${Buffer.from(`${user}:${secret}`).toString("base64")}`]];
 }

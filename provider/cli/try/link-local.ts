@@ -1,13 +1,13 @@
 import dns from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-/** An address that only this machine's link reaches. Clouds serve a machine's credentials there. */
+/** An address on this machine's own network link. Clouds serve a machine's credentials there. */
 export class LinkLocalError extends Error {}
 
 const linkLocal = new BlockList();
 linkLocal.addSubnet("169.254.0.0", 16);
 linkLocal.addSubnet("fe80::", 10, "ipv6");
-// Where NAT64 maps 169.254.0.0/16 to. BlockList itself knows IPv4 addresses that are written as IPv6.
+// NAT64 maps 169.254.0.0/16 to these. BlockList itself knows IPv4 addresses that are written as IPv6.
 linkLocal.addSubnet("64:ff9b::a9fe:0", 112, "ipv6");
 
 /** Whether a text is a link-local IP address, in any of its forms; false for a host name. */
@@ -18,7 +18,7 @@ export function isLinkLocal(host: string): boolean {
   return version !== 0 && linkLocal.check(address, version === 6 ? "ipv6" : "ipv4");
 }
 
-/** Looks up a host name for a connection; a link-local address is an error, so none is ever connected to. */
+/** Looks up a host name for a connection; a link-local address is an error, so that there is no connection to one. */
 export const lookupElsewhere: LookupFunction = (host, options, done) => {
   dns.lookup(host, options, (error, found, family) => {
     const addresses = typeof found === "string" ? [found] : error ? [] : found.map(({ address }) => address);
@@ -27,7 +27,7 @@ export const lookupElsewhere: LookupFunction = (host, options, done) => {
   });
 };
 
-/** Whether a host is, or its name stands for, a link-local address. A name that cannot be looked up does not. */
+/** Whether a host is, or its name stands for, a link-local address. False for a name that cannot be looked up. */
 export function leadsToLinkLocal({ hostname }: URL): Promise<boolean> {
   if (isLinkLocal(hostname)) return Promise.resolve(true);
   return new Promise((resolve) => {

@@ -1,12 +1,14 @@
 import { message, quote, UptimeError } from "../../api/errors";
-import { parseUrn } from "../../common/urn";
+import { nameInStack, parseUrn } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
+import { secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/request";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { readDeclared } from "../export/records";
-import { changeOf, errorsIn, secretText, type PreviewStep } from "../shared/preview";
+import { changeOf } from "../shared/planned-changes";
+import { errorsIn, secretText, type PreviewStep } from "../shared/preview";
 import { runPreview, type StackLocation } from "../shared/pulumi-cli";
 import { firstWords } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
@@ -14,13 +16,13 @@ import { managedResources, secretPropertiesOf, type Deployment } from "../shared
 import type { CommandContext } from "../shared/terminal";
 import { listen } from "./told-inputs";
 
-/** A monitor with what is known of it. */
+/** What is known of a monitor. */
 export interface ReadMonitor {
   /** Such as `Monitor shop`. */
   readonly title: string;
-  /** Of a resource. */
+  /** Undefined if it is a record of an account and not a resource of a stack. */
   readonly urn?: string;
-  /** Of a record that exists. */
+  /** Undefined if there is no record yet. */
   readonly id?: string;
   /** By property. Secrets are in the clear. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -30,7 +32,7 @@ export interface ReadMonitor {
   readonly missing: ReadonlyMap<string, string>;
 }
 
-const alwaysSecret = Object.keys(monitor.fields).filter((key) => monitor.fields[key]?.secret);
+const alwaysSecret = secretKeys(monitor);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
 export async function previewedMonitors(location: StackLocation): Promise<ReadMonitor[]> {
@@ -44,7 +46,7 @@ export async function previewedMonitors(location: StackLocation): Promise<ReadMo
     const { urn, oldState, newState } = step;
     const shown = newState?.inputs ?? {};
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
-    const plain = told.get(endOf(urn)) ?? {};
+    const plain = told.get(nameInStack(urn)) ?? {};
     const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
     const untold = secrets.filter(([, value]) => value === undefined);
     const id = oldState?.id;
@@ -54,7 +56,7 @@ export async function previewedMonitors(location: StackLocation): Promise<ReadMo
       ...(id !== undefined && { id }),
       values: decodeDeclared({ ...shown, ...Object.fromEntries(secrets) }),
       secret: new Set([...alwaysSecret, ...hidden]),
-      // The engine asks a provider nothing whose own settings are not known yet.
+      // The engine does not call a provider whose own settings are not known yet.
       missing: new Map(
         untold.map(([key]) => [key, "is secret, and its provider is not known before `pulumi up`"]),
       ),
@@ -66,12 +68,6 @@ export async function previewedMonitors(location: StackLocation): Promise<ReadMo
 function isChanged(step: PreviewStep): boolean {
   const isMonitor = findDefinition(parseUrn(step.urn).type) === monitor;
   return isMonitor && ["create", "update", "replace"].includes(changeOf(step)?.operation ?? "");
-}
-
-/** What the provider calls a resource. */
-function endOf(urn: string): string {
-  const { types, name } = parseUrn(urn);
-  return `${types}::${name}`;
 }
 
 /** The monitors that a stack has. */

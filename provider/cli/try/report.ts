@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { counted } from "../../common/text";
 import { parsePrinted } from "../shared/json";
 import { listSection, tableSection, type Section } from "../shared/markdown-layout";
-import { escapeInvisible } from "../shared/quoting";
+import { textTable } from "../shared/text-table";
 
 const triedMonitor = z.object({
   /** Such as `Monitor shop`. */
@@ -23,7 +23,7 @@ const triedMonitor = z.object({
 });
 
 /** The output of `try --json`. */
-export const tryReport = z.object({ monitors: z.array(triedMonitor) });
+const tryReport = z.object({ monitors: z.array(triedMonitor) });
 
 export type TriedMonitor = z.infer<typeof triedMonitor>;
 export type TryReport = z.infer<typeof tryReport>;
@@ -52,17 +52,12 @@ export function tryText(report: TryReport): string {
     ...withOutcome(report, "ok").filter(({ redirects = [] }) => redirects.length > 0),
   ];
   if (told.length === 0) return `${summaryOf(report)}\n`;
-  const rows = [
-    ["Monitor", "Result", "Why"],
-    ...told.map((monitor) => [monitor.title, monitor.outcome, whyOf(monitor)]),
-  ].map((row) => row.map(escapeInvisible));
-  const widthOf = (column: number): number => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  const widths = [widthOf(0), widthOf(1), 0];
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  const rows = told.map((monitor) => [monitor.title, monitor.outcome, whyOf(monitor)]);
+  const lines = textTable({ heads: ["Monitor", "Result", "Why"], rows });
   return [...lines, "", summaryOf(report), ""].join("\n");
 }
 
-/** Everything that there is to tell of a monitor in one cell. */
+/** All reasons and redirects of a monitor in one cell. */
 function whyOf({ reasons, status, redirects = [] }: TriedMonitor): string {
   const texts = reasons.map(({ text }) => text);
   if (texts.length === 0 && status !== undefined) texts.push(`status ${status}`);

@@ -6,13 +6,13 @@ import type * as Undici from "undici";
 
 import type { Message } from "../../api/errors";
 import { networkFailure } from "../../api/network-errors";
-import { isProxied } from "../../api/transport";
-import { parseUrl } from "../../common/url";
+import { isProxied, type Headers } from "../../api/transport";
+import { redirectOf } from "../../common/url";
 import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupElsewhere } from "./link-local";
 import { Slots } from "./slots";
 
 /** The request that a monitor sends. */
-export interface CheckRequest {
+export interface MonitorRequest {
   readonly url: URL;
   readonly method: string;
   /** Names and values. */
@@ -21,8 +21,8 @@ export interface CheckRequest {
   readonly needsText: boolean;
 }
 
-/** What came of a request and the redirects that followed it. */
-export interface Answer {
+/** The answer to a monitor's request, after all redirects. */
+export interface MonitorAnswer {
   readonly status: number;
   /** The addresses that it was redirected to. */
   readonly redirects: readonly URL[];
@@ -30,7 +30,7 @@ export interface Answer {
   readonly hasLeft: boolean;
   /** When the certificate of the request's own host ends. */
   readonly certificateEnd: Date | undefined;
-  /** As far as it was read; undefined if it was not needed. */
+  /** The beginning or all of the text; undefined if it was not needed. */
   readonly text: { readonly content: string; readonly isWhole: boolean } | undefined;
 }
 
@@ -45,15 +45,15 @@ export class NoAnswer extends Error {
   }
 }
 
-/** A browser follows twenty, curl fifty; no page of a monitor needs more than these. */
+/** Browsers follow twenty, curl fifty; no page that is monitored needs more than these. */
 const mostRedirects = 10;
-/** A page to be looked through is longer by mistake. */
+/** The most bytes of a page in which a text is looked for. */
 const textLimit = 8 * 1024 * 1024;
 
 /** Sends the requests of monitors. */
 export class Sender {
   private readonly slots = new Slots(8);
-  // Loading it takes a tenth of a second, and most commands send nothing by it.
+  // Loading it takes a tenth of a second, and most commands do not use it.
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   private readonly undici = require("undici") as typeof Undici;
 
@@ -61,19 +61,19 @@ export class Sender {
   constructor(private readonly timeout = 10_000) {}
 
   /** Sends a request and follows its redirects. Throws a {@link NoAnswer} if there is no answer. */
-  async send(check: CheckRequest): Promise<Answer> {
+  async send(request: MonitorRequest): Promise<MonitorAnswer> {
     const redirects: URL[] = [];
     let certificateEnd: Date | undefined;
-    let { url, method } = check;
+    let { url, method } = request;
     let hasLeft = false;
     for (;;) {
-      // What has gone elsewhere once may have been sent back on purpose.
-      hasLeft ||= url.origin !== check.url.origin;
-      const headers = hasLeft ? [] : check.headers;
+      // The other origin may redirect back to the first one to make it act on the headers.
+      hasLeft ||= url.origin !== request.url.origin;
+      const headers = hasLeft ? [] : request.headers;
       const response = await this.slots.run(url.hostname, () =>
-        this.sendOne({ ...check, url, method, headers }, redirects),
+        this.sendOne({ ...request, url, method, headers }, redirects),
       );
-      if (url.hostname === check.url.hostname) certificateEnd ??= response.certificateEnd;
+      if (url.hostname === request.url.hostname) certificateEnd ??= response.certificateEnd;
       const { status, location, text } = response;
       if (location === undefined) return { status, redirects, hasLeft, certificateEnd, text };
       if (redirects.length === mostRedirects)
@@ -85,10 +85,10 @@ export class Sender {
     }
   }
 
-  private async sendOne(check: CheckRequest, redirects: readonly URL[]): Promise<Response> {
-    const { url, method, needsText } = check;
+  private async sendOne(request: MonitorRequest, redirects: readonly URL[]): Promise<SingleAnswer> {
+    const { url, method, needsText } = request;
     const isForProxy = isProxied(url);
-    // The proxy looks names up by itself.
+    // The proxy itself looks up names.
     if (isForProxy ? await leadsToLinkLocal(url) : isLinkLocal(url.hostname)) throw linkLocal(redirects);
     const signal = AbortSignal.timeout(this.timeout);
     let certificateEnd: Date | undefined;
@@ -96,13 +96,13 @@ export class Sender {
     try {
       const { statusCode, headers, body } = await this.undici.request(url, {
         method,
-        headers: withUsualHeaders(check.headers).flat(),
+        headers: withUsualHeaders(request.headers).flat(),
         dispatcher,
         signal,
       });
-      // It is destroyed before its end if nobody needs it.
+      // The body is destroyed before its end if the text is not needed.
       body.on("error", () => undefined);
-      const location = redirectOf(statusCode, url, headers.location);
+      const location = redirectOf(statusCode, headers.location, url);
       const isRead = needsText && location === undefined;
       const text = isRead ? await readText(body, headers) : undefined;
       return { status: statusCode, location, certificateEnd, text };
@@ -114,12 +114,10 @@ export class Sender {
   }
 }
 
-/** The response to one request. */
-interface Response extends Pick<Answer, "status" | "certificateEnd" | "text"> {
+/** The answer to one request, which may be a redirect. */
+interface SingleAnswer extends Pick<MonitorAnswer, "status" | "certificateEnd" | "text"> {
   readonly location: URL | undefined;
 }
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Connections for one request, so that each shows its certificate. */
 function newDispatcher(
@@ -151,7 +149,7 @@ function newDispatcher(
 }
 
 /** Some servers refuse requests without these. */
-function withUsualHeaders(headers: CheckRequest["headers"]): CheckRequest["headers"] {
+function withUsualHeaders(headers: MonitorRequest["headers"]): MonitorRequest["headers"] {
   const usual = [
     ["accept", "*/*"],
     ["user-agent", "pulumi-uptime"],
@@ -160,13 +158,7 @@ function withUsualHeaders(headers: CheckRequest["headers"]): CheckRequest["heade
   return [...headers, ...usual.filter(([name]) => !isDeclared(name))];
 }
 
-function redirectOf(status: number, url: URL, location: Headers[string]): URL | undefined {
-  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string") return undefined;
-  const target = parseUrl(location, url.href);
-  return target && /^https?:$/.test(target.protocol) ? target : undefined;
-}
-
-async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<Answer["text"]> {
+async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<MonitorAnswer["text"]> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -178,7 +170,7 @@ async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<
   return { content: decode(bytes, headers["content-type"]), isWhole: size <= textLimit };
 }
 
-/** Only some headers that a monitor declares make a server compress. */
+/** A server compresses only if a monitor declares a header that allows it. */
 function decompress(bytes: Buffer, encoding: Headers[string]): Buffer {
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
   const options = { maxOutputLength: 4 * textLimit };
@@ -208,7 +200,7 @@ function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: r
   if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocal(redirects);
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED")
     return new NoAnswer("request-headers", ["requestHeaders has a header that cannot be sent from here"]);
-  // A bug is none of the server's.
+  // An error without a code is a bug, and not the server's answer.
   if (!isLate && code === undefined && errors.length === 0) return error;
   if (isLate || code === "UND_ERR_CONNECT_TIMEOUT")
     return new NoAnswer("unreachable", [`no whole response within ${timeout / 1000} s`], redirects);

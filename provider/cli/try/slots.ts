@@ -1,19 +1,19 @@
 /** A piece of work that waits for its host, or for others to end. */
-interface Waiting {
+interface Queued {
   readonly host: string;
   readonly start: () => void;
 }
 
-/** Runs work for hosts: one piece a host at a time, and so many in all. */
+/** Runs work for hosts: one piece at a time for each host, and at most `most` pieces in all. */
 export class Slots {
   private readonly busy = new Set<string>();
-  private readonly waiting: Waiting[] = [];
+  private readonly queue: Queued[] = [];
 
   constructor(private readonly most: number) {}
 
   async run<T>(host: string, work: () => Promise<T>): Promise<T> {
     await new Promise<void>((start) => {
-      this.waiting.push({ host, start });
+      this.queue.push({ host, start });
       this.startNext();
     });
     try {
@@ -26,8 +26,8 @@ export class Slots {
 
   private startNext(): void {
     if (this.busy.size >= this.most) return;
-    const index = this.waiting.findIndex(({ host }) => !this.busy.has(host));
-    const [next] = index < 0 ? [] : this.waiting.splice(index, 1);
+    const index = this.queue.findIndex(({ host }) => !this.busy.has(host));
+    const [next] = index < 0 ? [] : this.queue.splice(index, 1);
     if (!next) return;
     this.busy.add(next.host);
     next.start();

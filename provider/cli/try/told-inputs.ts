@@ -12,11 +12,11 @@ import { parseAs } from "../shared/json";
 
 interface Heard<T> {
   readonly result: T;
-  /** The checked inputs of resources, with their secrets, by the ends of their URNs. */
+  /** The checked inputs of resources, with their secrets, by their names in the stack. */
   readonly told: ReadonlyMap<string, Properties>;
 }
 
-/** Runs some work in whose environment providers tell what a program declares. It goes through no file. */
+/** Runs some work with an environment in which providers tell what a program declares, through a socket and not a file. */
 export async function listen<T>(work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<Heard<T>> {
   // Only this user can open the folder, and so connect.
   const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-try-"));

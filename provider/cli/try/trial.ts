@@ -6,12 +6,12 @@ import { stringsIn } from "../../engine/secret-strings";
 import { checkOf, type Check } from "./check-request";
 import type { ReadMonitor } from "./monitors";
 import type { TriedMonitor } from "./report";
-import { NoAnswer, type Answer, type Sender } from "./sender";
+import { NoAnswer, type MonitorAnswer, type Sender } from "./sender";
 
 interface TrialOptions {
   /** Send methods that may change something on a server. */
   readonly anyMethod: boolean;
-  /** The keys in use. */
+  /** The API keys in use. */
   readonly secrets: Iterable<string>;
 }
 
@@ -53,7 +53,7 @@ export async function tryMonitor(
   });
   const check = checkOf(monitor, anyMethod, new Date());
   if (!("request" in check)) return outcome("skipped", [check]);
-  let answer: Answer;
+  let answer: MonitorAnswer;
   try {
     answer = await sender.send(check.request);
   } catch (error) {
@@ -80,7 +80,7 @@ const daysUntil = (end: Date | undefined): number | undefined =>
 
 function alertReasons(
   check: Check,
-  { status, text, hasLeft }: Answer,
+  { status, text, hasLeft }: MonitorAnswer,
   days: number | undefined,
   isTextSecret: boolean,
 ): AlertReason[] {

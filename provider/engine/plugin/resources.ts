@@ -6,7 +6,7 @@ import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { shownName } from "../../common/text";
-import { parseUrn } from "../../common/urn";
+import { nameInStack } from "../../common/urn";
 import { isEmpty, isObject, type Value } from "../../common/values";
 import { newClaim } from "../../lifecycle/claims";
 import { create } from "../../lifecycle/create";
@@ -76,7 +76,7 @@ export class PluginResources {
         old: isInState && !isImported(oldInputs) ? decodeInputs(this.front.definition, oldInputs) : undefined,
         options: this.requestOptions(request),
       },
-      name: nameOf(urn),
+      name: nameInStack(urn),
       news,
       refusals: problem ? [problem] : [],
     });
@@ -208,14 +208,8 @@ export class PluginResources {
 
   private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {
     const run = this.front.runOptions(oldOutputs);
-    return { ...run, urn, owner: ownerOf(nameOf(urn)), timeout, ignoreChanges };
+    return { ...run, urn, owner: ownerOf(nameInStack(urn)), timeout, ignoreChanges };
   }
-}
-
-/** What tells a resource from others in its stack: its URN without stack and project, which may get other names. */
-function nameOf(urn: string): string {
-  const { types, name } = parseUrn(urn);
-  return `${types}::${name}`;
 }
 
 /** The paths at which two different values of a property differ. */

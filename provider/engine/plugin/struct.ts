@@ -1,6 +1,6 @@
 import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
-import { isSecret, unwrapSecrets, type Properties } from "../../common/marks";
+import { hasSecret, unwrapSecrets, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { isObject } from "../../common/values";
 
@@ -26,11 +26,6 @@ export function resourceFromStruct(struct: Struct | undefined): Properties {
 export function secretNames(struct: Struct | undefined): string[] {
   const properties = struct?.toJavaScript() ?? {};
   return Object.keys(properties).filter((name) => hasSecret(properties[name]));
-}
-
-function hasSecret(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return isSecret(value) || Object.values(value).some(hasSecret);
 }
 
 /** Properties in the protocol's form, which has no undefined, and marks for secrets instead of their names. */

@@ -18,7 +18,7 @@ import type { CommandContext } from "../shared/terminal";
 import { hasPassword, moduleResource } from "./exported-record";
 import { assertRuntime, languages, planImport, type Language } from "./import-file";
 import { managedRecords } from "./managed";
-import { configValuesOf, protectKey } from "./module-source";
+import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
 import { readDeclared } from "./records";
 import { exportText, type ExportReport } from "./report";
@@ -85,12 +85,34 @@ Examples:
 
 /** Reads an account and writes a program that imports its records. Writes nothing to the API. */
 async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
+  const plan = await planExport(options, context);
+  if (!options.dryRun) writeExport(plan);
+  return reportOf(plan, options, context);
+}
+
+/** All that an export writes and reports. */
+interface ExportPlan {
+  readonly project: Project;
+  readonly language: Language;
+  readonly stack: ReadStack;
+  readonly resources: readonly ModuleResource[];
+  /** The names of the resources whose URLs have a password. */
+  readonly withPassword: readonly string[];
+  /** The number of records that the stack manages already. */
+  readonly known: number;
+  /** The files of the project by name. */
+  readonly files: ReadonlyMap<string, string>;
+  /** The path of the file for the values of secrets, if it was asked for. */
+  readonly secretsPath: string | undefined;
+}
+
+async function planExport(options: ExportOptions, context: CommandContext): Promise<ExportPlan> {
   const { session, cwd } = context;
-  const { only, search, account, secrets, dryRun = false, language = "typescript" } = options;
-  const at = (path: string): string => resolve(cwd, path);
-  if (secrets !== undefined) assertFree(at(secrets));
+  const { only, search, account, language = "typescript" } = options;
+  const secretsPath = options.secrets === undefined ? undefined : resolve(cwd, options.secrets);
+  if (secretsPath !== undefined) assertFree(secretsPath);
   const chosen = definitions.filter(({ plural }) => only === undefined || plural === only);
-  const project = readProject(at(options.out));
+  const project = readProject(resolve(cwd, options.out));
   assertRuntime(project, language);
   const stack = await readStack(options, project, context);
   const { config, forAccount } = await commandSettings(options, context, stack.found?.location);
@@ -106,28 +128,42 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
   const isProgram = language === "typescript";
   const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
-  const withPassword = added.flatMap(({ values }, index) =>
-    [...values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
-  );
-
-  // The steps are run in the project's folder.
-  const secretsFile = secrets && relative(project.directory, at(secrets));
   const facts = {
     project,
     resources,
     settings,
     stack: options.stack,
-    secretsFile,
+    // The steps are run in the project's folder.
+    secretsFile: secretsPath && relative(project.directory, secretsPath),
     isSample: isSampleIn(project),
   };
-  const files = language === "typescript" ? planProgram(facts) : planImport(facts, language);
-  if (!dryRun) {
-    writeProject(project.directory, files);
-    const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
-    const values = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
-    if (secrets !== undefined && found.length > 0) writeNewFile(at(secrets), values, ownerOnly);
-  }
-  const known = records.length - resources.length;
+  return {
+    project,
+    language,
+    stack,
+    resources,
+    withPassword: added.flatMap(({ values }, index) =>
+      [...values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
+    ),
+    known: records.length - resources.length,
+    files: language === "typescript" ? planProgram(facts) : planImport(facts, language),
+    secretsPath,
+  };
+}
+
+function writeExport({ project, files, resources, secretsPath }: ExportPlan): void {
+  writeProject(project.directory, files);
+  const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
+  const values = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
+  if (secretsPath !== undefined && found.length > 0) writeNewFile(secretsPath, values, ownerOnly);
+}
+
+function reportOf(
+  { project, language, stack, resources, withPassword, known, files }: ExportPlan,
+  { dryRun = false, secrets }: ExportOptions,
+  { cwd }: CommandContext,
+): ExportReport {
+  const isProgram = language === "typescript";
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
@@ -135,7 +171,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     files: [...files.keys(), ...packageFiles(files)],
     language,
     resources: resources.map(({ definition, id, name, problems }) => {
-      const type = language === "typescript" ? dynamicType(definition) : pluginType(definition);
+      const type = isProgram ? dynamicType(definition) : pluginType(definition);
       return { type, id, name, problems };
     }),
     known,

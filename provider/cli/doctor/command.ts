@@ -14,11 +14,11 @@ import { isLoopback } from "../../common/url";
 import type { Session } from "../../lifecycle/session";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
-import { isProject, readProject } from "../shared/project";
+import { readProject } from "../shared/project";
 import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { escapeInvisible } from "../shared/quoting";
-import { addSettingOptions, commandSettings } from "../shared/setting-options";
+import { printable } from "../shared/quoting";
+import { addSettingOptions, settingsInFolder } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { titleOf } from "../shared/resource-types";
 import { codeProblems } from "../shared/state-code";
@@ -90,7 +90,7 @@ const colours = { ok: "green", warning: "yellow", failed: "red" } as const;
 function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): string {
   const word = level.padEnd(7);
   const isColoured = stdout.isTTY && !env.NO_COLOR;
-  return `${isColoured ? styleText(colours[level], word, { validateStream: false }) : word}  ${escapeInvisible(text)}\n`;
+  return `${isColoured ? styleText(colours[level], word, { validateStream: false }) : word}  ${printable(text)}\n`;
 }
 
 /** Checks versions, settings, the server, and a program if one is named. It only reads. */
@@ -173,29 +173,26 @@ async function versionFindings(location: StackLocation): Promise<Finding[]> {
   }
 }
 
-/** Reads the settings, in a project also from its stack. A stack that the options do not ask for may be unreadable. */
+/** Reads the settings. `--program` needs a stack. */
 async function stackSettings(
   options: DoctorOptions,
   location: StackLocation,
   context: CommandContext,
   findings: Finding[],
 ): Promise<CommandSettings> {
-  const isAsked = options.stack !== undefined || options.program !== undefined;
-  if (!isAsked && !isProject(location.cwd)) return commandSettings(options, context);
+  const { stack, program } = options;
+  const isAsked = stack !== undefined || program !== undefined;
   try {
-    return await commandSettings(options, context, location);
+    return await settingsInFolder(options, context, location, isAsked, (text) => {
+      findings.push(warning("stack", text));
+    });
   } catch (error) {
-    if (!(error instanceof UptimeError)) throw error;
-    if (options.program !== undefined)
-      throw new UptimeError(
-        `${error.message.replace(/\.?$/, ".")} With --program, \`doctor\` runs \`pulumi preview\`, which needs the Pulumi CLI and a stack: ` +
-          "`pulumi stack init` makes one, and --stack names one.",
-        { cause: error },
-      );
-    if (isAsked) throw error;
-    const text = `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}`;
-    findings.push(warning("stack", text));
-    return commandSettings(options, context);
+    if (program === undefined || !(error instanceof UptimeError)) throw error;
+    throw new UptimeError(
+      `${error.message.replace(/\.?$/, ".")} With --program, \`doctor\` runs \`pulumi preview\`, which needs the Pulumi CLI and a stack: ` +
+        "`pulumi stack init` makes one, and --stack names one.",
+      { cause: error },
+    );
   }
 }
 

@@ -1,43 +1,44 @@
 import { createHash } from "node:crypto";
 
 import type { DriftReport } from "../drift/report";
-import type { PlannedChange, PlannedChanges, Preview } from "../shared/preview";
+import type { PlannedChange, PlannedChanges } from "../shared/planned-changes";
+import type { Preview } from "../shared/preview";
 import { titleOf } from "../shared/resource-types";
 import { foreignCode, hashLength, shortHash } from "../shared/state-code";
 
-/** Something that an apply does, and that somebody must have reviewed. */
-export interface Operation {
-  /** The same for the same operation, in whatever run. It tells nothing of values. */
+/** One thing that an apply does or runs, and that somebody must have reviewed. */
+interface ApplyAction {
+  /** The same in each run for the same action. It does not show values. */
   readonly hash: string;
   /** Such as `Monitor shop: delete`. */
   readonly title: string;
   /** It deletes a record or resource, or replaces it. */
   readonly isLoss?: boolean;
-  /** Of a replacement: the hash of the delete that is left to a later run if this one cannot do it. */
+  /** If it is a replacement that cannot delete the old record: the hash of that delete in a later run. */
   readonly leftover?: string;
 }
 
-/** What an apply does and runs. */
-export interface Operations {
-  /** What writes: the program's changes, and the drift that they set back. */
-  readonly writes: readonly Operation[];
+/** All that an apply does and runs. */
+export interface ApplyActions {
+  /** What writes: the program's changes, and the drift that an apply sets back. */
+  readonly writes: readonly ApplyAction[];
   /** The code of other packages in state. */
-  readonly code: readonly Operation[];
+  readonly code: readonly ApplyAction[];
   /** What the program adds to that code: it is in state after an apply. */
   readonly newCode: readonly string[];
 }
 
 /** @param valuesOf a keyed hash of the values of a resource, its secrets among them, by its URN */
-export function operationsOf(
+export function applyActions(
   preview: Preview,
   { own, others }: PlannedChanges,
   drift: DriftReport | undefined,
   valuesOf: (urn: string) => string | undefined,
-): Operations {
+): ApplyActions {
   const changes = [
-    ...own.map((change) => operationOf(change, hashOfOwn(change, valuesOf(change.urn)))),
+    ...own.map((change) => actionOf(change, hashOfOwn(change, valuesOf(change.urn)))),
     // Their values may be new in each preview, and the comment does not show them.
-    ...others.map((change) => operationOf(change, shortHash([change.operation, change.urn]))),
+    ...others.map((change) => actionOf(change, shortHash([change.operation, change.urn]))),
   ];
   const edits = (drift?.drifted ?? []).map((one) => ({
     hash: shortHash(["drift", one.urn, one.id, one.outcome, one.properties]),
@@ -58,20 +59,19 @@ export function operationsOf(
 }
 
 function hashOfOwn(change: PlannedChange, values: string | undefined): string {
-  const { operation, urn, importId, record, isProtected, isRetained, properties, secrets } = change;
-  const [id] = record;
+  const { operation, urn, importId, recordId, isProtected, isRetained, properties, secrets } = change;
   const changed = properties.map(({ property, before, after }) => JSON.stringify([property, before, after]));
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return shortHash([
-    ...[operation, urn, importId, id, isProtected, isRetained],
+    ...[operation, urn, importId, recordId, isProtected, isRetained],
     changed.sort(),
     isSecretSent ? values : undefined,
   ]);
 }
 
-function operationOf(change: PlannedChange, hash: string): Operation {
-  const { title, operation, isLeftover, urn, record } = change;
-  const leftover = shortHash(["leftover", urn, record[0]]);
+function actionOf(change: PlannedChange, hash: string): ApplyAction {
+  const { title, operation, isLeftover, urn, recordId } = change;
+  const leftover = shortHash(["leftover", urn, recordId]);
   return {
     hash: isLeftover ? leftover : hash,
     title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
@@ -80,26 +80,23 @@ function operationOf(change: PlannedChange, hash: string): Operation {
   };
 }
 
-/** The digest of an apply that writes nothing. */
-export const nothingToDo = "none";
-
-/** One word for exactly what an apply does. */
-export function digestOf({ writes, code }: Operations): string {
-  if (writes.length === 0) return nothingToDo;
+/** One word for exactly what an apply does; `none` if it writes nothing. */
+export function digestOf({ writes, code }: ApplyActions): string {
+  if (writes.length === 0) return "none";
   const hashes = [...writes, ...code].map(({ hash }) => hash);
   return createHash("sha256").update(hashes.sort().join()).digest("hex").slice(0, 20);
 }
 
-/** Whether a text is such a word; by hand, it may be pasted with what was around it. */
+/** The digest in a text; undefined if there is none. Somebody may have pasted it with what was around it. */
 export function digestIn(text: string): string | undefined {
   return /^[\s.`"']*([\da-f]{20})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
 }
 
-/** The most hashes for which those of {@link Operation.leftover} have room in a comment, beside the names of all resources. */
+/** With more hashes than this, a comment has no room for those of {@link ApplyAction.leftover} beside the names of all resources. */
 const mostHashes = 2000;
 
 /** All hashes in one word, for the comment's first line. */
-export function hashesText({ writes, code, newCode }: Operations): string {
+export function hashesText({ writes, code, newCode }: ApplyActions): string {
   const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...newCode];
   const leftovers = writes.flatMap(({ leftover }) => leftover ?? []);
   const all = new Set(hashes.length + leftovers.length > mostHashes ? hashes : [...hashes, ...leftovers]);

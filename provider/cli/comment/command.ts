@@ -6,27 +6,22 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
-import { parseUrn } from "../../common/urn";
+import { nameInStack } from "../../common/urn";
+import { groupBy } from "../../common/values";
 import { checkedValues, reviewVariables } from "../../engine/checked-values";
 import { driftReport, driftSummary } from "../drift/report";
 import { exists, explainFailure, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import { layOut } from "../shared/markdown-layout";
-import {
-  errorsIn,
-  plannedChanges,
-  previewReport,
-  stackNameIn,
-  summaryOf,
-  unknownSteps,
-} from "../shared/preview";
+import { plannedChanges, summaryOf, unknownSteps } from "../shared/planned-changes";
+import { errorsIn, previewReport, stackNameIn } from "../shared/preview";
 import { codeSpan, firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../try/report";
 import { effectText } from "./effect";
 import { markerLine } from "./marker";
-import { digestOf, hashesText, operationsOf, type Operations } from "./operations";
+import { digestOf, hashesText, applyActions, type ApplyActions } from "./apply-actions";
 import { deletesLabel, lossReason, readReview, reviewReasons } from "./review";
 import { sectionsOf, type Content } from "./sections";
 
@@ -102,10 +97,10 @@ function deleteLimit(text: string): string {
 function run(options: CommentOptions, context: CommandContext): void {
   const { cwd, stdout, stderr, env, exit } = context;
   const facts = readFacts(options, context);
-  const { operations } = facts;
+  const { actions } = facts;
   if (options.digest) {
-    if (!operations) throw new UptimeError(unknownReason(facts));
-    stdout.write(`${digestOf(operations)}\n`);
+    if (!actions) throw new UptimeError(unknownReason(facts));
+    stdout.write(`${digestOf(actions)}\n`);
     return;
   }
   const comment = commentOn(facts, options);
@@ -131,16 +126,16 @@ interface Facts extends Omit<Content, "isOfMerge" | "isWhole"> {
   readonly isPreviewed: boolean;
   readonly isDrift: boolean;
   readonly isDriftUnreadable: boolean;
-  /** Of a preview that has a result. */
+  /** What merging does, in one sentence; undefined if that is not known. */
   readonly effect: string | undefined;
   /** How many resources the stack has. */
   readonly total: number;
   /** Undefined if not everything is known that an apply would do. */
-  readonly operations: Operations | undefined;
+  readonly actions: ApplyActions | undefined;
 }
 
 function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts {
-  // In CI, a command that failed is the reason why a later one has left no file.
+  // In CI, a step before may have failed, so that a later one has written no file.
   const textAt = (path: string | undefined): string | undefined => {
     const file = resolve(cwd, path ?? "");
     return path && exists(file) ? readText(file) : undefined;
@@ -180,25 +175,23 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
     isDriftUnreadable: driftText !== undefined && drift === undefined,
     effect: preview && !isFailed ? effectText(changes, drift, counts) : undefined,
     total: (counts.delete ?? 0) + (counts.replace ?? 0) + (counts.update ?? 0) + (counts.same ?? 0),
-    operations: isKnown ? operationsOf(preview, changes, drift, (urn) => values.get(endOf(urn))) : undefined,
+    actions: isKnown
+      ? applyActions(preview, changes, drift, (urn) => values.get(nameInStack(urn)))
+      : undefined,
   };
 }
 
-const endOf = (urn: string): string => {
-  const { types, name } = parseUrn(urn);
-  return `${types}::${name}`;
-};
-
-/** The hashes of values by the ends of URNs. A resource that is replaced is checked twice. */
+/** The hashes of values by the names of resources in the stack. A resource that is replaced is checked twice. */
 function valuesIn(text: string): Map<string, string> {
   const lines = text.split("\n").flatMap((line) => parseAs(checkedValues, line) ?? []);
-  const found = new Map<string, Set<string>>();
-  for (const { name, hash } of lines) found.set(name, new Set([...(found.get(name) ?? []), hash]));
-  return new Map([...found].map(([name, hashes]) => [name, [...hashes].sort().join()]));
+  const byName = [...groupBy(lines, ({ name }) => name)];
+  return new Map(
+    byName.map(([name, found]) => [name, [...new Set(found.map(({ hash }) => hash))].sort().join()]),
+  );
 }
 
 function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }: CommentOptions): string {
-  const { title, isPreviewed, effect, errors, checks, drift, operations, total } = facts;
+  const { title, isPreviewed, effect, errors, checks, drift, actions, total } = facts;
   const heading =
     checks.length > 0
       ? "some checks failed"
@@ -215,15 +208,15 @@ function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }
     ...(commit === undefined ? [] : [`commit ${codeSpan(commit.slice(0, 10))}`]),
     ...(link === undefined ? [] : [`[log](<${link}>)`]),
   ];
-  const isLimited = operations && maxDeletes !== undefined && reviewed === undefined;
-  const tooMany = isLimited ? lossReason(operations, total, maxDeletes) : undefined;
+  const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
+  const tooMany = isLimited ? lossReason(actions, total, maxDeletes) : undefined;
   const head = [
     // CI finds the comment by its first line.
     markerLine({
       title,
       commit,
-      digest: operations && digestOf(operations),
-      changes: operations && hashesText(operations),
+      digest: actions && digestOf(actions),
+      changes: actions && hashesText(actions),
     }),
     title === ""
       ? `### ${heading.replace(/^./, (letter) => letter.toUpperCase())}`
@@ -243,18 +236,18 @@ function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }
   );
 }
 
-/** Why no `up` must follow, and how to go on; undefined if it may. */
+/** Why `up` must not follow, and how to go on; undefined if it may. */
 function stopText(
   { reviewed, maxDeletes }: CommentOptions,
   facts: Facts,
   resolve: (path: string) => string,
 ): string | undefined {
-  const { operations, total } = facts;
+  const { actions, total } = facts;
   if (reviewed === undefined) return undefined;
   const review = readReview(reviewed, resolve);
-  if (!operations) return unknownReason(facts);
-  const notReviewed = reviewReasons(operations, review);
-  const tooMany = maxDeletes === undefined ? undefined : lossReason(operations, total, maxDeletes, review);
+  if (!actions) return unknownReason(facts);
+  const notReviewed = reviewReasons(actions, review);
+  const tooMany = maxDeletes === undefined ? undefined : lossReason(actions, total, maxDeletes, review);
   const reasons = [...notReviewed, ...(tooMany === undefined ? [] : [tooMany])];
   if (reasons.length === 0) return undefined;
   const ways = [
@@ -262,7 +255,7 @@ function stopText(
       ? []
       : [`the label ${deletesLabel} on a pull request, which counts if it was set before the merge`]),
     ...(notReviewed.length === 0 ? [] : ["a comment that shows it, and is reviewed"]),
-    `if all that is listed above is right, a run by hand with the digest ${digestOf(operations)}`,
+    `if all that is listed above is right, a run by hand with the digest ${digestOf(actions)}`,
   ];
   return `Nothing is applied. ${reasons.join(" ")} To go on: ${ways.join(", or ")}.`;
 }

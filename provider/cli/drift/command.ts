@@ -9,12 +9,12 @@ import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
-import { shownValues } from "../../lifecycle/difference";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { exportState } from "../shared/pulumi-cli";
-import { escapeInvisible } from "../shared/quoting";
+import { printable } from "../shared/quoting";
+import { readableValues } from "../shared/readable-values";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
@@ -64,7 +64,7 @@ Examples:
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of groupErrors(report))
-        stderr.write(`${escapeInvisible(`${parseUrn(urn).name}: ${reason}`)}\n`);
+        stderr.write(`${printable(`${parseUrn(urn).name}: ${reason}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
     });
@@ -173,8 +173,7 @@ async function unmanagedRecords(
     const others = list.all().filter(({ id }) => !ids.has(id));
     others.sort((a, b) => compareIds(a.id, b.id));
     return others.map((record) => {
-      // A value that cannot be read is left out.
-      const shown = shownValues(definition, record, { refuse: () => undefined }).get(nameKey);
+      const shown = readableValues(definition, record).get(nameKey);
       return {
         type: dynamicType(definition),
         id: client.withoutKey(record.id),

@@ -6,10 +6,8 @@ import { UptimeError } from "../../api/errors";
 import { monitor } from "../../definitions/monitor";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
-import { isProject } from "../shared/project";
-import { exportState, type StackLocation } from "../shared/pulumi-cli";
-import { addSettingOptions, commandSettings } from "../shared/setting-options";
-import type { CommandSettings, SettingOptions } from "../shared/setting-options";
+import { exportState } from "../shared/pulumi-cli";
+import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
 import { parseDeployment } from "../shared/state";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { monitorsInAccount, monitorsInState, previewedMonitors, type ReadMonitor } from "./monitors";
@@ -91,7 +89,9 @@ async function readMonitors(
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack };
   if (account !== undefined && !all) throw new UptimeError("--account is for --all only.");
   if (all) {
-    const { forAccount } = await accountSettings(options, location, context);
+    const { forAccount } = await settingsInFolder(options, context, location, stack !== undefined, (text) => {
+      context.stderr.write(`${text}\n`);
+    });
     return monitorsInAccount(context.session.connect(monitor, forAccount(account)), context);
   }
   if (state === undefined) {
@@ -102,22 +102,4 @@ async function readMonitors(
   const deployment =
     state === true ? await exportState(location, true) : parseDeployment(readText(at(state)), at(state));
   return monitorsInState(deployment);
-}
-
-/** A stack that nobody has asked for may be unreadable. */
-async function accountSettings(
-  options: TryOptions,
-  location: StackLocation,
-  context: CommandContext,
-): Promise<CommandSettings> {
-  if (location.stack === undefined && !isProject(location.cwd)) return commandSettings(options, context);
-  try {
-    return await commandSettings(options, context, location);
-  } catch (error) {
-    if (location.stack !== undefined || !(error instanceof UptimeError)) throw error;
-    context.stderr.write(
-      `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}\n`,
-    );
-    return commandSettings(options, context);
-  }
 }

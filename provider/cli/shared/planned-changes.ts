@@ -1,0 +1,234 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { unknownValue } from "../../common/marks";
+import { stackType } from "../../common/pulumi";
+import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
+import { identityKeys } from "../../definitions/keys";
+import { withoutHidden } from "../../engine/request";
+import { topLevel } from "../../lifecycle/paths";
+import { secretText, type Preview, type PreviewStep } from "./preview";
+import { byName } from "./quoting";
+import { findDefinition, titleOf } from "./resource-types";
+
+/** What can happen to a resource, what matters most first. To Pulumi an adoption is a create, so a preview cannot show it. */
+const operations = ["replace", "delete", "create", "update", "import"] as const;
+export type PlannedOperation = (typeof operations)[number];
+
+/** Operations that are a part of another one, or that write nothing. */
+const silentOperations: readonly string[] = [
+  "same",
+  "read",
+  "read-replacement",
+  "refresh",
+  "discard",
+  "discard-replaced",
+  "remove-pending-replace",
+  "create-replacement",
+  "import-replacement",
+  "delete-replaced",
+  "diff",
+  "extend-parameterize",
+];
+
+/** How many resources there are for each operation. */
+export type OperationCounts = Readonly<Partial<Record<PlannedOperation | "same", number>>>;
+
+export function countsOf(changes: readonly { readonly operation: PlannedOperation }[]): OperationCounts {
+  const counts = operations.map(
+    (operation) => [operation, changes.filter((change) => change.operation === operation).length] as const,
+  );
+  return Object.fromEntries(counts);
+}
+
+/** The counts as people read them, such as `2 to create`. */
+export function countTexts(counts: OperationCounts): string[] {
+  return operations.flatMap((operation) => {
+    const count = counts[operation] ?? 0;
+    return count > 0 ? [`${count} to ${operation}`] : [];
+  });
+}
+
+/** What a preview does to one resource. */
+export interface PlannedChange {
+  readonly operation: PlannedOperation;
+  readonly urn: string;
+  /** For example `Monitor shop`; a resource of another package has its whole type. */
+  readonly title: string;
+  /** The id of the record that an import takes. */
+  readonly importId: string | undefined;
+  /** The record that is there before, if the resource is of this package: its id, and its name and URL as JSON. */
+  readonly recordId: string | undefined;
+  readonly recordNames: readonly string[];
+  /** The account or the explicit provider, if it has a name. */
+  readonly account: string | undefined;
+  /** A replacement deletes the old record before it makes the new one. */
+  readonly isDeletedFirst: boolean;
+  /** A delete of a record that an earlier run has replaced and could not delete. */
+  readonly isLeftover: boolean;
+  /** The options `protect` and `retainOnDelete`. */
+  readonly isProtected: boolean;
+  readonly isRetained: boolean;
+  readonly properties: readonly PlannedProperty[];
+  /** The properties whose values are secret, whether they change or not. */
+  readonly secrets: readonly string[];
+}
+
+/** A property before and after, as JSON; undefined if it is not there. */
+export interface PlannedProperty {
+  readonly property: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** What a preview changes, what matters most first, then by name. The stack itself is left out. */
+export interface PlannedChanges {
+  /** Changes of this package's resources. */
+  readonly own: readonly PlannedChange[];
+  readonly others: readonly PlannedChange[];
+}
+
+export function plannedChanges({ steps }: Preview): PlannedChanges {
+  const all = (steps ?? []).filter((step) => !isStack(step));
+  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all)];
+  const weight = ({ operation }: PlannedChange): number => operations.indexOf(operation);
+  // The engine's order changes from run to run.
+  const sorted = changes.sort(
+    (a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn),
+  );
+  const isOwn = ({ urn }: PlannedChange): boolean => findDefinition(parseUrn(urn).type) !== undefined;
+  return { own: sorted.filter(isOwn), others: sorted.filter((change) => !isOwn(change)) };
+}
+
+/** The deletes of records that an earlier run has replaced. */
+function leftovers(steps: readonly PreviewStep[]): PlannedChange[] {
+  const key = ({ urn, oldState }: PreviewStep): string => JSON.stringify([urn, oldState?.id]);
+  const replaced = new Set(steps.filter(({ op }) => op === "replace").map(key));
+  return steps
+    .filter((step) => step.op === "delete-replaced" && !replaced.has(key(step)))
+    .flatMap((step) => changeOf({ ...step, op: "delete" }) ?? [])
+    .map((change) => ({ ...change, isLeftover: true }));
+}
+
+/** Why the steps may not be all that an `up` does. */
+export function unknownSteps({ steps }: Preview): string[] {
+  const found = new Set((steps ?? []).map(({ op }) => op));
+  const known = [...operations, ...silentOperations];
+  const unknown = [...found].filter((op) => !known.includes(op));
+  return [
+    ...unknown.map(
+      (op) => `The preview has the operation ${op}, which pulumi-uptime does not know: update it.`,
+    ),
+    ...(found.has("replace") && !found.has("create-replacement") && !found.has("import-replacement")
+      ? ["The preview was made without --show-replacement-steps, so it hides what earlier runs have left."]
+      : []),
+  ];
+}
+
+const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackType;
+
+/** The counts of all resources except the stack. What Pulumi counts as the create of a dynamic resource may be an import. */
+export function summaryOf(preview: Preview): OperationCounts {
+  const { own, others } = plannedChanges(preview);
+  const same = preview.changeSummary?.same ?? 0;
+  const isStackSame = (preview.steps?.find(isStack)?.op ?? "same") === "same";
+  return { ...countsOf([...own, ...others]), same: Math.max(0, isStackSame ? same - 1 : same) };
+}
+
+/** What a step does to its resource, if it is not a part of another step. */
+export function changeOf(step: PreviewStep): PlannedChange | undefined {
+  const { op, urn, oldState, newState, detailedDiff } = step;
+  const after = visibleIn(newState?.inputs);
+  const present = newState ?? oldState;
+  const change = {
+    urn,
+    title: findDefinition(parseUrn(urn).type)
+      ? titleOf({ urn })
+      : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
+    importId: undefined,
+    ...recordIn(urn, oldState),
+    account: accountOf(present),
+    isDeletedFirst: false,
+    isLeftover: false,
+    isProtected: present?.protect === true,
+    isRetained: present?.retainOnDelete === true,
+    properties: [],
+    secrets: Object.keys(after).filter((key) => after[key] === secretText),
+  };
+  switch (op) {
+    case "create":
+    case "import": {
+      const given = newState?.inputs?.importId ?? newState?.importID;
+      return {
+        ...change,
+        operation: newState?.inputs?.importId === undefined ? op : "import",
+        importId: typeof given === "string" && given !== "" ? given : undefined,
+        properties: changedProperties({}, after),
+      };
+    }
+    case "update":
+    case "replace": {
+      const declared = changedProperties(visibleIn(oldState?.inputs), after);
+      // After a refresh, drift is in the outputs.
+      const outputs = visibleIn(oldState?.outputs);
+      const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
+      const found = declared.length > 0 ? declared : changedProperties(managed, after);
+      const secrets = [...new Set(Object.keys(detailedDiff ?? {}).map(topLevel))]
+        .filter((key) => change.secrets.includes(key) && !found.some(({ property }) => property === key))
+        .map((property) => ({ property, before: secretText, after: secretText }));
+      return {
+        ...change,
+        operation: op,
+        isDeletedFirst: op === "replace" && oldState?.pendingReplacement === true,
+        properties: [...found, ...secrets],
+      };
+    }
+    case "delete":
+      return { ...change, operation: op };
+    default:
+      // Nothing changes, or it is a part of a replacement.
+      return undefined;
+  }
+}
+
+/** The id of a resource's record, and its name and URL unless they are secret. */
+function recordIn(
+  urn: string,
+  state: PreviewStep["oldState"],
+): Pick<PlannedChange, "recordId" | "recordNames"> {
+  const definition = findDefinition(parseUrn(urn).type);
+  if (state?.id === undefined || !definition) return { recordId: undefined, recordNames: [] };
+  const names = identityKeys(definition)
+    .map((key) => state.outputs?.[key] ?? state.inputs?.[key])
+    .flatMap((value) => (value === secretText ? [] : (jsonOf(value) ?? [])));
+  return { recordId: state.id, recordNames: names };
+}
+
+function accountOf(state: PreviewStep["oldState"]): string | undefined {
+  const account = state?.inputs?.account;
+  if (typeof account === "string") return account;
+  const provider = providerUrn(state?.provider);
+  return provider === "" || isDefaultProvider(provider) ? undefined : parseUrn(provider).name;
+}
+
+/** The properties that Pulumi shows too. */
+function visibleIn(properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const { importId: _, ...visible } = withoutHidden(properties);
+  return visible;
+}
+
+function changedProperties(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): PlannedProperty[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return keys
+    .filter((key) => !isDeepStrictEqual(before[key] ?? null, after[key] ?? null))
+    .map((property) => ({ property, before: jsonOf(before[property]), after: jsonOf(after[property]) }));
+}
+
+function jsonOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (value === secretText) return secretText;
+  if (value === unknownValue) return "(known after apply)";
+  return JSON.stringify(value);
+}
