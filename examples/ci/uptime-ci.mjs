@@ -1,12 +1,17 @@
-// What the setups of this folder ask GitHub or GitLab: `node uptime-ci.mjs comment|review|alert …`. Needs Node.js 20 only.
+// What the setups of this folder ask GitHub or GitLab: `node uptime-ci.mjs comment|review|refresh|alert …`. Needs Node.js 20 only.
 //   comment FILE          writes FILE as a comment on the pull request, or updates the one that is there
 //   review                stops unless this run may apply, then prints the comments that count as reviewed, for `comment --reviewed`
+//   refresh STACK FILE    reads the edits by hand that FILE, the output of `drift --json`, lists into state, so that the next `up`
+//                         sets back these and no others
 //   alert STACK [FILE]    opens or updates the issue about a stack's drift, or closes it if there is no FILE
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 const { env } = process;
 const label = "uptime-drift";
 const allowDeletes = "allow-deletes";
+/** How many applies are looked at for a review of the code that state holds. */
+const mostApplied = 10;
 const marker = /^<!-- pulumi-uptime comment v2 title=(\S+) /;
 
 /** A variable that the platform or the recipe sets. */
@@ -45,13 +50,17 @@ class Api {
   /** All pages: both platforms name the next one in the header Link. */
   async list(path, itemsOf = (value) => value) {
     const items = [];
+    for await (const page of this.pages(path)) items.push(...itemsOf(page));
+    return items;
+  }
+
+  async *pages(path) {
     let next = `${path}${path.includes("?") ? "&" : "?"}per_page=100`;
     while (next) {
       const { response, value } = await this.send("GET", next);
-      items.push(...itemsOf(value));
+      yield value;
       next = /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
     }
-    return items;
   }
 }
 
@@ -75,18 +84,18 @@ class GitHub {
   }
 
   /**
-   * The commit of the last run of this workflow that has succeeded; undefined if there is none. Runs of pull requests do not
-   * count: a fork may have a branch of the same name, and another text of the workflow.
+   * The commits of the last runs of this workflow that have succeeded, the last one first. Runs of pull requests do not count: a
+   * fork may have a branch of the same name, and another text of the workflow.
    */
   async lastApplied(branch) {
     const [, file] = /\/([^/]+)@/.exec(setting("GITHUB_WORKFLOW_REF")) ?? [];
-    const query = `branch=${encodeURIComponent(branch)}&status=success&per_page=1`;
+    const query = `branch=${encodeURIComponent(branch)}&status=success&per_page=${mostApplied}`;
     const found = [];
     for (const event of ["push", "workflow_dispatch"]) {
       const path = `/actions/workflows/${file}/runs?${query}&event=${event}`;
       found.push(...(await this.api.get(path)).workflow_runs);
     }
-    return found.sort((a, b) => b.run_number - a.run_number)[0]?.head_sha;
+    return found.sort((a, b) => b.run_number - a.run_number).map(({ head_sha: sha }) => sha);
   }
 
   async commitsSince(base) {
@@ -169,14 +178,17 @@ class GitLab {
   }
 
   /**
-   * The commit of the branch's last deployment to this job's environment that has succeeded; undefined if there is none. A job of
-   * another branch may use the same environment.
+   * The commits of the branch's last deployments to this job's environment that have succeeded, the last one first. A job of another
+   * branch may use the same environment.
    */
   async lastApplied(branch) {
     const environment = encodeURIComponent(setting("CI_ENVIRONMENT_NAME"));
     const query = `environment=${environment}&status=success&order_by=id&sort=desc`;
-    const deployments = await this.api.list(`/deployments?${query}`);
-    return deployments.find(({ ref, deployable }) => ref === branch && !deployable?.tag)?.sha;
+    for await (const deployments of this.api.pages(`/deployments?${query}`)) {
+      const own = deployments.filter(({ ref, deployable }) => ref === branch && !deployable?.tag);
+      if (own.length > 0) return own.map(({ sha }) => sha);
+    }
+    return [];
   }
 
   async commitsSince(base) {
@@ -200,12 +212,15 @@ class GitLab {
     }));
   }
 
-  /** Those of the user REVIEWER, whose token the previews have; a preview's own are those of its token. */
+  /** Those of the previews' token: an apply, which has another one, needs the name of its user. */
   async ownComments(number) {
-    const reviewer = env.REVIEWER || (await this.api.get(`${setting("CI_API_V4_URL")}/user`)).username;
+    const isPreview = command === "comment";
+    const author = isPreview
+      ? (await this.api.get(`${setting("CI_API_V4_URL")}/user`)).username
+      : setting("REVIEWER");
     const notes = await this.api.list(`/merge_requests/${number}/notes?sort=asc&order_by=created_at`);
     return notes
-      .filter(({ author, system }) => author.username === reviewer && !system)
+      .filter((note) => note.author.username === author && !note.system)
       .map(({ id, body, updated_at: at }) => ({ id, body, at }));
   }
 
@@ -253,17 +268,20 @@ async function review(platform) {
     throw new Error(
       `Nothing is applied: ${platform.commit} is not the head of ${branch} any more. The run of ${head} applies what this one would.`,
     );
-  const pulls = await mergedSinceApplied(platform, branch);
+  // Somebody has run this by hand, with the digest of all that it may do.
+  if (env.REVIEWED) return console.log("[]");
+  const [base, ...older] = [...new Set(await platform.lastApplied(branch))].slice(0, mostApplied);
+  const pulls = await mergedSinceApplied(platform, branch, base);
   const reviewed = [];
   for (const pull of pulls) reviewed.push(...(await reviewsOf(platform, pull)));
+  reviewed.push(...(await lastReviewOf(platform, branch, base ? [base, ...older] : [])));
   const numbers = pulls.map(({ number }) => `#${number}`).join(", ");
   console.error(`Merged since the last apply: ${numbers || "no pull request"}.`);
   console.log(JSON.stringify(reviewed));
 }
 
 /** The pull requests whose changes this run may be the first to apply. */
-async function mergedSinceApplied(platform, branch) {
-  const base = await platform.lastApplied(branch);
+async function mergedSinceApplied(platform, branch, base) {
   // Before the first apply, and when the branch was rewritten, nobody knows more than the last commit.
   const commits = base
     ? await platform.commitsSince(base).catch((error) => {
@@ -277,11 +295,23 @@ async function mergedSinceApplied(platform, branch) {
   return [...pulls.values()];
 }
 
+/** The last comments that were applied: they show the code that state holds since then, and nothing else of them counts. */
+async function lastReviewOf(platform, branch, applied) {
+  for (const commit of applied) {
+    const reviewed = [];
+    for (const pull of await platform.mergedWith(commit, branch))
+      reviewed.push(...(await reviewsOf(platform, pull)));
+    if (reviewed.length > 0) return reviewed.map((one) => ({ ...one, deletes: false, applied: true }));
+  }
+  return [];
+}
+
 /** The comments of a pull request as they were when it was merged. */
 async function reviewsOf(platform, { number, mergedAt, head }) {
   const merged = Date.parse(mergedAt);
   const wasBefore = ({ at }) => Date.parse(at) <= merged;
   const labels = (await platform.labelEvents(number)).filter(wasBefore);
+  labels.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   const isAllowed = labels.findLast(({ name }) => name === allowDeletes)?.isAdded ?? false;
   const reviews = new Map();
   for (const { body, at } of await platform.ownComments(number)) {
@@ -295,6 +325,26 @@ async function reviewsOf(platform, { number, mergedAt, head }) {
   return [...reviews.values()].flat();
 }
 
+/** Without a target, Pulumi would read all resources, and the `up` would set back what nobody has seen, other packages' too. */
+function refresh(stack, file) {
+  const { drifted } = JSON.parse(readFileSync(file, "utf8"));
+  if (drifted.length === 0) return;
+  const args = [
+    "refresh",
+    "--stack",
+    stack,
+    "--yes",
+    "--skip-preview",
+    "--non-interactive",
+    "--color",
+    "never",
+  ];
+  const targets = drifted.map(({ urn }) => `--target=${urn}`);
+  const { status, error } = spawnSync("pulumi", [...args, ...targets], { stdio: "inherit" });
+  if (error) throw error;
+  process.exitCode = status ?? 1;
+}
+
 async function alert(platform, stack, file) {
   const title = `Drift: the monitors of ${stack} were edited by hand`;
   const issue = await platform.openIssue(title);
@@ -306,8 +356,12 @@ async function alert(platform, stack, file) {
 const [command, ...args] = process.argv.slice(2);
 try {
   const action = { comment, review, alert }[command];
-  if (!action) throw new Error("Usage: node uptime-ci.mjs comment FILE | review | alert STACK [FILE]");
-  await action(env.GITHUB_ACTIONS ? new GitHub() : new GitLab(), ...args);
+  if (command === "refresh") refresh(...args);
+  else if (action) await action(env.GITHUB_ACTIONS ? new GitHub() : new GitLab(), ...args);
+  else
+    throw new Error(
+      "Usage: node uptime-ci.mjs comment FILE | review | refresh STACK FILE | alert STACK [FILE]",
+    );
 } catch (error) {
   const cause = error.cause ? ` (${error.cause.message})` : "";
   console.error(`${env.GITHUB_ACTIONS ? "::error::" : ""}${error.message}${cause}`.replaceAll("\n", " "));

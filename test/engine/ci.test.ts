@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { newFolder } from "../support/folder";
 import { type Forge, GitHubForge, GitLabForge } from "../support/forge";
 import { fullTest, isFull } from "../support/size";
 import { monitorOf, namesIn, programOf, recordOf, startStack, writesTo, type Stack } from "../support/stack";
@@ -15,6 +16,55 @@ const program = (interval: number, others: readonly string[], header = secretHea
     monitorOf("site", { name: "Site", interval, requestHeaders: [{ key: "X-Token", value: header }] }),
     ...others.map((name) => monitorOf(name, { name })),
   ]);
+
+/** A dynamic resource of another package that manages a file. Its code is in state, and notes in a log what it is asked for. */
+class Table {
+  private readonly folder = newFolder();
+  private readonly file = join(this.folder, "table");
+
+  /** The code, which tells by whom it is. */
+  code(author = "program"): string {
+    const [file, log] = [this.file, this.log].map((path) => JSON.stringify(path));
+    return [
+      "exports.handler = () => {",
+      `  const fs = require("fs"), note = (call) => fs.appendFileSync(${log}, "${author} " + call + ";");`,
+      `  const store = (value) => { fs.writeFileSync(${file}, value); return value; };`,
+      "  return {",
+      '    create: async ({ value }) => (note("create"), { id: "1", outs: { value: store(value) } }),',
+      `    read: async (id, props) => (note("read"), { id, props: { ...props, value: fs.readFileSync(${file}, "utf8") } }),`,
+      '    diff: async (id, { value }, news) => (note("diff"), { changes: value !== news.value }),',
+      '    update: async (id, olds, { value }) => (note("update"), { outs: { value: store(value) } }),',
+      '    delete: async () => note("delete"),',
+      "  };",
+      "};",
+    ].join("\n");
+  }
+
+  /** The part of a program that declares it. */
+  declare(): string {
+    const inputs = JSON.stringify({ __provider: this.code(), value: "declared" });
+    return `\nnew (require("@pulumi/pulumi").CustomResource)("pulumi-nodejs:dynamic/acme:Table", "users", ${inputs});`;
+  }
+
+  get value(): string {
+    return readFileSync(this.file, "utf8");
+  }
+
+  set value(text: string) {
+    writeFileSync(this.file, text);
+  }
+
+  /** What its code was asked for since the last time, and whose. */
+  calls(): string {
+    const text = existsSync(this.log) ? readFileSync(this.log, "utf8") : "";
+    writeFileSync(this.log, "");
+    return text;
+  }
+
+  private get log(): string {
+    return join(this.folder, "log");
+  }
+}
 
 /** A repository whose stack was applied once, and the platform that runs the recipes on it. */
 class Project {
@@ -99,7 +149,7 @@ class Project {
 }
 
 /** The digest that a stopped run prints. */
-const digestIn = ({ output }: Job): string => /\b[0-9a-f]{20}\b/.exec(output)?.[0] ?? "";
+const digestIn = ({ output }: Job): string => /\b(?:[0-9a-f]{16}){1,2}\b/.exec(output)?.[0] ?? "";
 
 const platforms = [
   ["GitHub", GitHubForge],
@@ -151,6 +201,47 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
     });
     // The key is nowhere, since it was in the environment only.
     expect(await workspace.stateText()).not.toContain(emulator.apiKey);
+  },
+);
+
+test.each(platforms.slice(0, isFull ? 2 : 1))(
+  "%s: drift of other packages is left alone, and code in state that no review has stops an apply before it runs",
+  async (_, Kind) => {
+    const table = new Table();
+    const text = (names: readonly string[]): string => program(60, names) + table.declare();
+    const project = await Project.start(Kind, text([]));
+    const { workspace } = project.stack;
+    project.edit("Site", { interval: 900 });
+    table.value = "by hand";
+    await project.propose(12, "a1", text(["a"]));
+    // The program declares this code, so it is read there.
+    expect(project.comment(12)).not.toContain("Code in state");
+    project.merge(12, "c1");
+    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 2 } });
+    expect([table.value, table.calls()]).toEqual(["by hand", expect.not.stringMatching(/read|update/)]);
+
+    // Somebody who can write state puts other code in.
+    const [own, evil] = ["program", "somebody"].map((author) => JSON.stringify(table.code(author)));
+    const poisoned = JSON.stringify(await workspace.exportState()).replaceAll(own ?? "", evil ?? "");
+    writeFileSync(join(workspace.project, "state.json"), poisoned);
+    await workspace.pulumi("stack", "import", "--file", "state.json");
+    const stopped = await project.apply("c1");
+    expect(stopped).toMatchObject({ code: 1, writes: [] });
+    expect(stopped.output).toContain("Nobody has reviewed code in state of Table users (");
+    expect(table.calls()).toBe("");
+    // A pull request shows it.
+    expect(await project.propose(13, "b1", text(["a", "b"]))).toMatchObject({ code: 0 });
+    expect(project.comment(13)).toMatch(
+      /#### Code in state that Pulumi may run, and that this preview does not show in the program \(1\)\n\n- `Table users`: code `/,
+    );
+    if (!isFull) return;
+    // Run by hand with the digest that was printed, the job goes on to a preview, which has nothing to do.
+    expect(await project.apply("c1", { reviewed: digestIn(stopped) })).toMatchObject({ code: 0, writes: [] });
+    expect(await project.apply("c1")).toMatchObject({ code: 1, writes: [] });
+    project.merge(13, "c2");
+    expect(await project.apply("c2")).toMatchObject({ code: 0, writes: { length: 1 } });
+    // What the last applied comment has shown is known, so nothing to do still needs no review.
+    expect(await project.apply("c2")).toMatchObject({ code: 0, writes: [] });
   },
 );
 
@@ -272,6 +363,70 @@ describe.each(platforms)("%s", (_, Kind) => {
     expect(project.names).toEqual(["Site", ...names]);
   });
 
+  fullTest(
+    "an apply of an update, a delete, a create, an edit by hand and a record that is gone goes on where it has failed",
+    async () => {
+      const names = ["a", "b", "c", "d"];
+      const project = await Project.start(Kind, program(60, names));
+      const { emulator } = project.stack;
+      project.edit("c", { interval: 900 });
+      emulator.monitors.remove(Number(recordOf(emulator.monitors, "d")?.id));
+      const paused = programOf([monitorOf("e", { name: "e", pause: true })]).replace(/^.*\n/, "\n");
+      await project.propose(12, "a1", program(300, ["a", "c", "d"]) + paused);
+      expect(project.comment(12)).toContain(
+        "**Merging this deletes 1 resource, creates 2 (1 again) and updates 2, 1 unchanged.**",
+      );
+      project.merge(12, "c1");
+      // The drift is stored in state by then, and the record of `e` is made, but not paused.
+      emulator.fault = ({ method, body }) =>
+        method === "PATCH" || (method === "POST" && !body.some(([, value]) => value === "e"))
+          ? { kind: "answer", effect: false, status: 422, body: { message: "Not now." } }
+          : undefined;
+      expect(await project.apply("c1")).not.toMatchObject({ code: 0 });
+      emulator.fault = undefined;
+      const again = await project.apply("c1");
+      expect(again.output).not.toContain("not reviewed");
+      expect(again).toMatchObject({ code: 0 });
+      expect(project.names).toEqual(["Site", "a", "c", "d", "e"]);
+      expect(recordOf(emulator.monitors, "c")).toMatchObject({ interval: 60 });
+      expect(recordOf(emulator.monitors, "e")).toMatchObject({ pause: 1 });
+      expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
+    },
+  );
+
+  fullTest("an apply that was killed: the next one makes nothing twice", async () => {
+    const project = await Project.start(Kind, program(60, []));
+    const { emulator, workspace } = project.stack;
+    await project.propose(12, "a1", program(60, ["a"]));
+    project.merge(12, "c1");
+    let kill = (): void => undefined;
+    emulator.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      setTimeout(() => {
+        kill();
+      }, 300);
+      return { kind: "delay", answerDelayMs: 3000 };
+    };
+    const { child, done } = await project.recipes.startLast("apply", { commit: "c1" });
+    kill = () => void child.kill("SIGKILL");
+    expect((await done).code).not.toBe(0);
+    emulator.fault = undefined;
+    await workspace.mend();
+    expect(project.names).toEqual(["Site", "a"]);
+    const stopped = await project.apply("c1");
+    expect(stopped).toMatchObject({ code: 1, writes: [] });
+    expect(stopped.output).toContain("Monitor a: a run was killed while it created it");
+    // The way on that the page names.
+    await workspace.setConfig({ "uptime:adoptExisting": "true" });
+    const reviewed = digestIn(stopped);
+    const locked = await project.apply("c1", { reviewed });
+    expect(locked.output).toContain("pulumi cancel");
+    await workspace.pulumi("cancel", "--yes");
+    expect(await project.apply("c1", { reviewed })).toMatchObject({ code: 0, writes: [] });
+    expect(project.names).toEqual(["Site", "a"]);
+    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
+  });
+
   fullTest("a replacement goes on too, whichever half has failed", async () => {
     const moved = (url: string, options: object): string =>
       programOf([monitorOf("site", { name: "Site", url }, { replaceOnChanges: ["url"], ...options })]);
@@ -307,6 +462,10 @@ describe.each(platforms)("%s", (_, Kind) => {
     if (own) own.body = body;
     Object.assign(forge.pulls.get(12) ?? {}, { head: "a2" });
     expect(await project.apply("c1")).toMatchObject({ code: 1, writes: [] });
+    // Only another stack's comment is there.
+    Object.assign(forge.pulls.get(12) ?? {}, { head: "a1" });
+    if (own) own.body = body.replace("title=test ", "title=staging ");
+    expect((await project.apply("c1")).output).toContain("No comment on test has a preview's changes");
     // Line ends of another kind, and text behind it.
     Object.assign(forge.pulls.get(12) ?? {}, { head: "a1" });
     if (own) own.body = `${body.replaceAll("\n", "\r\n")}\r\nText behind`;

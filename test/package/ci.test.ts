@@ -11,9 +11,18 @@ interface Commands {
   drift?: number;
   doctor?: number;
   preview?: number;
-  /** How `comment --reviewed` ends. */
+  /** How `comment --code` ends, and `comment --reviewed`. */
+  code?: number;
   review?: number;
   digest?: string;
+}
+
+interface Reviewed {
+  body: string;
+  pull: number;
+  head: string;
+  deletes: boolean;
+  applied?: boolean;
 }
 
 const settings = {
@@ -33,14 +42,19 @@ class Setup extends Recipes {
     this.set({});
   }
 
-  set({ drift = 0, doctor = 0, preview = 0, review = 0, digest = "0a1b" }: Commands): void {
-    this.program("pulumi", `echo "$1" >> log; [ "$1" != preview ] || { echo '{}'; exit ${preview}; }`);
+  set({ drift = 0, code = 0, doctor = 0, preview = 0, review = 0, digest = "0a1b" }: Commands): void {
+    const drifted = drift === 2 ? [{ urn: "urn:a b" }, { urn: "urn:c" }] : [];
+    this.program(
+      "pulumi",
+      `echo "$1" >> log; [ "$1" != preview ] || { echo '{}'; exit ${preview}; }; printf '<%s>' pulumi "$@"; echo`,
+    );
     this.program(
       "npx",
       `shift 2; case "$*" in
-        drift*) echo "{}"; echo drift >> log; exit ${drift};;
+        drift*) echo '${JSON.stringify({ drifted })}'; echo drift >> log; exit ${drift};;
         doctor*) echo "{}"; echo doctor >> log; exit ${doctor};;
         *--digest*) echo ${digest};;
+        *--code*) echo code >> log; echo "$@" > checked; exit ${code};;
         *--reviewed*) echo review >> log; echo "$@" > reviewed; exit ${review};;
         *) while [ $# -gt 0 ]; do case "$1" in --title) title=$2;; --commit) commit=$2;; esac; shift; done
           echo "<!-- pulumi-uptime comment v2 title=$title commit=$commit digest=1 changes=2 -->"; echo "The changes of $commit";;
@@ -57,8 +71,17 @@ class Setup extends Recipes {
   }
 
   /** What the last apply took as reviewed. */
-  reviewed(): { body: string; pull: number; head: string; deletes: boolean }[] {
-    return JSON.parse(readFileSync(join(this.folder, "reviewed.json"), "utf8")) as never;
+  reviewed(): Reviewed[] {
+    return this.comments().filter(({ applied }) => !applied);
+  }
+
+  /** The comments of which it took only the code in state. */
+  known(): Reviewed[] {
+    return this.comments().filter(({ applied }) => applied);
+  }
+
+  private comments(): Reviewed[] {
+    return JSON.parse(readFileSync(join(this.folder, "reviewed.json"), "utf8")) as Reviewed[];
   }
 }
 
@@ -192,6 +215,8 @@ describe.each([
     forge.applied.push("c1");
     await setup.only("apply", { commit: "c3" });
     expect(setup.reviewed()).toMatchObject([{ pull: 13 }]);
+    // The last one that was applied tells what code state holds since then.
+    expect(setup.known()).toMatchObject([{ pull: 12, head: "a1", applied: true, deletes: false }]);
     // What others have run elsewhere tells nothing of this branch.
     forge.appliedElsewhere.push("c3", "c0");
     await setup.only("apply", { commit: "c3" });
@@ -268,11 +293,13 @@ describe.each([
       [[true, false], [true], false],
       [[true], [false], true],
     ];
+    // In the other order than they were set.
     cases.forEach(([before, after], index) => {
       forge.open(index, `a${index}`);
       for (const isAdded of before) forge.label(index, isAdded);
       merged(forge, index, `a${index}`, `m${index}`);
       for (const isAdded of after) forge.label(index, isAdded);
+      forge.pulls.get(index)?.labels.reverse();
     });
     await setup.only("apply", { commit: "m3" });
     expect(setup.reviewed().map(({ deletes }) => deletes)).toEqual(cases.map(([, , counts]) => counts));
@@ -292,25 +319,80 @@ describe.each([
       return [code, ...setup.log()];
     };
     expect(await apply({ drift: 1 })).toEqual([1, "drift"]);
-    expect(await apply({ doctor: 1 })).toEqual([1, "drift", "doctor"]);
-    expect(await apply({ review: 1 })).toEqual([1, "drift", "doctor", "preview", "review"]);
-    expect(await apply({ preview: 9 })).toEqual([9, "drift", "doctor", "preview", "review"]);
-    expect(await apply({ digest: "none" })).toEqual([0, "drift", "doctor", "preview", "review"]);
+    expect(await apply({ code: 1 })).toEqual([1, "drift", "code"]);
+    expect(readFileSync(join(setup.folder, "checked"), "utf8")).toContain("--code --reviewed reviewed.json");
+    const before = ["drift", "code", "doctor"];
+    expect(await apply({ doctor: 1 })).toEqual([1, ...before]);
+    expect(await apply({ review: 1 })).toEqual([1, ...before, "preview", "review"]);
+    expect(await apply({ preview: 9 })).toEqual([9, ...before, "preview", "review"]);
+    expect(await apply({ digest: "none" })).toEqual([0, ...before, "preview", "review"]);
+    // Without drift nothing is refreshed: without a target, that would be all.
+    expect(await apply({})).toEqual([0, ...before, "preview", "review", "up"]);
     expect(readFileSync(join(setup.folder, "reviewed"), "utf8")).toContain(
       "--reviewed reviewed.json --max-deletes 20%",
     );
     expect(await apply({ drift: 2 }, "0123456789abcdef")).toEqual([
       0,
-      "drift",
-      "doctor",
+      ...before,
       "preview",
       "review",
+      "refresh",
       "up",
     ]);
+    expect(readFileSync(join(setup.folder, "checked"), "utf8")).toContain("--reviewed 0123456789abcdef\n");
     expect(readFileSync(join(setup.folder, "reviewed"), "utf8")).toContain("--reviewed 0123456789abcdef ");
     // A request that fails: nothing is known about the reviews.
     forge.fault = (_, path) => (/labels|events/.test(path) ? 503 : undefined);
     expect(await apply({})).toEqual([1]);
+  });
+
+  test("an apply refreshes what has drifted and nothing else, and nothing that Pulumi prints is a command", async () => {
+    const forge = await new Kind().start();
+    const setup = new Setup(forge);
+    merged(forge, 12, "a1", "c1");
+    const outputs: string[] = [];
+    setup.set({ drift: 2 });
+    for (let count = 0; count < 2; count++)
+      outputs.push((await setup.only("apply", { commit: "c1" })).stdout.split("\n").slice(-4).join("\n"));
+    const flags = "<--yes><--skip-preview>";
+    const commands = [
+      `<pulumi><refresh><--stack><test>${flags}<--non-interactive><--color><never><--target=urn:a b><--target=urn:c>`,
+      `<pulumi><up><--stack><test>${flags}<--diff><--non-interactive><--color><never>`,
+    ];
+    for (const output of outputs) expect(output.split("\n").slice(-3, -1)).toEqual(commands);
+    if (!isGitHub) return;
+    // A token that nobody can know, and none if it cannot be made: then nothing is printed.
+    const tokens = outputs.map((output) => /^::stop-commands::([\w-]{36})$/m.exec(output)?.[1]);
+    expect(new Set([...tokens, undefined]).size).toBe(3);
+    setup.log();
+    setup.program("node", `[ "$1" != -p ] || exit 3; exec ${process.execPath} "$@"`);
+    expect((await setup.only("apply", { commit: "c1" })).code).toBe(3);
+    expect(setup.log().at(-1)).toBe("review");
+  });
+
+  test("what is asked of the platform: of a run by hand only the branch's head, and the first page with an apply", async () => {
+    const forge = await new Kind().start();
+    const setup = new Setup(forge);
+    merged(forge, 12, "a1", "c1");
+    const asked = async (reviewed?: string): Promise<string[]> => {
+      const paths: string[] = [];
+      forge.fault = (_, path) => void paths.push(path);
+      const event = { commit: "c1", ...(reviewed !== undefined && { reviewed }) };
+      expect(await setup.only("apply", event)).toMatchObject({ code: 0 });
+      return paths;
+    };
+    expect(await asked("0123456789abcdef")).not.toContainEqual(
+      expect.stringMatching(/runs|deployments|commits/),
+    );
+    forge.applied.push(...Array.from({ length: 250 }, () => "c0"));
+    const pages = (await asked()).filter((path) => /runs|deployments/.test(path));
+    expect(pages).toHaveLength(isGitHub ? 2 : 1);
+    // GitLab's apply has another token than its previews.
+    if (isGitHub) return;
+    forge.env = () => ({ ...GitLabForge.prototype.env.call(forge, "c1"), REVIEWER: "" });
+    expect((await setup.only("apply", { commit: "c1" })).output).toContain(
+      "The variable REVIEWER is not set.",
+    );
   });
 
   test("drift by night: an issue for each stack is opened, updated and closed, and an error leaves it as it is", async () => {
@@ -401,8 +483,8 @@ test("the pipeline for GitLab runs the same commands, and waits for an approval 
     text
       // What the platforms call themselves, and their own limits.
       .replace(/"\$(\w+URL|COMMIT|commit)"|--summary \S+ | --limit 1000000/g, "")
-      .replaceAll("DIGEST", "REVIEWED")
-      .match(/^ *(exec |comment )?(pulumi|npx|--).*$/gm)
+      .replaceAll(".github/", ".gitlab/")
+      .match(/^ *(exec |comment )?(pulumi|npx|--|node \S+ refresh).*$/gm)
       ?.map((line) => line.trim());
   for (const name of ["preview", "apply", "drift"] as const) {
     const steps = gitHubWorkflow(name).jobs[name]?.steps ?? [];

@@ -121,6 +121,7 @@ test("no drift is one line and exit code 0, and nothing is written", async () =>
     errors: [],
     servers: [emulator.url],
     code: [],
+    pending: [],
   });
   expect(emulator.writes()).toEqual([]);
   expect(readdirSync(folder)).toEqual(["state.json"]);
@@ -153,19 +154,19 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
   expect(table).toMatchObject({ code: 2, stderr: "" });
   expect(rowsIn(table)).toEqual([
     "Resource  Id  Property  In state  In the API",
+    'Monitor gone  3  (gone)  "Gone", "https://example.com/"  is not in the API any more',
     'Monitor home  1  name  "Home"  "x|`y`\\u001b[31m\\u202e\\n"',
     "Monitor home  1  interval  60  300",
     "Monitor home  1  requestHeaders  [secret]  [secret], differs",
     "Monitor home  1  sslAlertDays  7  null",
-    'Monitor gone  3  (gone)  "Gone", "https://example.com/"  is not in the API any more',
-    'Domain shop  1  homepageUrl  "https://shop.example/"  "https://shop.example/2"',
     'Domain moved  2  (another record)  Domain 2 has the name "another.example" in the API and "mov…',
+    'Domain shop  1  homepageUrl  "https://shop.example/"  "https://shop.example/2"',
     "",
     "5 resources compared, 4 drifted.",
   ]);
   const markdown = await drift("--markdown");
   expect(markdown.code).toBe(2);
-  expect(markdown.stdout.split("\n").slice(0, 13)).toEqual([
+  expect(markdown.stdout.split("\n").slice(0, 14)).toEqual([
     "5 resources compared, 4 drifted.",
     "",
     "#### Another record has the id: `pulumi up --refresh` fails. Undo the edit, or run `pulumi state delete URN`.",
@@ -180,6 +181,7 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
     "",
     "| Resource | Id | Property | In state | In the API |",
     "| --- | --- | --- | --- | --- |",
+    '| `Monitor gone` | `3` | `(gone)` | `"Gone", "https://example.com/"` | `is not in the API any more` |',
     '| `Monitor home` | `1` | `name` | `"Home"` | `` "x\\|`y`\\u001b[31m\\u202e\\n" `` |',
   ]);
   const json = await drift("--json");
@@ -187,6 +189,7 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
   expect(JSON.parse(json.stdout)).toMatchObject({
     checked: 5,
     drifted: [
+      { name: "gone", outcome: "gone" },
       {
         name: "home",
         id: "1",
@@ -198,9 +201,8 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
           { property: "sslAlertDays", inState: 7, inApi: null },
         ],
       },
-      { name: "gone", outcome: "gone" },
-      { name: "shop", outcome: "changed" },
       { name: "moved", outcome: "another record" },
+      { name: "shop", outcome: "changed" },
     ],
   });
   expect([table, markdown, json].map(({ stdout }) => stdout).join()).not.toContain("s3cret");
@@ -322,6 +324,29 @@ describe("what Pulumi would run from state", () => {
     expect(stderr).toContain("Find out who can write the state");
     expect((await driftJson()).errors).toHaveLength(1);
     expect(emulator.requests).toEqual([]);
+  });
+
+  test("creates that a killed run has begun are told, with the way on", async () => {
+    const pending = (type: string, name: string, operation = "creating") => ({
+      type: operation,
+      resource: { urn: urnOf(type, name), type, inputs: {} },
+    });
+    const text = stateOf([resource()]);
+    const { deployment, ...rest } = JSON.parse(text) as { deployment: object };
+    const operations = [
+      ...[pending(monitor, "b"), pending("uptime:index:Domain", "c")],
+      ...[pending(monitor, "d", "updating"), pending("aws:s3/bucket:Bucket", "logs")],
+    ];
+    const all = { ...rest, deployment: { ...deployment, pending_operations: operations } };
+    writeFileSync(join(folder, "state.json"), JSON.stringify(all));
+    const { stdout } = await drift();
+    expect(stdout).toMatch(
+      /^A run was killed while it created Monitor b, Domain c: the records may exist\. .*--unmanaged.*adoptExisting.*--clear-pending-creates/m,
+    );
+    expect(await driftJson()).toMatchObject({
+      pending: [{ urn: urnOf(monitor, "b") }, { urn: urnOf("uptime:index:Domain", "c") }],
+    });
+    expect((await drift("--markdown")).stdout).toContain("A run was killed while it created Monitor b");
   });
 
   test("what is this package's own passes, and other packages' code is listed once", async () => {
@@ -516,8 +541,8 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     elsewhere.monitors.edit(1, { interval: 900 });
     expect(rowsIn(await drift())).toEqual([
       "Resource  Id  Property  In state  In the API",
-      "Monitor native  3  interval  60  300",
       'Monitor imported  2  alertCondition  "url_unavailable"  "url_text"',
+      "Monitor native  3  interval  60  300",
       "Monitor other  1  interval  60  900",
       "",
       "4 resources compared, 3 drifted.",

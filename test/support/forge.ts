@@ -311,6 +311,7 @@ export class GitLabForge extends Forge {
       CI_ENVIRONMENT_NAME: "uptime-apply/test",
       CI_JOB_URL: "https://gitlab.example/jobs/99",
       GITLAB_TOKEN: this.token,
+      REVIEWER: this.bot,
     };
   }
 

@@ -1,31 +1,34 @@
 import { createHash } from "node:crypto";
 
 import type { DriftReport } from "../drift/report";
-import type { PlannedChange, PlannedChanges } from "../shared/planned-changes";
+import { changeOf, type PlannedChange, type PlannedChanges } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
-import { titleOf } from "../shared/resource-types";
+import { listOf } from "../shared/quoting";
+import { isOwn, titleOf } from "../shared/resource-types";
 import { foreignCode, hashLength, shortHash } from "../shared/state-code";
 
 /** One thing that an apply does or runs, and that somebody must have reviewed. */
-interface ApplyAction {
+export interface ApplyAction {
   /** The same in each run for the same action. It does not show values. */
   readonly hash: string;
   /** Such as `Monitor shop: delete`. */
   readonly title: string;
   /** It deletes a record or resource, or replaces it. */
   readonly isLoss?: boolean;
-  /** If it is a replacement that cannot delete the old record: the hash of that delete in a later run. */
-  readonly leftover?: string;
+  /** If an apply fails in the middle: the hashes of what it may leave to a later run, reviewed with this. */
+  readonly leftovers?: readonly string[];
+  /** If it is an update: the hash among the leftovers of what sets the resource to the same values. */
+  readonly leftoverOf?: string | undefined;
 }
 
 /** All that an apply does and runs. */
 export interface ApplyActions {
-  /** What writes: the program's changes, and the drift that an apply sets back. */
+  /** What writes: the program's changes, and the drift that an apply sets back. A create that was cut off before is two of them. */
   readonly writes: readonly ApplyAction[];
   /** The code of other packages in state. */
   readonly code: readonly ApplyAction[];
-  /** What the program adds to that code: it is in state after an apply. */
-  readonly newCode: readonly string[];
+  /** The code that the program declares, as far as the preview shows it: it is in state after an apply. */
+  readonly programCode: readonly string[];
 }
 
 /** @param valuesOf a keyed hash of the values of a resource, its secrets among them, by its URN */
@@ -35,72 +38,134 @@ export function applyActions(
   drift: DriftReport | undefined,
   valuesOf: (urn: string) => string | undefined,
 ): ApplyActions {
+  const creates = createHashes(preview, valuesOf);
   const changes = [
-    ...own.map((change) => actionOf(change, hashOfOwn(change, valuesOf(change.urn)))),
+    ...own.map((change) => {
+      const hash = hashOfOwn(change, valuesOf(change.urn));
+      const isMade = change.operation !== "delete";
+      return actionOf(change, hash, isMade ? restOf(creates.get(change.urn)) : undefined);
+    }),
     // Their values may be new in each preview, and the comment does not show them.
     ...others.map((change) => actionOf(change, shortHash([change.operation, change.urn]))),
   ];
-  const edits = (drift?.drifted ?? []).map((one) => ({
-    hash: shortHash(["drift", one.urn, one.id, one.outcome, one.properties]),
-    title: `${titleOf(one)}: ${one.outcome === "changed" ? "edited by hand" : one.outcome}`,
+  const edits = (drift?.drifted ?? []).map((one) => {
+    const create = creates.get(one.urn);
+    // If a run has stored the drift, and failed before it set it back, the next one plans a create or an update.
+    const again = one.outcome === "gone" ? create : undefined;
+    return {
+      hash: shortHash(["drift", one.urn, one.id, one.outcome, one.properties]),
+      title: `${titleOf(one)}: ${one.outcome === "changed" ? "edited by hand" : one.outcome}`,
+      leftovers: [again, restOf(create)].flatMap((hash) => hash ?? []),
+    };
+  });
+  const interrupted = pendingChanges(own, drift).map(({ urn, title }) => ({
+    hash: shortHash(["pending", urn]),
+    title: `${title}: a run was killed while it created it`,
   }));
-  const code = (drift?.code ?? []).map(({ hash, resources }) => ({
+  const writes = [...changes, ...edits, ...interrupted];
+  return { writes, code: codeActions(drift?.code ?? []), programCode: codeIn(preview) };
+}
+
+/** The code of other packages in state, which Pulumi runs. */
+export function codeActions(code: DriftReport["code"]): ApplyAction[] {
+  return code.map(({ hash, address, resources }) => ({
     hash,
-    title: `code of ${resources.slice(0, 3).join(", ")}, which state holds`,
+    title: `code in state of ${listOf(resources, 3)} (${address ?? hash})`,
   }));
-  const declared = (preview.steps ?? []).flatMap(({ urn, newState }) =>
-    newState ? [{ ...newState, urn }] : [],
+}
+
+/** The hashes of the code that the program declares. Outputs are still those of state. */
+export function codeIn({ steps }: Preview): string[] {
+  const declared = (steps ?? []).flatMap(({ urn, newState }) =>
+    newState ? [{ urn, type: newState.type, inputs: newState.inputs }] : [],
   );
-  return {
-    writes: [...changes, ...edits],
-    code,
-    newCode: foreignCode(declared).map(({ hash }) => hash),
-  };
+  return foreignCode(declared).map(({ hash }) => hash);
+}
+
+/** What a preview creates although a killed run may have created it already. */
+export function pendingChanges(
+  own: readonly PlannedChange[],
+  drift: DriftReport | undefined,
+): readonly PlannedChange[] {
+  const pending = new Set((drift?.pending ?? []).map(({ urn }) => urn));
+  return own.filter(
+    ({ urn, operation }) => pending.has(urn) && (operation === "create" || operation === "replace"),
+  );
+}
+
+/** By its URN, the hash of the create that would bring what the program declares of a resource, whatever state has of it. */
+function createHashes(
+  { steps }: Preview,
+  valuesOf: (urn: string) => string | undefined,
+): Map<string, string> {
+  return new Map(
+    (steps ?? []).flatMap(({ urn, newState }) => {
+      const create = newState && isOwn({ urn }) ? changeOf({ op: "create", urn, newState }) : undefined;
+      return create ? [[urn, hashOfOwn(create, valuesOf(urn))] as const] : [];
+    }),
+  );
+}
+
+/** The hash of an update that brings what is missing of a create. */
+function restOf(create: string | undefined): string | undefined {
+  return create && shortHash(["rest", create]);
 }
 
 function hashOfOwn(change: PlannedChange, values: string | undefined): string {
-  const { operation, urn, importId, recordId, isProtected, isRetained, properties, secrets } = change;
+  const { operation, urn, importId, recordId, account, provider, isProtected, isRetained } = change;
+  const { properties, secrets } = change;
   const changed = properties.map(({ property, before, after }) => JSON.stringify([property, before, after]));
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return shortHash([
-    ...[operation, urn, importId, recordId, isProtected, isRetained],
+    ...[operation, urn, importId, recordId, account, provider, isProtected, isRetained],
     changed.sort(),
     isSecretSent ? values : undefined,
   ]);
 }
 
-function actionOf(change: PlannedChange, hash: string): ApplyAction {
+function actionOf(change: PlannedChange, hash: string, rest?: string): ApplyAction {
   const { title, operation, isLeftover, urn, recordId } = change;
-  const leftover = shortHash(["leftover", urn, recordId]);
+  const oldRecord = shortHash(["leftover", urn, recordId]);
   return {
-    hash: isLeftover ? leftover : hash,
+    hash: isLeftover ? oldRecord : hash,
     title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
     isLoss: operation === "delete" || operation === "replace",
-    ...(operation === "replace" && { leftover }),
+    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...(rest === undefined ? [] : [rest])],
+    leftoverOf: operation === "update" ? rest : undefined,
   };
 }
 
-/** One word for exactly what an apply does; `none` if it writes nothing. */
+/**
+ * One word for exactly what an apply does and runs; `none` if it writes nothing. It begins with the word for the code, which is
+ * known before a preview.
+ */
 export function digestOf({ writes, code }: ApplyActions): string {
-  if (writes.length === 0) return "none";
-  const hashes = [...writes, ...code].map(({ hash }) => hash);
-  return createHash("sha256").update(hashes.sort().join()).digest("hex").slice(0, 20);
+  return writes.length === 0 ? "none" : `${partialDigest(code)}${partialDigest(writes)}`;
+}
+
+/** Half of a digest. */
+export function partialDigest(actions: readonly ApplyAction[]): string {
+  const hashes = actions.map(({ hash }) => hash).sort();
+  return createHash("sha256").update(hashes.join()).digest("hex").slice(0, 16);
 }
 
 /** The digest in a text; undefined if there is none. Somebody may have pasted it with what was around it. */
 export function digestIn(text: string): string | undefined {
-  return /^[\s.`"']*([\da-f]{20})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
+  return /^[\s.`"']*((?:[\da-f]{16}){1,2})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
 }
 
-/** With more hashes than this, a comment has no room for those of {@link ApplyAction.leftover} beside the names of all resources. */
-const mostHashes = 2000;
-
-/** All hashes in one word, for the comment's first line. */
-export function hashesText({ writes, code, newCode }: ApplyActions): string {
-  const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...newCode];
-  const leftovers = writes.flatMap(({ leftover }) => leftover ?? []);
-  const all = new Set(hashes.length + leftovers.length > mostHashes ? hashes : [...hashes, ...leftovers]);
-  return [...all].sort().join("");
+/**
+ * All hashes in one word, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
+ *
+ * @param most the most characters that there is room for
+ * @returns undefined if there is no room
+ */
+export function hashesText({ writes, code, programCode }: ApplyActions, most: number): string | undefined {
+  const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
+  const leftovers = writes.flatMap((action) => action.leftovers ?? []);
+  return [[...hashes, ...leftovers], hashes]
+    .map((some) => [...new Set(some)].sort().join(""))
+    .find((text) => text.length <= most);
 }
 
 export function hashesIn(text: string): string[] {

@@ -14,16 +14,31 @@ import { exists, explainFailure, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import { layOut } from "../shared/markdown-layout";
-import { plannedChanges, summaryOf, unknownSteps } from "../shared/planned-changes";
+import { plannedChanges, summaryOf, unknownSteps, type PlannedChange } from "../shared/planned-changes";
 import { errorsIn, previewReport, stackNameIn } from "../shared/preview";
-import { codeSpan, firstWords } from "../shared/quoting";
+import { codeSpan, firstWords, listOf } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../try/report";
 import { effectText } from "./effect";
 import { markerLine } from "./marker";
-import { digestOf, hashesText, applyActions, type ApplyActions } from "./apply-actions";
-import { deletesLabel, lossReason, readReview, reviewReasons } from "./review";
+import {
+  applyActions,
+  codeActions,
+  codeIn,
+  digestOf,
+  hashesText,
+  partialDigest,
+  pendingChanges,
+  type ApplyActions,
+} from "./apply-actions";
+import { codeReasons, deletesLabel, lossReason, readReview, reviewReasons } from "./review";
 import { sectionsOf, type Content } from "./sections";
+
+/** What GitHub takes as a summary of a job, less what else is appended. */
+const longestSummary = 1_000_000;
+
+/** The part of a comment that the hashes of its changes may have, so that the rest can be read: a third. */
+const hashesShare = 1 / 3;
 
 /** The most lines of a failure that are shown; the job's log has all. */
 const mostLines = 40;
@@ -42,11 +57,12 @@ interface CommentOptions {
   readonly reviewed?: string;
   readonly summary?: string;
   readonly digest?: boolean;
+  readonly code?: boolean;
 }
 
 export function configure(command: Command, context: CommandContext): void {
   command
-    .option("--preview <file>", "what `pulumi preview --json --show-replacement-steps` printed")
+    .option("--preview <file>", "what `pulumi preview --json` printed, with the options below")
     .option("--preview-log <file>", "its standard error, shown if there is no result")
     .option("--drift <file>", "what `pulumi-uptime drift --json` printed")
     .option("--doctor <file>", "what `pulumi-uptime doctor --json` printed")
@@ -59,22 +75,26 @@ export function configure(command: Command, context: CommandContext): void {
     .option("--reviewed <review>", "stop unless this was reviewed: a file, -, or a digest")
     .option("--summary <file>", "also append the result to a file")
     .addOption(new Option("--digest", "print only the digest of the changes").conflicts("reviewed"))
+    .option("--code", "with --reviewed: print nothing, and check only the code in state")
     .addHelpText(
       "after",
       `
-Prints a Markdown comment for a pull request or an issue. A file that does not
-exist counts as not given. GitHub allows 65536 characters, GitLab 1000000.
+Prints a Markdown comment for a pull request or an issue. The preview must be
+made with --show-replacement-steps; with --show-sames, the comment tells the
+code of the program from other code in state. A file that does not exist counts
+as not given. GitHub allows 65536 characters, GitLab 1000000.
 
 With --reviewed, the exit code is 1 if an apply would do anything else than the
-reviewed comments say. They are a JSON array of objects with "body", "pull" and
-"head". To allow exactly one run, give its digest.
+reviewed comments of that title say. They are a JSON array of objects with
+"body", "pull" and "head". To allow exactly one run, give its digest. Before the
+apply's preview, --code checks the code of other packages in state.
 
 --max-deletes counts deletes and replacements of all packages. Without
 --reviewed, the comment only says that there are more.
 
 Examples:
   pulumi-uptime drift --json > drift.json
-  pulumi preview --json --show-replacement-steps > preview.json
+  pulumi preview --json --show-replacement-steps --show-sames > preview.json
   pulumi-uptime comment --preview preview.json --drift drift.json
 `,
     )
@@ -103,11 +123,13 @@ function run(options: CommentOptions, context: CommandContext): void {
     stdout.write(`${digestOf(actions)}\n`);
     return;
   }
-  const comment = commentOn(facts, options);
-  stdout.write(comment);
+  if (options.code && options.reviewed === undefined)
+    throw new UptimeError("--code checks what --reviewed gives: add it.");
+  if (!options.code) stdout.write(commentOn(facts, options));
   const stop = stopText(options, facts, (path) => resolve(cwd, path));
   if (options.summary !== undefined) {
     const path = resolve(cwd, options.summary);
+    const comment = commentOn(facts, { ...options, limit: Math.min(options.limit, longestSummary) });
     const text = stop === undefined ? comment : `> [!CAUTION]\n> ${stop}\n\n${comment}`;
     explainFailure(`${path} cannot be written`, () => {
       appendFileSync(path, `${text}\n`);
@@ -166,7 +188,8 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
     title: options.title ?? stackNameIn(preview ?? {}) ?? "",
     isPreviewed: previewText !== undefined,
     checks,
-    warnings: itemsOf("warning"),
+    warnings: [...pendingItems(pendingChanges(changes.own, drift)), ...itemsOf("warning")],
+    programCode: codeIn(preview ?? {}),
     errors,
     changes,
     drift,
@@ -179,6 +202,21 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
       ? applyActions(preview, changes, drift, (urn) => values.get(nameInStack(urn)))
       : undefined,
   };
+}
+
+/** What to do before a merge makes again what a killed run may have made. */
+function pendingItems(changes: readonly PlannedChange[]): string[] {
+  if (changes.length === 0) return [];
+  const names = codeSpan(
+    listOf(
+      changes.map(({ title }) => title),
+      mostLines,
+    ),
+  );
+  return [
+    `- A run was killed while it created ${names}, so the records may exist, and merging this makes them again. Find them ` +
+      "with `pulumi-uptime drift --unmanaged`, and let `uptime:adoptExisting` take them.",
+  ];
 }
 
 /** The hashes of values by the names of resources in the stack. A resource that is replaced is checked twice. */
@@ -210,13 +248,14 @@ function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }
   ];
   const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
   const tooMany = isLimited ? lossReason(actions, total, maxDeletes) : undefined;
+  const changes = actions && hashesText(actions, limit * hashesShare);
   const head = [
     // CI finds the comment by its first line.
     markerLine({
       title,
       commit,
       digest: actions && digestOf(actions),
-      changes: actions && hashesText(actions),
+      changes,
     }),
     title === ""
       ? `### ${heading.replace(/^./, (letter) => letter.toUpperCase())}`
@@ -227,6 +266,9 @@ function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }
     drift ? `Drift: ${driftSummary(drift)}` : "",
     facts.isDriftUnreadable ? "Drift: it could not be looked for; see the log." : "",
     tooMany === undefined ? "" : `**${tooMany} Set the label \`${deletesLabel}\` before you merge.**`,
+    actions && changes === undefined
+      ? "**These are more changes than a review can hold: after the merge, the apply stops, and needs the digest that it prints.**"
+      : "",
   ];
   const isWhole = limit === Infinity;
   return layOut(
@@ -238,13 +280,24 @@ function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }
 
 /** Why `up` must not follow, and how to go on; undefined if it may. */
 function stopText(
-  { reviewed, maxDeletes }: CommentOptions,
+  { reviewed, maxDeletes, code }: CommentOptions,
   facts: Facts,
   resolve: (path: string) => string,
 ): string | undefined {
   const { actions, total } = facts;
   if (reviewed === undefined) return undefined;
-  const review = readReview(reviewed, resolve);
+  const review = readReview(reviewed, facts.title, resolve);
+  if (code) {
+    if (!facts.drift) throw new UptimeError(unknownReason(facts));
+    const found = codeActions(facts.drift.code);
+    const unknown = codeReasons(found, review);
+    if (unknown.length === 0) return undefined;
+    return (
+      `Nothing is previewed or applied, because Pulumi may run code from the state that no review has. ${unknown.join(" ")} Find out ` +
+      "who has written it. To go on: a pull request whose comment shows it, and is reviewed, or if it is right, a run by hand " +
+      `with the digest ${partialDigest(found)}.`
+    );
+  }
   if (!actions) return unknownReason(facts);
   const notReviewed = reviewReasons(actions, review);
   const tooMany = maxDeletes === undefined ? undefined : lossReason(actions, total, maxDeletes, review);

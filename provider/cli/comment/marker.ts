@@ -2,8 +2,9 @@
 interface Marker {
   readonly title: string;
   readonly commit?: string | undefined;
-  /** Both are missing if not everything is known that an apply would do. */
+  /** It is missing if not everything is known that an apply would do. */
   readonly digest?: string | undefined;
+  /** The hashes of the changes, if there is room for them. */
   readonly changes?: string | undefined;
 }
 
@@ -13,7 +14,8 @@ export function markerLine({ title, commit, digest, changes }: Marker): string {
   const words = [
     `title=${encodeURIComponent(title).replaceAll("%2F", "/")}`,
     ...(commit === undefined ? [] : [`commit=${encodeURIComponent(commit)}`]),
-    ...(digest === undefined ? [] : [`digest=${digest}`, `changes=${changes ?? ""}`]),
+    ...(digest === undefined ? [] : [`digest=${digest}`]),
+    ...(changes === undefined ? [] : [`changes=${changes}`]),
   ];
   return `${start}${words.join(" ")} -->`;
 }

@@ -15,8 +15,8 @@ import type {
   PlannedOperation,
   PlannedProperty,
 } from "../shared/planned-changes";
-import { codeBlock, fenceFor, printable } from "../shared/quoting";
-import { findDefinition } from "../shared/resource-types";
+import { codeBlock, codeSpan, fenceFor, listOf, printable } from "../shared/quoting";
+import { findDefinition, isOwn } from "../shared/resource-types";
 
 /** The most characters of a value, unless the comment has no limit. */
 const longestValue = 120;
@@ -29,6 +29,8 @@ export interface Content {
   readonly errors: readonly string[];
   readonly changes: PlannedChanges;
   readonly drift: DriftReport | undefined;
+  /** The hashes of the code that the program declares. */
+  readonly programCode: readonly string[];
   readonly tried: readonly Section[];
   /** The comment is about a merge, which also sets back what was edited by hand. */
   readonly isOfMerge: boolean;
@@ -43,6 +45,7 @@ export function sectionsOf({
   errors,
   changes,
   drift,
+  programCode,
   tried,
   isOfMerge,
   isWhole,
@@ -68,10 +71,25 @@ export function sectionsOf({
     section(of(own, "update"), "Updated"),
     listSection(warnings, "#### Before you merge"),
     ...tried,
+    ...(drift && isOfMerge ? [codeSection(drift, programCode)] : []),
     ...(drift ? driftSections(drift, isOfMerge, value) : []),
     changesSection(`#### Of other packages: ${countTexts(countsOf(rest)).join(", ")}`, rest, value),
     section(of(own, "import"), "Imported", ": nothing is written"),
   ];
+}
+
+/** The code of other packages in state; what the program declares too is read there. */
+function codeSection({ code }: DriftReport, programCode: readonly string[]): Section {
+  const others = code.filter(({ hash }) => !programCode.includes(hash));
+  const known = code.length - others.length;
+  const note = known > 0 ? `; ${known} more as the program declares` : "";
+  const items = others.map(({ hash, address, resources }) => {
+    const what = address === undefined ? `code ${codeSpan(hash)}` : `the plugin from ${codeSpan(address)}`;
+    const entry = (most: number): string => `- ${codeSpan(listOf(resources, most))}: ${what}`;
+    return { text: entry(resources.length), short: entry(3) };
+  });
+  const heading = `#### Code in state that Pulumi may run, and that this preview does not show in the program (${others.length}${note})`;
+  return { heading, open: "", close: "", items };
 }
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
@@ -122,14 +140,13 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
 
 /** The properties that change; none for a resource of another package. */
 function propertyLines({ operation, urn, properties, secrets }: PlannedChange, value: ShowValue): string[] {
-  const definition = findDefinition(parseUrn(urn).type);
-  if (!definition || operation === "import" || operation === "delete") return [];
+  if (!isOwn({ urn }) || operation === "import" || operation === "delete") return [];
   // Pulumi shows a secret as [secret] before and after.
   if (properties.length === 0 && operation !== "create")
     return [[...secrets.map((key) => `${key} (secret)`), "an option of the resource"].join(", or ")];
-  const { fields } = definition;
+  const fields = findDefinition(parseUrn(urn).type)?.fields;
   const isDefault = ({ property, after }: PlannedProperty): boolean =>
-    operation === "create" && after !== undefined && after === JSON.stringify(fields[property]?.default);
+    operation === "create" && after !== undefined && after === JSON.stringify(fields?.[property]?.default);
   return properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value));
 }
 
@@ -159,6 +176,7 @@ function driftSections(report: DriftReport, isOfMerge: boolean, value: ShowValue
       { heads, rows: rows(report.drifted.filter((one) => !isAnother(one))) },
       isOfMerge ? "#### Edited by hand: merging this sets these back" : handHeading,
     ),
-    ...otherSections(report),
+    // What a merge makes again is among the warnings.
+    ...otherSections(isOfMerge ? { ...report, pending: [] } : report),
   ];
 }

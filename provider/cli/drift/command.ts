@@ -13,10 +13,10 @@ import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { exportState } from "../shared/pulumi-cli";
-import { printable } from "../shared/quoting";
+import { byName, printable } from "../shared/quoting";
 import { readableValues } from "../shared/readable-values";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import { managedResources, parseDeployment, type ManagedResource } from "../shared/state";
+import { managedResources, parseDeployment, pendingCreates, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, type ComparedResource } from "./comparison";
@@ -82,11 +82,14 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
       : parseDeployment(readText(at(options.state)), at(options.state));
   const managed = managedResources(state);
   const resources = state.deployment.resources ?? [];
-  const code = foreignCode(resources);
+  const found = {
+    code: foreignCode(resources),
+    pending: pendingCreates(state).map(({ urn }) => ({ urn })),
+  };
   const problems = codeProblems(resources);
-  if (problems.length > 0) return { checked: 0, drifted: [], errors: problems, servers: [], code };
+  if (problems.length > 0) return { checked: 0, drifted: [], errors: problems, servers: [], ...found };
   const providerOf = providersOf(resources, settings, context.session);
-  const report = { ...(await compareAll(managed, providerOf, context)), code };
+  const report = { ...(await compareAll(managed, providerOf, context)), ...found };
   if (options.unmanaged !== true) return report;
   return { ...report, unmanaged: await unmanagedRecords(managed, providerOf) };
 }
@@ -97,7 +100,7 @@ async function compareAll(
   managed: readonly ManagedResource[],
   providerOf: ProviderOf,
   { stderr, session }: CommandContext,
-): Promise<Omit<DriftReport, "code">> {
+): Promise<Omit<DriftReport, "code" | "pending">> {
   const servers = new Set<string>();
   /** If the first comparison in an account finds that its key is refused, nothing more is sent with it. */
   const compare = async ({ definition, resource }: ManagedResource): Promise<ComparedResource> => {
@@ -131,7 +134,9 @@ async function compareAll(
   );
   return {
     checked: results.filter(({ problem }) => problem === undefined).length,
-    drifted: results.flatMap(({ drift }) => drift ?? []),
+    drifted: results
+      .flatMap(({ drift }) => drift ?? [])
+      .sort((a, b) => byName(a.name, b.name) || byName(a.urn, b.urn)),
     errors: results.flatMap(({ resource: { urn, id }, problem }) =>
       problem === undefined ? [] : [{ urn, id, message: problem }],
     ),

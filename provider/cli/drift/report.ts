@@ -4,7 +4,7 @@ import { counted } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { layOut, listSection, tableSection, type Section, type Table } from "../shared/markdown-layout";
 import { secretText } from "../shared/preview";
-import { codeSpan, listOf } from "../shared/quoting";
+import { codeSpan, listOf, printable } from "../shared/quoting";
 import { labelIn, titleOf } from "../shared/resource-types";
 import { textTable } from "../shared/text-table";
 
@@ -50,7 +50,12 @@ export const driftReport = z.object({
   /** The addresses of the servers that were asked. */
   servers: z._default(z.array(z.string()), []),
   /** The code of other packages in state, which Pulumi runs: a hash of each piece, and the resources that have it. */
-  code: z._default(z.array(z.object({ hash: z.string(), resources: z.array(z.string()) })), []),
+  code: z._default(
+    z.array(z.object({ hash: z.string(), address: z.optional(z.string()), resources: z.array(z.string()) })),
+    [],
+  ),
+  /** The creates that a killed run has begun: the records may exist. */
+  pending: z._default(z.array(z.object({ urn: z.string() })), []),
 });
 
 /** A resource that differs from its record. */
@@ -107,6 +112,7 @@ export function driftSummary({ checked, drifted, errors, unmanaged }: DriftRepor
 export function driftText(report: DriftReport): string {
   const tables = [driftTable(report.drifted), unmanagedTable(report, "Not managed")];
   const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...textTable(table, widest), ""] : []));
+  if (report.pending.length > 0) lines.push(printable(pendingText(report.pending)), "");
   return `${[...lines, driftSummary(report)].join("\n")}\n`;
 }
 
@@ -132,9 +138,19 @@ export const handHeading =
 /** What a report says besides the drift. */
 export function otherSections(report: DriftReport): Section[] {
   return [
+    listSection(report.pending.length > 0 ? [codeSpan(pendingText(report.pending))] : []),
     listSection(errorItems(report), "#### Not compared"),
     tableSection(unmanagedTable(report), "#### Records that this stack does not manage"),
   ];
+}
+
+/** What to do about creates that a killed run has begun. */
+function pendingText(pending: DriftReport["pending"]): string {
+  return (
+    `A run was killed while it created ${listOf(pending.map(titleOf), 20)}: the records may exist. Look for them with ` +
+    "drift --unmanaged, and set uptime:adoptExisting for the next run. Once they are in state, or surely not there, " +
+    "pulumi refresh --clear-pending-creates ends this message."
+  );
 }
 
 /** Why resources could not be compared: each reason once, as the error of the first resource says it. */

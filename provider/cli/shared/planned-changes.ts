@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { unknownValue } from "../../common/marks";
-import { stackType } from "../../common/pulumi";
+import { providerType, stackType } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import { identityKeys } from "../../definitions/keys";
+import { settings, type Setting } from "../../definitions/settings";
 import { withoutHidden } from "../../engine/request";
 import { topLevel } from "../../lifecycle/paths";
 import { secretText, type Preview, type PreviewStep } from "./preview";
 import { byName } from "./quoting";
-import { findDefinition, titleOf } from "./resource-types";
+import { findDefinition, isOwn, titleOf } from "./resource-types";
 
 /** What can happen to a resource, what matters most first. To Pulumi an adoption is a create, so a preview cannot show it. */
 const operations = ["replace", "delete", "create", "update", "import"] as const;
@@ -61,6 +62,8 @@ export interface PlannedChange {
   readonly recordNames: readonly string[];
   /** The account or the explicit provider, if it has a name. */
   readonly account: string | undefined;
+  /** The URN of the explicit provider. */
+  readonly provider: string | undefined;
   /** A replacement deletes the old record before it makes the new one. */
   readonly isDeletedFirst: boolean;
   /** A delete of a record that an earlier run has replaced and could not delete. */
@@ -95,7 +98,6 @@ export function plannedChanges({ steps }: Preview): PlannedChanges {
   const sorted = changes.sort(
     (a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn),
   );
-  const isOwn = ({ urn }: PlannedChange): boolean => findDefinition(parseUrn(urn).type) !== undefined;
   return { own: sorted.filter(isOwn), others: sorted.filter((change) => !isOwn(change)) };
 }
 
@@ -137,16 +139,17 @@ export function summaryOf(preview: Preview): OperationCounts {
 /** What a step does to its resource, if it is not a part of another step. */
 export function changeOf(step: PreviewStep): PlannedChange | undefined {
   const { op, urn, oldState, newState, detailedDiff } = step;
-  const after = visibleIn(newState?.inputs);
+  const after = visibleIn(urn, newState?.inputs);
   const present = newState ?? oldState;
+  const provider = providerUrn(present?.provider);
+  const isExplicit = provider !== "" && !isDefaultProvider(provider);
   const change = {
     urn,
-    title: findDefinition(parseUrn(urn).type)
-      ? titleOf({ urn })
-      : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
+    title: isOwn({ urn }) ? titleOf({ urn }) : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
     importId: undefined,
     ...recordIn(urn, oldState),
-    account: accountOf(present),
+    account: accountOf(present) ?? (isExplicit ? parseUrn(provider).name : undefined),
+    provider: isExplicit ? provider : undefined,
     isDeletedFirst: false,
     isLeftover: false,
     isProtected: present?.protect === true,
@@ -167,9 +170,9 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     }
     case "update":
     case "replace": {
-      const declared = changedProperties(visibleIn(oldState?.inputs), after);
+      const declared = changedProperties(visibleIn(urn, oldState?.inputs), after);
       // After a refresh, drift is in the outputs.
-      const outputs = visibleIn(oldState?.outputs);
+      const outputs = visibleIn(urn, oldState?.outputs);
       const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
       const found = declared.length > 0 ? declared : changedProperties(managed, after);
       const secrets = [...new Set(Object.keys(detailedDiff ?? {}).map(topLevel))]
@@ -205,15 +208,17 @@ function recordIn(
 
 function accountOf(state: PreviewStep["oldState"]): string | undefined {
   const account = state?.inputs?.account;
-  if (typeof account === "string") return account;
-  const provider = providerUrn(state?.provider);
-  return provider === "" || isDefaultProvider(provider) ? undefined : parseUrn(provider).name;
+  return typeof account === "string" ? account : undefined;
 }
 
-/** The properties that Pulumi shows too. */
-function visibleIn(properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+/** The properties that Pulumi shows too. Keys in a provider are secret, also if the program does not say so. */
+function visibleIn(urn: string, properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { importId: _, ...visible } = withoutHidden(properties);
-  return visible;
+  if (parseUrn(urn).type !== providerType) return visible;
+  const all: Readonly<Record<string, Setting>> = settings;
+  return Object.fromEntries(
+    Object.entries(visible).map(([key, value]) => [key, all[key]?.secret ? secretText : value]),
+  );
 }
 
 function changedProperties(

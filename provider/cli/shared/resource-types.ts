@@ -1,11 +1,17 @@
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import { pluginType, dynamicType } from "../../common/pulumi";
+import { dynamicType, pluginType, providerType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 
 /** The kind of record that a resource stands for, with or without the plugin; undefined for one of another package. */
 export function findDefinition(type: string): Definition | undefined {
   return definitions.find((definition) => [dynamicType(definition), pluginType(definition)].includes(type));
+}
+
+/** Whether a resource is of this package: a record, or an explicit provider. */
+export function isOwn({ urn }: { readonly urn: string }): boolean {
+  const { type } = parseUrn(urn);
+  return type === providerType || findDefinition(type) !== undefined;
 }
 
 /** The kind of record that a resource of this package stands for. */
@@ -17,6 +23,7 @@ export function definitionOf(urn: string): Definition {
 
 /** The last part of a type token: `Monitor`, for example. */
 export function labelIn(type: string): string {
+  if (type === providerType) return "Provider";
   return type.split(":").at(-1) ?? type;
 }
 

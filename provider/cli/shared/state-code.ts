@@ -82,6 +82,8 @@ function ownPluginAddress(): string {
 /** A piece of code or a plugin's address of other packages in state, and the resources that have it. */
 interface ForeignCode {
   readonly hash: string;
+  /** Of a plugin: from where Pulumi loads it. */
+  readonly address?: string;
   readonly resources: string[];
 }
 
@@ -89,7 +91,7 @@ interface ForeignCode {
 export function foreignCode(
   resources: readonly (Pick<StateResource, "urn" | "type"> & Partial<StateResource>)[],
 ): ForeignCode[] {
-  const found = new Map<string, string[]>();
+  const found = new Map<string, ForeignCode>();
   for (const { urn, type, inputs, outputs } of resources) {
     if (findDefinition(type) || type === providerType) continue;
     const { url, base } = isProvider(type) ? pluginOf({ inputs }) : {};
@@ -101,10 +103,15 @@ export function foreignCode(
     for (const piece of pieces) {
       if (piece === undefined) continue;
       const hash = shortHash(["code", piece]);
-      found.set(hash, [...new Set([...(found.get(hash) ?? []), titleOf({ urn })])]);
+      const { resources = [] } = found.get(hash) ?? {};
+      found.set(hash, {
+        hash,
+        ...(typeof url === "string" && { address: url }),
+        resources: [...new Set([...resources, titleOf({ urn })])],
+      });
     }
   }
-  return [...found].map(([hash, titles]) => ({ hash, resources: titles }));
+  return [...found.values()];
 }
 
 /** The length of a {@link shortHash}. */

@@ -26,7 +26,11 @@ const stateResource = z.looseObject({
 
 const deployment = z.looseObject({
   version: z.number(),
-  deployment: z.looseObject({ resources: z.nullish(z.array(stateResource)) }),
+  deployment: z.looseObject({
+    resources: z.nullish(z.array(stateResource)),
+    /** What a run had begun when it was killed; `creating`, for example. */
+    pending_operations: z.nullish(z.array(z.looseObject({ type: z.string(), resource: stateResource }))),
+  }),
 });
 
 export type StateResource = z.infer<typeof stateResource>;
@@ -53,6 +57,13 @@ export function managedResources({ deployment }: Deployment): ManagedResource[] 
     const { id, external, delete: isLeaving } = resource;
     return definition && id !== undefined && !external && !isLeaving ? [{ definition, resource }] : [];
   });
+}
+
+/** The resources of this package whose create was cut off: the record may exist. Pulumi keeps them until somebody clears them. */
+export function pendingCreates({ deployment }: Deployment): StateResource[] {
+  return (deployment.pending_operations ?? []).flatMap(({ type, resource }) =>
+    type === "creating" && findDefinition(resource.type) ? [resource] : [],
+  );
 }
 
 /** The properties of a resource that state keeps secret, as a whole or in part. */
