@@ -87,7 +87,11 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     ["a list", { alertChannelIds: secret([token]) }, "alertChannelIds[0] must be an id"],
     ["no list", { alertChannelIds: secret(token) }, "alertChannelIds must be a list of ids"],
     ["a type", { pause: secret(token) }, "pause must be true or false"],
-    ["a date", { maintenanceStartAt: secret(token) }, "maintenanceStartAt must be a date that exists"],
+    [
+      "a date",
+      { maintenanceStartAt: secret(token) },
+      "maintenanceStartAt must be in the form YYYY-MM-DDTHH:MM:SS",
+    ],
     [
       "a pair of dates",
       { maintenanceStartAt: secret("2031-02-03T04:05:06"), maintenanceEndAt: "2030-12-31T23:59:59" },
