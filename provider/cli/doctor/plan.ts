@@ -12,7 +12,7 @@ import type { Accounts, SimilarRecord } from "./accounts";
 interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   /** The id of the record that an import takes. */
   readonly record: string | undefined;
-  /** The records with the same name (a monitor: and URL), if the resource is to be created: it would be another one. */
+  /** The records with the same name (and URL, for a monitor), if the resource is to be created: it would be another one. */
   readonly namesakes: readonly SimilarRecord[];
 }
 
