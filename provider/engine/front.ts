@@ -76,7 +76,7 @@ export class FrontSession extends Session {
       this.print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
     if (more > 0)
       this.print(
-        `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program lists all imports.`,
+        `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program --json lists all imports.`,
       );
     this.announced = 0;
     this.hasRefused = false;
