@@ -7,6 +7,7 @@ import { endAtSignal, endWithEngine, engineAddressIn } from "./engine/end";
 import type * as engines from "./engine/engine-log";
 import { FrontSession } from "./engine/front";
 import { openRunNote } from "./lifecycle/note-file";
+import { ownerOf } from "./lifecycle/owners";
 
 // Only Pulumi's dynamic host is started with the engine's address; a program or a test that imports this is not.
 const [, script = "", ...args] = process.argv;
@@ -14,11 +15,13 @@ const address = /[\\/]cmd[\\/]dynamic-provider\b/.test(script) ? engineAddressIn
 let engine: engines.EngineLog | undefined;
 const session = new FrontSession({
   runNote: openRunNote(address),
-  showWait: (line) => {
+  showWait: (line, owner) => {
     // Few runs wait, and it loads gRPC.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     engine ??= new (require("./engine/engine-log") as typeof engines).EngineLog(address);
-    engine.log("info", line, undefined, true);
+    // The engine tells this host no URNs.
+    const name = owner === undefined ? undefined : session.owners.nameOf(ownerOf(owner));
+    engine.log("info", line, name === undefined ? undefined : engine.urnOf(name), true);
   },
 });
 

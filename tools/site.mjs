@@ -3,11 +3,10 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { root, runAsCommand } from "./shared.mjs";
 
-/** Builds the site into a folder, or, without one, only looks for what would be wrong in it. */
+/** Builds the site into a folder. */
 export function buildSite(out) {
   const typedoc = join(root, "node_modules", "typedoc", "bin", "typedoc");
-  const where = out === undefined ? ["--emit", "none"] : ["--out", out];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [typedoc, ...where], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [typedoc, "--out", out], {
     cwd: root,
     encoding: "utf8",
   });

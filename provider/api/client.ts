@@ -115,20 +115,21 @@ export class Client {
     }
   }
 
-  /** A text for the log or a report, without the key. What comes from the server, such as an id, may contain it. */
+  /** A text for a report, without the key. What comes from the server, such as an id, may contain it. */
   withoutKey(source: string): string {
     const { apiKey } = this.settings;
     return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");
   }
 
-  /** A line without query, header or field, which could be secret. */
+  /** A line without query, header or field, which could be secret, and without an id that is no number, which may repeat one. */
   private describeAttempt(
     { method, path }: ApiRequest,
     result: Answer | FailedAttempt,
     { begun, waited, attempt }: { begun: number; waited: number; attempt: number },
   ): string {
     const outcome = "failure" in result ? outcomeOf(result.failure) : result.status;
-    const line = `${method} ${this.withoutKey(path)} ${outcome}, ${Math.round(this.clock.now() - begun)} ms`;
+    const shown = path.replace(/(?<=^\/api\/v1\/[^/]+\/)(?!\d+$).+$/, "[id]");
+    const line = `${method} ${shown} ${outcome}, ${Math.round(this.clock.now() - begun)} ms`;
     const repeated = attempt > 1 ? `, attempt ${attempt}` : "";
     const delayed = Math.round(waited) > 0 ? `, after ${Math.round(waited)} ms` : "";
     return `uptime: ${line}${repeated}${delayed}`;

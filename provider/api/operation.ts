@@ -18,6 +18,8 @@ interface OperationOptions {
   readonly mayHaveOldSettings?: boolean | undefined;
   /** The resource's URN, if the engine tells it. */
   readonly urn?: string | undefined;
+  /** What identifies the resource in its stack. */
+  readonly owner?: string | undefined;
 }
 
 /** A signal that aborts if one of the two does. Without a second one it is the first itself, because making a signal is slow. */
@@ -31,7 +33,8 @@ export class Operation {
   /** A request that may change something was sent. Reads that find out what it did then outlive an interruption. */
   hasWritten = false;
   readonly mayHaveOldSettings: boolean;
-  readonly urn: string | undefined;
+  /** The URN of the resource or, if the engine does not tell it, its owner. */
+  readonly resource: string | undefined;
   private readonly end: number;
   private readonly interruption: AbortSignal | undefined;
   // Most reads of a refresh neither send nor wait, so signals and their timers are made only when they are needed.
@@ -40,12 +43,12 @@ export class Operation {
 
   constructor(
     { clock = systemClock, interruption }: RunContext = {},
-    { timeout = Infinity, mayHaveOldSettings = false, urn }: OperationOptions = {},
+    { timeout = Infinity, mayHaveOldSettings = false, urn, owner }: OperationOptions = {},
   ) {
     this.clock = clock;
     this.end = clock.now() + timeout;
     this.mayHaveOldSettings = mayHaveOldSettings;
-    this.urn = urn;
+    this.resource = urn ?? owner;
     this.interruption = interruption;
   }
 
@@ -107,8 +110,8 @@ export class Operation {
 
   /** An operation for work that several operations wait for. Only an interruption ends it; each waits in its own time. */
   forOthersToo(): Operation {
-    const { clock, mayHaveOldSettings, urn, interruption } = this;
-    const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, urn });
+    const { clock, mayHaveOldSettings, resource, interruption } = this;
+    const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, urn: resource });
     shared.hasWritten = this.hasWritten;
     return shared;
   }

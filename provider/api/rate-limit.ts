@@ -154,11 +154,12 @@ export class RateLimiter {
   }
 
   private sleep(wait: number): void {
-    const waiters = [...this.queue];
+    // A request that was refused is at the end of the queue, although its operation may be the first of the run.
+    const waiters = [...this.queue].sort((a, b) => a.since - b.since);
     const waiting = {
       wait,
-      since: Math.min(...waiters.map((waiter) => waiter.since)),
-      urns: waiters.map(({ operation }) => operation.urn),
+      since: waiters[0]?.since ?? Infinity,
+      resources: waiters.map(({ operation }) => operation.resource),
       done: this.done,
       all: this.done + this.running + waiters.length,
     };

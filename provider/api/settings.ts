@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
+import { shownName } from "../common/text";
 import { UptimeError } from "./errors";
 import { expectedAccounts, settingParser } from "./setting-schemas";
 import type { AccountValues, Server, SettingValues } from "./setting-schemas";
@@ -167,7 +168,7 @@ function parseSetting(
   const { expected, schema } = settingParser(settingOf(name), allowHttp.value === "true");
   const { data, error } = schema.safeParse(value, { error: () => `must be ${expected}` });
   const problems = (error?.issues ?? []).map(({ path, message }) => {
-    const part = path.filter((one) => typeof one === "string").join(".");
+    const part = path.flatMap((one) => (typeof one === "string" ? shownName(one) : [])).join(".");
     return `${part === "" ? source : partSource(part)} ${message}`;
   });
   return { value: data, problems };
@@ -187,14 +188,16 @@ function accountSettingsOf(
   const own = Object.hasOwn(accounts, account) ? accounts[account] : undefined;
   if (!own)
     throw new UptimeError(
-      `uptime:accounts has no account ${JSON.stringify(account)}; it has ${Object.keys(accounts).join(", ") || "none"}.`,
+      `uptime:accounts has no account ${JSON.stringify(shownName(account))}; it has ${namesOf(Object.keys(accounts)) || "none"}.`,
     );
   const variable = keyVariable(account);
-  const todo = `add it to uptime:accounts, or set ${variable}`;
+  const shown = shownName(account);
+  const shownVariable = shown === account ? variable : keyVariable("NAME");
+  const todo = `add it to uptime:accounts, or set ${shownVariable}`;
   const has = (name: keyof AccountValues): boolean => (own[name] ?? "") !== "";
   const setting = (name: keyof AccountValues): RawSetting => ({
     value: has(name) ? own[name] : undefined,
-    source: sourceOf(config, `accounts.${account}.${name}`),
+    source: sourceOf(config, `accounts.${shown}.${name}`),
     todo,
   });
   const keyInEnvironment = has("apiKey") ? undefined : env[variable]?.trim();
@@ -203,15 +206,17 @@ function accountSettingsOf(
   );
   if (keyInEnvironment && shared.length > 1)
     throw new UptimeError(
-      `The accounts ${shared.join(", ")} would all take their key from ${variable}: rename all but one.`,
+      `The accounts ${namesOf(shared)} would all take their key from ${shownVariable}: rename all but one.`,
     );
   return {
     ...(has("baseUrl") && { baseUrl: setting("baseUrl") }),
     // The key of an account with its own address must not be sent to the other address.
     ...((has("baseUrl") || has("monitorsBaseUrl")) && { monitorsBaseUrl: setting("monitorsBaseUrl") }),
-    apiKey: keyInEnvironment ? { value: keyInEnvironment, source: variable, todo } : setting("apiKey"),
+    apiKey: keyInEnvironment ? { value: keyInEnvironment, source: shownVariable, todo } : setting("apiKey"),
   };
 }
+
+const namesOf = (accounts: readonly string[]): string => accounts.map(shownName).join(", ");
 
 /** The environment variable for the key of an account. */
 const keyVariable = (account: string): string =>

@@ -4,11 +4,11 @@ const quietWait = 10_000;
 const pauseBetween = 20_000;
 /** Requests that are refused together are queued within this time, and named together. */
 const gatherTime = 1000;
-/** How many rows show a notice: a terminal scrolls some off, and in the log of a CI job each is a line. */
+/** How many rows show a notice: in the log of a CI job each is a line. */
 const mostRows = 3;
 
-/** Shows a line that need not be kept after the wait, in the row of a resource if the engine passes its URN. */
-export type ShowWait = (line: string, urn: string | undefined) => unknown;
+/** Shows a line that need not be kept after the wait, in the row of a resource: see {@link Operation.resource}. */
+export type ShowWait = (line: string, resource: string | undefined) => unknown;
 
 /** Requests that wait for a rate limit. */
 interface Waiting {
@@ -16,8 +16,8 @@ interface Waiting {
   readonly wait: number;
   /** Since when the first of them waits, on the clock. */
   readonly since: number;
-  /** The URNs of their resources, the last one of a run at the end. */
-  readonly urns: Iterable<string | undefined>;
+  /** Their resources, in the order in which their operations began. */
+  readonly resources: Iterable<string | undefined>;
   readonly done: number;
   /** All requests so far: answered, sent and waiting. */
   readonly all: number;
@@ -30,13 +30,14 @@ export class WaitNotice {
   constructor(private readonly show: ShowWait = () => undefined) {}
 
   /** Shows a wait if it is a long one. Returns the milliseconds until it is to be shown again if it still lasts. */
-  update({ wait, since, urns, done, all }: Waiting, now: number): number {
+  update({ wait, since, resources, done, all }: Waiting, now: number): number {
     const isLong = now + wait - since > quietWait;
     const due = Math.max(since + (isLong ? gatherTime : quietWait), this.shownAt + pauseBetween);
     if (now < due) return due - now;
     this.shownAt = now;
-    for (const urn of [...new Set(urns)].slice(-mostRows))
-      this.show(`rate limit: ${Math.ceil(wait / 1000)} s, ${done} of ${all} done`, urn);
+    // A terminal scrolls the first rows off.
+    for (const resource of [...new Set(resources)].slice(-mostRows))
+      this.show(`rate limit: ${Math.ceil(wait / 1000)} s, ${done} of ${all} done`, resource);
     return pauseBetween;
   }
 }

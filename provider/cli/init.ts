@@ -41,8 +41,8 @@ function initialise(folder: string, cwd: string): string {
     ...[...files.keys()].map((name) => `  ${name}`),
     ...packageFiles(files).map((name) => `  ${name}, the package itself`),
     "",
-    "Next, with your server's address and API key (the last `config` command asks for the key). Without a Pulumi",
-    "account, first run `pulumi login --local`:",
+    "Next, with your server's address and API key (the last `config` command asks",
+    "for the key). Without a Pulumi account, first run `pulumi login --local`:",
     ...(place === "" ? [] : [`  cd ${shellWord(place)}`]),
     ...[...startCommands(), "pulumi preview", "pulumi up"].map((line) => `  ${line}`),
   ];

@@ -7,6 +7,15 @@ export function shorten(text: string, most: number): string {
   return characters.length > most ? `${characters.slice(0, most).join("")}…` : whole;
 }
 
+/**
+ * A name or an id that somebody has given, for a message. A key may be in its place: it is longer than names are, or has more
+ * digits beside its letters.
+ */
+export function shownName(name: string): string {
+  const digits = name.replace(/\D/g, "").length;
+  return name.length <= 20 && (digits < 5 || digits === name.trim().length) ? name : "[not shown]";
+}
+
 /** A number with its noun: `1 record`, `2 records`. */
 export function counted(number: number, singular: string, plural = `${singular}s`): string {
   return `${number} ${number === 1 ? singular : plural}`;
@@ -29,10 +38,10 @@ export function escapeInvisible(text: string): string {
 
 /**
  * A text in which CI finds no commands of its own: a runner carries out `##[…]` and `##vso[…]` wherever they are in its log, and
- * `::…::` at the beginning of a line.
+ * `::…::` at the beginning of a line, where it also skips U+0085.
  */
 export function escapeCommands(text: string): string {
-  return text.replace(/##(?=\w*\[)/g, "\\u0023#").replace(/^([^\S\r\n]*):(?=:)/gm, "$1\\u003a");
+  return text.replace(/##(?=\w*\[)/g, "\\u0023#").replace(/^((?:[^\S\r\n]|\u0085)*):(?=:)/gm, "$1\\u003a");
 }
 
 /**

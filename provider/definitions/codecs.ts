@@ -17,8 +17,8 @@ export class UnreadableError extends Error {}
 interface Codec<T extends Value> {
   /** The value that a record shows. Throws {@link UnreadableError}. */
   parse(raw: unknown): T | null;
-  /** Compares values that are not empty. */
-  equal(a: T, b: T): boolean;
+  /** The one spelling of all values that mean the same. */
+  comparable(value: T): string | number | boolean;
   encode(wire: string, value: T): Pair[];
   empty(wire: string): Pair[];
 }
@@ -37,7 +37,12 @@ export function equal(field: Field, declared: Value, other: Value): boolean {
   if (field.type === "boolean") return (one ?? false) === (two ?? false);
   const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
   if (isNothing(one)) return isNothing(two);
-  return !isEmpty(two) && codecOf[field.type].equal(one, two);
+  return !isEmpty(two) && comparable(field, one) === comparable(field, two);
+}
+
+/** The one spelling of all values that mean the same, of a value that is not empty. */
+export function comparable(field: Field, value: Value): string | number | boolean {
+  return codecOf[field.type].comparable(value);
 }
 
 /** Whether a program must declare a value so that it matches the record: it is neither empty nor the default. */
@@ -64,7 +69,7 @@ const string: Codec<string> = {
     if (raw === null || raw === undefined) return null;
     throw new UnreadableError("a string");
   },
-  equal: (a, b) => a === b,
+  comparable: (value) => value,
   encode: (wire, value) => [[wire, value]],
   empty: emptyString,
 };
@@ -76,12 +81,12 @@ export function comparableHost(name: string): string {
 
 const hostname: Codec<string> = {
   ...string,
-  equal: (a, b) => comparableHost(a) === comparableHost(b),
+  comparable: comparableHost,
 };
 
 const url: Codec<string> = {
   ...string,
-  equal: (a, b) => comparableUrl(a) === comparableUrl(b),
+  comparable: comparableUrl,
 };
 
 /** A URL in one spelling: of its scheme, its host, and the slash of an empty path. Everything else is kept. */
@@ -101,7 +106,7 @@ const integer: Codec<number> = {
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
     throw new UnreadableError("a whole number");
   },
-  equal: (a, b) => a === b,
+  comparable: (value) => value,
   encode: (wire, value) => [[wire, String(value)]],
   empty: emptyString,
 };
@@ -118,7 +123,7 @@ const boolean: Codec<boolean> = {
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
     throw new UnreadableError("true, false, 1, 0 or a date");
   },
-  equal: (a, b) => a === b,
+  comparable: (value) => value,
   encode: (wire, value) => [[wire, value ? "1" : "0"]],
   empty: (wire) => [[wire, "0"]],
 };
@@ -136,7 +141,7 @@ const dateTime: Codec<string> = {
 
 const idList: Codec<readonly (string | number)[]> = {
   parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry.id : entry)),
-  equal: (a, b) => comparableIds(a) === comparableIds(b),
+  comparable: (ids) => [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join(),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[`${wire}[]`, ""]],
 };
@@ -150,12 +155,10 @@ function id(raw: unknown): string | number {
   throw new UnreadableError("a list of ids");
 }
 
-const comparableIds = (ids: readonly (string | number)[]): string =>
-  [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join();
-
 const headerList: Codec<readonly RequestHeader[]> = {
   parse: (raw) => headersOf(raw).filter(({ key, value }) => key !== "" || value !== ""),
-  equal: (a, b) => comparableHeaders(a) === comparableHeaders(b),
+  comparable: (headers) =>
+    JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort()),
   encode: (wire, headers) =>
     headers.flatMap(({ key, value }, index): Pair[] => [
       [`${wire}[${index}][key]`, key],
@@ -178,9 +181,6 @@ function headersOf(raw: unknown): RequestHeader[] {
     return { key: string.parse(entry.key) ?? "", value: string.parse(entry.value) ?? "" };
   });
 }
-
-const comparableHeaders = (headers: readonly RequestHeader[]): string =>
-  JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort());
 
 /** The entries of a list. PHP shows a list with gaps as a map, and some servers show an empty one as null or "". */
 function entriesOf(raw: unknown): unknown[] {

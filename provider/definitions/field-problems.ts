@@ -48,8 +48,18 @@ function stringThat(isRight: (value: string) => boolean, reason: string): FindPr
   };
 }
 
-function isMoment(value: string): boolean {
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(value)) return false;
+const dateForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/;
+
+function dateProblems(value: unknown, field: Field): ValueProblem[] {
+  const inForm = stringThat(
+    (text) => dateForm.test(text),
+    "in the form YYYY-MM-DDTHH:MM:SS, without a time zone, such as 2030-01-31T22:00:00",
+  );
+  const problems = inForm(value, field);
+  return problems.length > 0 ? problems : stringThat(exists, "a date that exists")(value, field);
+}
+
+function exists(value: string): boolean {
   const time = new Date(`${value}Z`);
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
 }
@@ -148,10 +158,7 @@ const problemsByType: Record<FieldType, FindProblems> = {
   choice: oneOfAllowed,
   boolean: (value, field) =>
     typeof value === "boolean" ? [] : [problem(`must be true or false${quoteDeclared(value, field)}`)],
-  dateTime: stringThat(
-    isMoment,
-    "a date that exists, in the form YYYY-MM-DDTHH:MM:SS such as 2030-01-31T22:00:00, without a time zone",
-  ),
+  dateTime: dateProblems,
   idList: idListProblems,
   headerList: headerListProblems,
 };

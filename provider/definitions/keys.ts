@@ -1,8 +1,24 @@
+import type { Value } from "../common/values";
+import { comparable } from "./codecs";
 import type { Definition, Field } from "./field";
 
 /** The properties by which a person recognizes a record: a domain's name, a monitor's name and URL. The name is the first. */
 export function identityKeys(definition: Definition): string[] {
   return keysOf(definition, ({ identifies }) => identifies === true);
+}
+
+/**
+ * What a person recognizes a record by, in one spelling, so that two can be compared. Undefined if a part of it is not known.
+ */
+export function comparableIdentity(
+  definition: Definition,
+  values: ReadonlyMap<string, Value>,
+): string | undefined {
+  const identity = identityKeys(definition).map((key) => {
+    const value = values.get(key);
+    return value == null ? undefined : comparable(fieldOf(definition, key), value);
+  });
+  return identity.includes(undefined) ? undefined : JSON.stringify(identity);
 }
 
 /** The properties that no update can change: another value replaces the resource. */

@@ -1,4 +1,5 @@
 import { nearest } from "../common/nearest";
+import { shownName } from "../common/text";
 import { settingNames } from "./settings";
 
 /**
@@ -14,7 +15,9 @@ export function unknownSettings(keys: readonly string[], project: string | undef
   if (project === "uptime" || unknown.length === 0) return [];
   const described = unknown.map((name) => {
     const near = nearest(name, names);
-    return `${prefix}${name}${near === undefined ? "" : ` (did you mean ${prefix}${near}?)`}`;
+    return near === undefined
+      ? `${prefix}${shownName(name)}`
+      : `${prefix}${name} (did you mean ${prefix}${near}?)`;
   });
   return [
     `pulumi-uptime does not know these settings: ${described.join(", ")}. It has ` +

@@ -59,7 +59,7 @@ export const settings = {
   adoptExisting: {
     type: "boolean",
     default: false,
-    text: "Whether a create first looks for an equal record and adopts it. If one has the same name (a monitor: and URL) and is not equal, nothing is created.",
+    text: "Whether a create first looks for an equal record and adopts it. If one has the same name (and URL, for a monitor) and is not equal, nothing is created.",
     details: "See [Adopting](adopting.md#a-program-that-already-declares-them).",
   },
   sameAccount: {

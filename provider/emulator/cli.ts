@@ -14,8 +14,8 @@ An emulator of the domain and uptime monitor API, on 127.0.0.1 only.
 
 Options:
   --port <number>       the port to listen on (default: any free one)
-  --api-key <key>       the key that requests must carry
-                        (default: ${defaultApiKey})
+  --api-key <key>       the key that requests must carry, for tests: the list of
+                        processes shows it (default: ${defaultApiKey})
   --file <path>         a JSON file that keeps the records over a restart
                         (default: memory only)
   --path-prefix <path>  a path before /api/v1 (default: none)

@@ -26,7 +26,7 @@ export class CollectingFront extends Front {
     try {
       result = await super.check(request);
     } catch (error) {
-      result = { inputs: news, problems: [this.redactorFor(news).error(error)] };
+      result = { inputs: this.markSecrets(news, news), problems: [this.redactorFor(news).error(error)] };
     }
     const { inputs, problems } = result;
     if (problems.length === 0) return result;

@@ -1,6 +1,8 @@
 import { credentials } from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
-import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
+import { GetRootResourceRequest, LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
+
+import { parseUrn } from "../common/urn";
 
 const severities = { info: LogSeverity.INFO, warning: LogSeverity.WARNING };
 
@@ -22,14 +24,33 @@ export class EngineLog {
   }
 
   /**
-   * Shows a message, with the resource that it is about.
+   * Shows a message, with the resource that it is about: the stack, if there is no URN.
    * @param isEphemeral show it only while the run lasts
    */
-  log(severity: keyof typeof severities, message: string, urn = "", isEphemeral = false): void {
+  log(
+    severity: keyof typeof severities,
+    message: string,
+    urn: string | Promise<string> = "",
+    isEphemeral = false,
+  ): void {
     const sending = this.send(severity, message, urn, isEphemeral).finally(() =>
       this.sending.delete(sending),
     );
     this.sending.add(sending);
+  }
+
+  /** The URN of a resource with this end, after stack and project. Empty if the engine knows no stack. */
+  async urnOf(name: string): Promise<string> {
+    const client = this.connect();
+    const root = await new Promise<string>((resolve) => {
+      if (!client) resolve("");
+      else
+        client.getRootResource(new GetRootResourceRequest(), (error, response) => {
+          resolve(error ? "" : response.getUrn());
+        });
+    });
+    const { stack, project } = parseUrn(root);
+    return root && `urn:pulumi:${stack}::${project}::${name}`;
   }
 
   /** Waits until the engine has all messages. */
@@ -40,19 +61,15 @@ export class EngineLog {
   private async send(
     severity: keyof typeof severities,
     message: string,
-    urn: string,
+    urn: string | Promise<string>,
     isEphemeral: boolean,
   ): Promise<void> {
-    if (this.address === undefined) return;
-    // The engine is on this machine, which a proxy may not reach.
-    this.client ??= new EngineClient(this.address, credentials.createInsecure(), {
-      "grpc.enable_http_proxy": 0,
-    });
-    const { client } = this;
+    const client = this.connect();
+    if (!client) return;
     const request = new LogRequest()
       .setSeverity(severities[severity])
       .setMessage(message)
-      .setUrn(urn)
+      .setUrn(await urn)
       .setEphemeral(isEphemeral);
     // The engine may have ended. That must not fail the operation.
     await new Promise<void>((resolve) => {
@@ -60,5 +77,12 @@ export class EngineLog {
         resolve();
       });
     });
+  }
+
+  private connect(): EngineClient | undefined {
+    if (this.address === undefined) return undefined;
+    // The engine is on this machine, which a proxy may not reach.
+    const options = { "grpc.enable_http_proxy": 0 };
+    return (this.client ??= new EngineClient(this.address, credentials.createInsecure(), options));
   }
 }

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import type { Message } from "../api/errors";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
@@ -74,7 +76,7 @@ export class FrontSession extends Session {
       this.print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
     if (more > 0)
       this.print(
-        `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program lists all imports.`,
+        `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program --json lists all imports.`,
       );
     this.announced = 0;
     this.hasRefused = false;
@@ -181,7 +183,16 @@ export class Front {
     hearOf(scope, id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
     if (changes.replaces.length === 0) keepRecord(scope, id, outputs, options);
-    return changes;
+    if (changes.changed.length > 0) return changes;
+    return { ...changes, changed: this.repeatedInputs(outputs, news) };
+  }
+
+  /** The marked inputs, if state's attributes repeat one because it was not marked before: an update cleans them. */
+  private repeatedInputs({ attributes }: Outputs, news: Properties): readonly string[] {
+    const marked = markedInputs(news).filter((name) => Object.hasOwn(this.definition.fields, name));
+    if (marked.length === 0) return [];
+    const cleaned = this.redactorFor(news).attributes(this.definition, attributes);
+    return isDeepStrictEqual(cleaned, attributes) ? [] : marked;
   }
 
   /** Creates or updates, and encodes the new state; `olds` are the inputs and outputs in the old one. */

@@ -9,6 +9,8 @@ import { isConfidential } from "../definitions/keys";
 
 /** The fewest characters of a part of a secret that counts as secret too; shorter parts are ordinary words. */
 const leastPart = 8;
+/** So do so many characters between the slashes of a URL: ordinary paths have shorter words. */
+const leastStep = 16;
 
 /** The secret strings in a resource's properties. */
 export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {
@@ -29,13 +31,23 @@ export function secretsOf({ type, allowed }: Field, value: unknown): string[] {
   );
 }
 
-/** The secrets in a URL or a host's name: itself, also as a server may write it, its path with the query, and longer values in it. */
+/**
+ * The secrets in a URL or a host's name: itself, also as a server may write it, or without user and fragment; its path with the
+ * query; and longer values and steps of the path in it.
+ */
 function secretsInAddress(text: string): string[] {
   const url = parseUrl(text);
   if (!url) return [text, comparableHost(text)];
-  const { href, pathname, search, hash, username, password, searchParams } = url;
+  const { href, origin, pathname, search, hash, username, password, searchParams } = url;
   const parts = [pathname + search + hash, username, password, ...searchParams.values()];
-  return [text, href, ...parts.filter((part) => part.length >= leastPart)];
+  const steps = [pathname, ...pathname.split("/")].filter((step) => step.length >= leastStep);
+  return [
+    text,
+    href,
+    origin + pathname + search,
+    ...parts.filter((part) => part.length >= leastPart),
+    ...steps,
+  ];
 }
 
 /**
@@ -44,12 +56,17 @@ function secretsInAddress(text: string): string[] {
  */
 export function secretsInHeader(text: string): string[] {
   const [, scheme = "", credentials = text] = /^(Basic|Bearer) +(.*)$/is.exec(text) ?? [];
-  const parts = text.split(/[\s;,="']+/).filter((part) => part.length >= leastPart);
-  return [text, credentials, ...parts, ...(/^basic$/i.test(scheme) ? halvesOf(credentials) : [])];
+  const parts = text.split(/[\s;,:|="']+/).filter((part) => part.length >= leastPart);
+  const pairs = /^basic$/i.test(scheme) ? [decoded(credentials)] : parts.map(decoded).filter(isReadable);
+  return [text, credentials, ...parts, ...pairs.flatMap(halvesOf)];
 }
 
-function halvesOf(credentials: string): string[] {
-  const pair = Buffer.from(credentials, "base64").toString();
+const decoded = (digits: string): string => Buffer.from(digits, "base64").toString();
+
+/** Whether a text is not what other digits than those of a text decode to. */
+const isReadable = (text: string): boolean => !/[\p{Cc}\ufffd]/u.test(text);
+
+function halvesOf(pair: string): string[] {
   const colon = pair.indexOf(":");
   return colon < 0 ? [] : [pair.slice(0, colon), pair.slice(colon + 1)];
 }

@@ -1,6 +1,7 @@
 import { isRecordId } from "../api/answer";
 import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
+import { shownName } from "../common/text";
 import { isUnknown, unknown } from "../common/unknown";
 import { checkImport, type CheckedImport } from "./import";
 import { topLevel } from "./paths";
@@ -73,7 +74,7 @@ function checkAccount(
       return connect(account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      refuse(message`cannot be ${JSON.stringify(account)}: ${error}`);
+      refuse(message`cannot be ${JSON.stringify(shownName(account))}: ${error}`);
     }
   return undefined;
 }
@@ -98,8 +99,9 @@ function checkImportId(
   // In the API ids are numbers, and a program in JavaScript may give one.
   const id = typeof given === "number" ? String(given) : given;
   if (typeof id !== "string" || !isRecordId(id)) {
+    const shown = shownName(typeof id === "string" ? id : JSON.stringify(id));
     refuse(
-      `must be the id of a ${singular}, as a string without spaces, not ${JSON.stringify(id)}; leave it out to create one`,
+      `must be the id of a ${singular}, as a string without spaces, not ${JSON.stringify(shown)}; leave it out to create one`,
     );
     return undefined;
   }

@@ -21,7 +21,7 @@ export interface ProviderArgs {
   apiKey?: Input<string> | undefined;
   /** Further accounts by name, each with its key and, if they differ, its addresses. Secret. */
   accounts?: Input<Readonly<Record<string, Input<AccountSettings>>>> | undefined;
-  /** Whether a create first looks for an equal record and adopts it. If one has the same name (a monitor: and URL) and is not equal, nothing is created. Default: `false`. */
+  /** Whether a create first looks for an equal record and adopts it. If one has the same name (and URL, for a monitor) and is not equal, nothing is created. Default: `false`. */
   adoptExisting?: Input<boolean> | undefined;
   /** Which address and key are those of the stack's account after the server has moved, or the key was replaced: pairs such as `3f9c=81d0`, which the error that asks for it names. */
   sameAccount?: Input<string | Input<string>[]> | undefined;

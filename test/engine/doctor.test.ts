@@ -60,10 +60,8 @@ test("lists everything that a preview would refuse or do, with exit code 2, or t
     expect.stringMatching(/ Monitor wrong \(import 2\): requestHeaders differs from what monitor 2 has/),
   ] as string[]);
   for (const line of [
-    "Monitor right: import record 1, nothing is created",
-    "Domain made: create",
-    "Domain late: import record 1, nothing is created",
-    "Monitor copy: create",
+    "2 to import: Domain late (1), Monitor right (1)",
+    "2 to create: Domain made, Monitor copy",
     "The program declares 12 resources: 2 to create, 2 to import, 6 refused.",
   ])
     expect(outcome.stdout).toContain(`ok       ${line}\n`);
@@ -83,7 +81,7 @@ test("warns of a create that would duplicate a record, with what differs and who
     monitorOf("second", second),
     monitorOf("again", second, { import: "2" }),
     monitorOf("new", { name: "New", alertChannelIds: [1] }),
-    monitorOf("twin", { name: "New", alertChannelIds: [2] }),
+    monitorOf("twin", { name: "New", url: home.url.replace("https", "HTTPS"), alertChannelIds: [2] }),
   ]);
   const without = ["undefined", "null"].map((args) => `new uptime.Monitor("no-${args}", ${args});`);
   const stack = await startStack({ program: [declared, ...without].join("\n") });
@@ -105,7 +103,7 @@ test("warns of a create that would duplicate a record, with what differs and who
   expect(outcome.stdout).toMatch(
     /^warning {2}Monitor second: create, although .*: record 2, which Monitor again has, is equal\.$/m,
   );
-  expect(outcome.stdout).toContain("ok       Monitor new: create\n");
+  expect(outcome.stdout).toContain("ok       2 to create: Monitor new, Monitor twin\n");
   expect(outcome.stdout).toContain(
     "warning  Several new resources have the same name and url: Monitor new, Monitor twin.\n",
   );
@@ -134,7 +132,7 @@ test("names the resource that has a record like a new one, also if state knows i
   for (const line of [
     /warning {2}Monitor again-managed: create, .*: record 1, which Monitor managed has, is equal\.\n/,
     /warning {2}Monitor twice: create, .*: record \d is equal; record \d differs in interval\. To adopt it/,
-    /ok {7}Monitor elsewhere: create\n/,
+    /ok {7}1 to create: Monitor elsewhere\n/,
     /warning {2}Monitor Q &amp; A: create, .*: record \d is equal\. To adopt it/,
     /5 resources: 4 to create\.\n/,
   ])
@@ -211,7 +209,7 @@ test("checks a program in YAML, which needs no other settings if all resources h
   const outcome = await alone();
   expect(outcome.code).toBe(2);
   expect(failedLines(outcome)).toEqual([expect.stringMatching(/Monitor wrong: interval must be one of/)]);
-  expect(outcome.stdout).toContain("ok       Monitor home: import record 1, nothing is created\n");
+  expect(outcome.stdout).toContain("ok       1 to import: Monitor home (1)\n");
   expect(outcome.stdout).toMatch(/warning {2}The provider server is new, so its resources are not compared/);
   expect(outcome.stdout).toContain("1 to create, 1 to import, 1 refused.\n");
   expect(emulator.writes()).toEqual([]);

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
+import ts from "typescript";
 import { parse } from "yaml";
 
 import type { Emulator } from "../../provider/emulator";
@@ -200,6 +201,59 @@ async function startJava(): Promise<{ stack: Stack; addPackage: string }> {
 }
 
 if (isFull) {
+  test("a program in YAML uses a component that is written in TypeScript", async () => {
+    const { emulator, workspace } = await startStack({ language: "yaml" });
+    const folder = join(workspace.project, "watched");
+    const source = `import * as pulumi from "@pulumi/pulumi";
+import { componentProviderHost } from "@pulumi/pulumi/provider/experimental";
+import { Monitor } from "pulumi-uptime/native";
+
+export interface WatchedArgs {
+  url: pulumi.Input<string>;
+}
+
+export class Watched extends pulumi.ComponentResource {
+  public readonly interval: pulumi.Output<number>;
+
+  constructor(name: string, args: WatchedArgs, options?: pulumi.ComponentResourceOptions) {
+    super("watched:index:Watched", name, {}, options);
+    this.interval = new Monitor(name, { name, url: args.url, interval: 60 }, { parent: this }).interval;
+    this.registerOutputs({ interval: this.interval });
+  }
+}
+
+void componentProviderHost({ name: "watched", components: [Watched] });
+`;
+    const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS };
+    lay(folder, {
+      "package.json": { name: "watched", version: "1.0.0", main: "index.js" },
+      // Pulumi reads the component's inputs and outputs from its types.
+      "tsconfig.json": { compilerOptions: { strict: true, skipLibCheck: true } },
+      "index.ts": source,
+      "index.js": ts.transpileModule(source, { compilerOptions }).outputText,
+      // The engine's own way to start the package needs a newer language host than the one in a Go module.
+      "pulumi-resource-watched": `#!/bin/sh\nexec node "\${0%/*}/index.js" "$@"\n`,
+    });
+    await chmod(join(folder, "pulumi-resource-watched"), 0o755);
+    await symlink(join(workspace.project, "node_modules"), join(folder, "node_modules"));
+
+    const programOf = (url: string) =>
+      yamlOf(
+        { shop: { type: "watched:index:Watched", properties: { url } } },
+        { packages: { watched: "./watched" }, outputs: { interval: "${shop.interval}" } },
+      );
+    await workspace.write(programOf("https://shop.example/"));
+    await workspace.up();
+    expect(emulator.monitors.all()).toMatchObject([{ name: "shop", url: "https://shop.example/" }]);
+    expect(await workspace.outputs()).toEqual({ interval: 60 });
+    await workspace.up("--refresh", "--expect-no-changes");
+    await workspace.write(programOf("https://www.shop.example/"));
+    await workspace.up();
+    expect(emulator.monitors.all()).toMatchObject([{ url: "https://www.shop.example/" }]);
+    await workspace.destroy();
+    expect(emulator.monitors.all()).toEqual([]);
+  });
+
   test("a program in Python creates, updates, refreshes and destroys, and the schema's examples can be previewed", async () => {
     const stack = await startPython();
     await liveThrough(

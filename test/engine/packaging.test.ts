@@ -287,6 +287,7 @@ const installs: Install[] = [
   ["yarn", "22", "newest", "TypeScript by ts-node", "one package"],
   ["yarn", "20.18", "lowest", "CommonJS", "one package"],
   ["yarn with Plug'n'Play", "22", "newest", "CommonJS", "one package"],
+  ["yarn with Plug'n'Play", "22", "newest", "TypeScript by ts-node", "one package"],
   ["npm", "22", "newest", "CommonJS", "hoisted workspaces"],
   ["npm", "22", "newest", "CommonJS", "nested workspaces"],
   ["pnpm", "22", "newest", "CommonJS", "nested workspaces"],

@@ -1,5 +1,7 @@
-import { canary } from "../support/canary.cjs";
+import { canary, leaksIn } from "../support/canary.cjs";
 import { sigKey } from "../support/marks";
+import { home } from "../support/monitors";
+import { fullTest } from "../support/size";
 import { imports, namesIn, recordOf, startStack, writesTo } from "../support/stack";
 import type { StateResource } from "../support/workspace";
 
@@ -156,3 +158,50 @@ test("secrets reach the API, and no output and no file", async () => {
   expect((await workspace.pulumi("stack", "export")).output).toContain("requestHeaders");
   expect((await workspace.pulumi("stack", "output", "--json")).output).toContain("[secret]");
 });
+
+// Pulumi reads an import before the program's inputs are known, and then stores what it has read without marks.
+test("a secret URL is adopted by the plugin, and not imported", async () => {
+  const url = `https://example.com/hook?token=${canary("url-token")}`;
+  const program = (option: string) => `
+    const pulumi = require("@pulumi/pulumi");
+    const { Monitor } = require("pulumi-uptime/native");
+    const url = pulumi.secret(${JSON.stringify(url)});
+    exports.url = new Monitor("home", { ...${JSON.stringify(home)}, url }, { ${option} }).url;`;
+  const { emulator, workspace } = await startStack({ program: program('import: "1"') });
+  emulator.dialect = { extraFields: { last_request: `GET ${url}` } };
+  emulator.monitors.add({ ...home, url });
+  const reason = "import of a monitor whose url is a secret is not possible";
+  expect(await workspace.failed("preview")).toContain(reason);
+  const { code, output } = await workspace.run(["up", "--yes"]);
+  expect([code, output]).toEqual([expect.any(Number), expect.stringContaining(reason)]);
+  expect(code).not.toBe(0);
+  expect(await workspace.resources()).toEqual({});
+
+  await workspace.write(program(""));
+  await workspace.setConfig({ "uptime:adoptExisting": "true" });
+  await workspace.up("--diff");
+  const attributes = { last_request: "(the server repeats a secret)" };
+  expect(await workspace.resources()).toMatchObject({
+    home: { id: "1", inputs: { url: encrypted }, outputs: { url: encrypted, attributes } },
+  });
+  expect(writesTo(emulator)).toEqual([]);
+});
+
+// Under `test:full` every workspace looks through its logs, for what holds here.
+fullTest(
+  "a log that Pulumi keeps has no key from the environment, and other secrets only if it is decrypted",
+  async () => {
+    const program = `
+    const { Monitor } = require("pulumi-uptime/native");
+    new Monitor("home", { ...${JSON.stringify(home)}, requestAuthPassword: "${canary("kept-password")}" });`;
+    const { emulator, workspace } = await startStack({ program });
+    await workspace.up();
+    const [log, ...others] = await workspace.keptLogs();
+    expect(others).toEqual([]);
+    expect(leaksIn(log?.raw ?? "")).toEqual([]);
+    expect(log?.text).toContain("Provider");
+    // docs/security.md says so.
+    expect(leaksIn(log?.text ?? "")).toEqual(["kept-password"]);
+    expect(log?.text).not.toContain(emulator.apiKey);
+  },
+);

@@ -1,12 +1,14 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-
 import { home } from "../support/monitors";
-import { fullTest } from "../support/size";
+import { startProgram } from "../support/processes";
+import { Screen } from "../support/screen";
 import { startStack, type Stack } from "../support/stack";
 
-/** A stack of some monitors. The server holds creates and imports back for eleven seconds. */
-async function startWaiting(module: string, names: readonly string[], options: object = {}): Promise<Stack> {
+/** A stack of some monitors. After some creates, the server holds further ones and imports back for eleven seconds. */
+async function startWaiting(
+  module: string,
+  names: readonly string[],
+  { options = {}, creates = 0 }: { options?: object; creates?: number } = {},
+): Promise<Stack> {
   const monitors = names.map(
     (name) => `new Monitor("${name}", ${JSON.stringify({ ...home, name })}, ${JSON.stringify(options)});`,
   );
@@ -17,6 +19,7 @@ async function startWaiting(module: string, names: readonly string[], options: o
   let end = Infinity;
   emulator.fault = ({ method, path }) => {
     if (method !== "POST" && !/\d$/.test(path)) return undefined;
+    if (emulator.monitors.size < creates) return undefined;
     end = Math.min(end, Date.now() + 11_000);
     if (Date.now() >= end) return undefined;
     return { kind: "answer", effect: false, status: 429, headers: { "retry-after": "11" } };
@@ -26,37 +29,59 @@ async function startWaiting(module: string, names: readonly string[], options: o
 
 // The waits are long, so all run at the same time.
 test("a long wait for a rate limit is shown while it lasts, not at the end, and not by `preview --json`", async () => {
-  const up = async (module: string, ...places: string[]): Promise<void> => {
+  const up = async (module: string): Promise<void> => {
     const { workspace } = await startWaiting(module, ["home", "shop"]);
     const { output } = await workspace.up();
-    for (const place of places)
-      expect(output).toMatch(new RegExp(`${place} \\(\\d+s\\) rate limit: 1\\d s, 1 of 3 done$`, "m"));
+    for (const name of ["home", "shop"])
+      expect(output).toMatch(
+        new RegExp(`Monitor ${name} creating \\(\\d+s\\) rate limit: 1\\d s, 1 of 3 done$`, "m"),
+      );
     expect(output).not.toContain("Diagnostics:");
   };
   const preview = async (): Promise<void> => {
-    const { emulator, workspace } = await startWaiting("pulumi-uptime", ["home"], { import: "1" });
+    const { emulator, workspace } = await startWaiting("pulumi-uptime", ["home"], {
+      options: { import: "1" },
+    });
     emulator.monitors.add({ ...home, name: "home" });
     const { stdout } = await workspace.preview("--json");
     expect(emulator.requests.map(({ status }) => status)).toContain(429);
     expect(JSON.parse(stdout)).toMatchObject({ steps: expect.any(Array) as unknown });
     expect(stdout).not.toContain("rate limit");
   };
-  await Promise.all([
-    up("pulumi-uptime", "Stack workspace-test creating"),
-    // The plugin knows the URNs, and the stack's row may have scrolled off.
-    up("pulumi-uptime/native", "Monitor home creating", "Monitor shop creating"),
-    preview(),
-  ]);
+  await Promise.all([up("pulumi-uptime"), up("pulumi-uptime/native"), preview()]);
 });
 
-// `script` gives the command a terminal.
-fullTest("on a terminal, a wait is shown in the resource's row, and not at the end", async () => {
-  const { workspace } = await startWaiting("pulumi-uptime/native", ["home"]);
-  const command = "pulumi up --yes --skip-preview --color never";
-  const { stdout } = await promisify(execFile)("script", ["-qec", command, "/dev/null"], {
-    cwd: workspace.project,
-    env: { ...workspace.env, COLUMNS: "200" },
+describe("in a terminal of 40 rows and 100 columns, 50 monitors wait in rows that a person sees", () => {
+  /** The screens of an `up`, or as many as show a wait. */
+  const screensWithWait = async (module: string): Promise<string[]> => {
+    const names = Array.from({ length: 50 }, (_, index) => `monitor-${index + 10}`);
+    const { workspace } = await startWaiting(module, names, { creates: 40 });
+    // `script` gives the command a terminal.
+    const command = "stty rows 40 cols 100; pulumi up --yes --skip-preview --color never";
+    const { child, done } = startProgram("script", ["-qec", command, "/dev/null"], {
+      cwd: workspace.project,
+      env: workspace.env,
+    });
+    const screen = new Screen(40);
+    const screens: string[] = [];
+    child.stdout?.on("data", (output: string) => {
+      screen.print(output);
+      if (screen.text.includes("rate limit")) screens.push(screen.text);
+    });
+    const { stdout } = await done;
+    expect(stdout).not.toContain("Diagnostics:");
+    expect(stdout).toContain("+ 51 created");
+    return screens;
+  };
+
+  // The waits are long, so both run at the same time.
+  const fronts = ["pulumi-uptime", "pulumi-uptime/native"];
+  let screens: string[][];
+  beforeAll(async () => {
+    screens = await Promise.all(fronts.map(screensWithWait));
   });
-  expect(stdout).toContain("rate limit: 1");
-  expect(stdout).not.toContain("Diagnostics:");
+  test.each(fronts)("%s", (module) => {
+    const [shown] = screens[fronts.indexOf(module)] ?? [];
+    expect(shown).toMatch(/Monitor +monitor-\d\d +creating \(\d+s\)\.* +rate limit: 1\d s,/);
+  });
 });

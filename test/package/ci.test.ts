@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
@@ -447,6 +448,29 @@ describe("what the workflows for GitHub may do", () => {
       if (run.includes("pulumi up")) expect(run.trim().split("\n").at(-1)).toMatch(/^exec pulumi up /);
     }
   });
+});
+
+test("what Pulumi has printed is no command of GitHub's runner, and the runner listens again after it", () => {
+  const steps = gitHubWorkflow("preview").jobs.preview?.steps ?? [];
+  const run = steps.find((step) => step.run?.includes("cat preview.log"))?.run ?? "";
+  const printing = /^ *token=.*\n *echo "::stop-commands.*\n *cat preview\.log\n.*$/m.exec(run)?.[0] ?? "";
+  const cwd = newFolder();
+  // The last line may have no end.
+  writeFileSync(join(cwd, "preview.log"), "::error::first\n::add-mask::last");
+  const output = execFileSync("bash", ["-ec", printing], { cwd, encoding: "utf8" });
+  const [stop = "", ...lines] = output.trimEnd().split("\n");
+  const token = /^::stop-commands::([0-9a-f-]{36})$/.exec(stop)?.[1] ?? "";
+  expect(lines).toEqual(["::error::first", "::add-mask::last", `::${token}::`]);
+});
+
+test("what the recipes refer to is in their page", () => {
+  const read = (name: string) => readFileSync(join(__dirname, "../../examples/ci", name), "utf8");
+  const recipes = ["preview", "apply", "drift"].map((name) => read(`github/${name}.yml`));
+  const named = [...recipes, read("gitlab/gitlab-ci.yml")].flatMap((text) => [
+    ...text.matchAll(/see "(.+)" in the page/g),
+  ]);
+  expect(named.length).toBeGreaterThan(2);
+  for (const [, heading = ""] of named) expect(read("README.md")).toMatch(new RegExp(`^#+ ${heading}$`, "m"));
 });
 
 test("the pipeline for GitLab runs the same commands, and waits for an approval only to apply", () => {

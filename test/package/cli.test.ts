@@ -90,6 +90,7 @@ describe("init", () => {
     for (const file of ["package.json", "dist/provider/cli/main.js"])
       expect(packed).toContain(`package/${file}\n`);
     expect(stdout).toContain("  cd 'my site'\\''s checks'\n  npm install\n");
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
     expect(stdout).toContain(
       "  pulumi config set --secret uptime:apiKey\n  npx --no pulumi-uptime doctor\n  pulumi preview\n  pulumi up\n",
     );

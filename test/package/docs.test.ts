@@ -4,15 +4,33 @@ import { join } from "node:path";
 import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
+import { newFolder } from "../support/folder";
 
 const root = join(__dirname, "..", "..");
 const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
 const read = (...path: string[]): string => readFileSync(join(root, ...path), "utf8");
 
-test("the API's reference can be built, without broken names", async () => {
+test("the site can be built, and each of its links leads somewhere", async () => {
   const { buildSite } = await import("../../tools/site.mjs");
+  const site = newFolder();
   // TypeDoc's warnings are errors.
-  buildSite();
+  buildSite(site);
+  const readPage = (...path: string[]): string => readFileSync(join(site, ...path), "utf8");
+  const { repository } = JSON.parse(read("package.json")) as { repository: { url: string } };
+  // As long as package.json does not say who has the repository, it has no public address.
+  if (repository.url.includes("/OWNER/"))
+    for (const page of [
+      "index.html",
+      ...pages.map((name) => `docs/${name.replace(".md", ".html").toLowerCase()}`),
+    ])
+      expect([
+        page,
+        /href="https:\/\/(github\.com\/OWNER|www\.npmjs\.com)[^"]*/.exec(readPage(page)),
+      ]).toEqual([page, null]);
+  expect(readPage("index.html")).toContain("<h1>pulumi-uptime</h1>");
+  const overview = readPage("docs", "_index.html");
+  expect(overview).toMatch(/<h1[^>]*>Overview of the provider plugin</);
+  expect(overview).not.toContain("choosable");
 });
 
 test("the page of a third resource is written from its definition alone", async () => {

@@ -43,13 +43,14 @@ test("lists the channels that monitors use, with their names if records show the
     alert_channel_ids,
   });
   for (const ids of [[7], [7, 8], [9, 7]]) emulator.monitors.add(site("shop", ids));
+  emulator.monitors.edit(4, { url: "HTTPS://Shop.example" });
   const { code, stdout } = await doctor();
   expect(code).toBe(0);
   expect(stdout).toContain(
     "ok       monitors: the alertChannelIds in use: 7 (3 monitors), 8 (1 monitor), 9 (1 monitor)\n",
   );
   expect(stdout).toContain(
-    'warning  monitors: records with the same name and url: 2, 3, 4 ("shop","https://shop.example/")\n',
+    'warning  monitors: records with the same name and url: 2, 3, 4 ("shop", "HTTPS://Shop.example")\n',
   );
   emulator.fault = ({ path }) => {
     const record = {

@@ -178,7 +178,9 @@ describe("the workflows", () => {
     for (const line of text.match(/^.*\buses:.*$/gm) ?? [])
       expect(line).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     for (const { run = "" } of stepsOf(name))
-      expect(run).not.toMatch(/npm (install|exec)|npx|curl|wget|pipx|pip\W+install (?!--require-hashes)/);
+      expect(run).not.toMatch(
+        /npm (install|exec)|npx|curl|wget|go (run|install|get)|pipx|pip\W+install (?!--require-hashes)/,
+      );
   });
 
   test("publish.yml gives its permissions only to a job that runs nothing of the repository", () => {

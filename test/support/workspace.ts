@@ -8,6 +8,7 @@ import { leaksIn } from "./canary.cjs";
 import { lay } from "./installs";
 import { endAll, processesWith, startProgram } from "./processes";
 import type { Process, Result, StartOptions, Started } from "./processes";
+import { isFull } from "./size";
 
 const repository = join(__dirname, "..", "..");
 
@@ -108,6 +109,8 @@ afterEach(() => Promise.all(workspaces.splice(0).map((workspace) => workspace.di
 export class Workspace {
   readonly project: string;
   readonly stack = "test";
+  /** The programs, and the values of settings: Pulumi knows what is in them. */
+  private given = "";
 
   private constructor(
     private readonly folder: string,
@@ -140,6 +143,7 @@ export class Workspace {
   /** Replaces the program. */
   async write(program: string): Promise<void> {
     const text = this.language === "yaml" ? `${projectOf("yaml")}${program}` : program;
+    this.given += text;
     const main = join(this.project, languages[this.language].main);
     await fs.mkdir(dirname(main), { recursive: true });
     await fs.writeFile(main, text);
@@ -153,6 +157,7 @@ export class Workspace {
 
   /** What is not secret is written into the stack's file, because asking the CLI takes a while. */
   async setConfig(config: Config): Promise<void> {
+    this.given += JSON.stringify(Object.values(config));
     const secrets: string[] = [];
     const settings = parse(await fs.readFile(this.settingsFile, "utf8")) as { config?: Config };
     for (const [key, value] of Object.entries(config))
@@ -262,9 +267,31 @@ export class Workspace {
     // A CLI that was killed leaves the hosts of providers that it had started, and not yet asked for anything.
     endAll(this.processes());
     const leaks = leaksIn(await this.backendText());
+    const kept = isFull ? await this.keptLogs() : [];
     await fs.rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
     if (leaks.length > 0)
       throw new Error(`Secrets are in the state, its history or backups: ${leaks.join(", ")}.`);
+    if (kept.some(({ raw }) => leaksIn(raw).length > 0)) throw new Error("A kept log has secrets.");
+    // Decrypted, they have the secrets of resources and of the configuration, which the engine itself writes.
+    const keys = Object.entries(this.env).flatMap(([name, value]) =>
+      name.startsWith("UPTIME_API_KEY") && !this.given.includes(value) ? value : [],
+    );
+    if (kept.some(({ text }) => keys.some((key) => text.includes(key))))
+      throw new Error("A kept log has the API key of the environment.");
+  }
+
+  /** The logs that Pulumi keeps of each command: as they are on disk, and decrypted. */
+  async keptLogs(): Promise<{ raw: string; text: string }[]> {
+    const folder = join(this.env.PULUMI_HOME ?? "", "logs");
+    const names = await fs.readdir(folder).catch(() => []);
+    return Promise.all(
+      names.map(async (name) => {
+        const file = join(folder, name);
+        const env = this.env;
+        const { done } = startProgram("pulumi", ["logs", "decrypt", file], { cwd: this.folder, env });
+        return { raw: await fs.readFile(file, "latin1"), text: (await done).stdout };
+      }),
+    );
   }
 
   /** After `kill -9`: Pulumi's local backend writes these files in place, so they may be empty, and then no state is read. */

@@ -141,6 +141,17 @@ test("a secret is refused without its value", async () => {
   expect(JSON.stringify([problems, text])).not.toContain("canary");
 });
 
+test("a key in the place of an account or of an import's id is not repeated", async () => {
+  const key = "canary-key-of-the-account";
+  const news = { ...valid, account: key, importId: `${key} `, __options: { owner: "home" } };
+  const { problems } = await check(monitors, {}, news);
+  expect(problems.map(({ property }) => property)).toEqual(["account", "import"]);
+  for (const { reason } of problems) {
+    expect(reason).toContain('"[not shown]"');
+    expect(reason).not.toContain("canary");
+  }
+});
+
 test.each(Object.keys(monitor.fields))(
   "%s may be unknown in a preview, and shows as a change",
   async (property) => {

@@ -21,11 +21,11 @@ const commands = [
   "##vso[task.setvariable variable=a]b",
   "##teamcity[buildStatus]",
 ];
-const lines = ["::error::x", "  ::add-mask::y", "\t::stop-commands::z"];
+const lines = ["::error::x", "  ::add-mask::y", "\t::stop-commands::z", "\u0085 ::warning::v"];
 
 /** Whether a runner would find a command in a log. */
 const hasCommand = (log: string): boolean =>
-  /##\w*\[/.test(log) || log.split(/\r\n|[\n\r]/).some((line) => line.trimStart().startsWith("::"));
+  /##\w*\[/.test(log) || log.split(/\r\n|[\n\r]/).some((line) => /^[\s\u0085]*::/.test(line));
 
 test("the commands of this test are commands, and ordinary text is none", () => {
   for (const one of [...commands, ...lines]) expect(hasCommand(one)).toBe(true);

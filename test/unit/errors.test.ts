@@ -214,6 +214,14 @@ const cases: Record<string, () => Promise<unknown>> = {
     return importing("1");
   },
   "An import names no record": () => importing("1"),
+  "An import of a secret": async () => {
+    const id = String(emulator.monitors.add(home).id);
+    const { monitor } = new Program("plugin").providers;
+    return monitor.import?.("urn:pulumi:test::shop::uptime:index:Monitor::home", id, {
+      ...home,
+      url: secret(home.url),
+    });
+  },
   "An import names a record that another resource has": later((one) =>
     one.beside({ name: "copy" }).preview({ ...home, importId: "1" }),
   ),
@@ -279,6 +287,7 @@ const refusals: Record<string, Inputs> = {
   "A boolean is a string": { pause: "yes" },
   "There is no text to look for": { alertCondition: "url_text" },
   "A date does not exist": { maintenanceStartAt: "2030-02-30T22:00:00" },
+  "A date has another form": { maintenanceStartAt: "2030-01-31 22:00" },
   "The end is before the start": {
     maintenanceStartAt: "2030-01-31T22:00:00",
     maintenanceEndAt: "2030-01-31T21:00:00",

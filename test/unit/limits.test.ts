@@ -175,17 +175,17 @@ describe("in a minute", () => {
       ]);
     });
 
-    test("on several of the resources that wait, the last ones", async () => {
+    test("on several of the resources that wait, those whose requests are the youngest", async () => {
       const { clock, lines, limiter } = shownBy(1);
-      const urns = ["first", "second", "third", "fourth", "fourth"];
-      const send = (index: number): Promise<unknown> => {
-        const operation = new Operation({ clock }, { urn: urns[index] });
-        return limiter.run(read(clock, operation), answered(200));
+      // One that was refused is queued again behind younger ones.
+      const ages = { sent: 5, third: 2, fourth: 1, second: 3, first: 4 };
+      const send = ([urn, age]: [string, number]): Promise<unknown> => {
+        const pending = read(clock, new Operation({ clock }, { urn }));
+        return limiter.run({ ...pending, since: clock.now() - age }, answered(200));
       };
-      await clock.until(all(urns.length, send));
-      expect(lines.slice(0, 3)).toEqual(
-        ["second", "third", "fourth"].map((urn) => [1, "rate limit: 59 s, 1 of 5 done", urn]),
-      );
+      await clock.until(Promise.all(Object.entries(ages).map(send)));
+      const shown = lines.slice(0, 3).map(([, , urn]) => urn);
+      expect(shown).toEqual(["second", "third", "fourth"]);
     });
 
     test.each([

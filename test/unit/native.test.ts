@@ -465,4 +465,6 @@ test("a record that state does not have is named by its id or by ACCOUNT/ID, and
   expect(parseGivenId("eu.west/42")).toEqual({ account: "eu.west", id: "42" });
   for (const wrong of ["../domains/1", "/1", "eu/", "..", "", "1 2", "eu/domains/1"])
     expect(() => parseGivenId(wrong)).toThrow(/is not an id: name a record by its id in the API, such as 42/);
+  // A key in its place is not repeated.
+  expect(() => parseGivenId("canary-key-of-the-account/4 2")).toThrow('"[not shown]/4 2" is not an id');
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 
 import { message, quote, UptimeError } from "../../provider/api/errors";
 import { excerpt, shorten } from "../../provider/common/text";
+import { withMarked } from "../../provider/definitions/keys";
 import { monitor } from "../../provider/definitions/monitor";
 import { Redactor } from "../../provider/engine/redactor";
 import { anyCharacter } from "../support/arbitraries";
@@ -63,6 +64,7 @@ test("a secret that ends in a letter with two lower-case forms is found in a lon
 
 describe("a secret header", () => {
   const pair = Buffer.from("probe-user:p@ss:word").toString("base64");
+  const otherPair = Buffer.from("other-user:0ther:word").toString("base64");
   const headers = [
     "Token abc123def456",
     "ApiKey=0123456789",
@@ -70,6 +72,8 @@ describe("a secret header", () => {
     'Digest username="monitor9000"',
     `Basic ${pair}`,
     "Bearer short",
+    "key-id-1:s3cretpart|third-part",
+    otherPair,
   ];
   const properties = { requestHeaders: headers.map((value) => ({ key: "X-Any", value })) };
   const redactor = Redactor.forResource([], monitor, properties);
@@ -82,6 +86,10 @@ describe("a secret header", () => {
     ["the user of a Basic pair", "probe-user"],
     ["the password of a Basic pair", "p@ss:word"],
     ["a pair without its scheme", pair],
+    ["what follows a colon", "s3cretpart"],
+    ["what follows a bar", "third-part"],
+    ["the user of a pair without a scheme", "other-user"],
+    ["the password of a pair without a scheme", "0ther:word"],
     ["a short token without its scheme", "short"],
   ])("is found by %s", (_, part) => {
     const text = `Answered 403 to ${part}.`;
@@ -91,6 +99,27 @@ describe("a secret header", () => {
 
   test("is not found by a part of fewer than eight characters", () => {
     expect(redactor.message([quote("The theme is dark.")])).toBe("The theme is dark.");
+  });
+});
+
+describe("a secret URL", () => {
+  const url = "https://me@hooks.example.com/services/T0123456789ABCDEF/x?team=7#top";
+  const definition = withMarked(monitor, ["url"]);
+  const redactor = Redactor.forResource([], definition, { url });
+
+  test.each([
+    ["itself", url],
+    ["itself without its user", url.replace("me@", "")],
+    ["itself without its fragment", url.replace("#top", "")],
+    ["itself without both", "https://hooks.example.com/services/T0123456789ABCDEF/x?team=7"],
+    ["its path", "/services/T0123456789ABCDEF/x"],
+    ["a long step of its path", "T0123456789ABCDEF"],
+  ])("is found by %s", (_, text) => {
+    expect(redactor.attributes(definition, { text })).toEqual({ text: notice });
+  });
+
+  test.each(["services are up", "hooks.example.com", "team 7"])("is not found by %j", (text) => {
+    expect(redactor.attributes(definition, { text })).toEqual({ text });
   });
 });
 

@@ -1,8 +1,16 @@
+import { join } from "node:path";
+
 import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor, type MonitorArgs } from "../../provider";
+import { UptimeError } from "../../provider/api/errors";
+import { monitor } from "../../provider/definitions/monitor";
+import { newFront } from "../../provider/engine/new-front";
+import { FrontSession } from "../../provider/engine/front";
+import { decodeDeclaration } from "../../provider/engine/request";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
 import { canary } from "../support/canary.cjs";
+import { newFolder } from "../support/folder";
 import { secret } from "../support/marks";
 import { startMocks, settled } from "../support/mocks";
 import { home } from "../support/monitors";
@@ -51,6 +59,18 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     expect(emulator.monitors.all()).toEqual([]);
   });
 
+  test("is in no attribute after the run that marks it, which changes nothing else", async () => {
+    emulator.dialect = { extraFields };
+    const one = new Program(front, settings).resource();
+    const alertChannelIds = [4711];
+    await one.up({ ...declared, url, alertChannelIds });
+    expect(one.state?.outputs.attributes).toMatchObject(extraFields);
+    const marked = { ...declared, alertChannelIds: secret(alertChannelIds) };
+    expect(await one.up(marked)).toBe("update");
+    expect(one.state?.outputs.attributes).toMatchObject(cleaned);
+    expect(await one.up(marked)).toBe("same");
+  });
+
   test("is in no attribute if the operation failed half-way", async () => {
     emulator.dialect = { extraFields, notStored: ["alert_text_lookup"] };
     const one = new Program(front, settings).resource();
@@ -67,7 +87,11 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     ["a list", { alertChannelIds: secret([token]) }, "alertChannelIds[0] must be an id"],
     ["no list", { alertChannelIds: secret(token) }, "alertChannelIds must be a list of ids"],
     ["a type", { pause: secret(token) }, "pause must be true or false"],
-    ["a date", { maintenanceStartAt: secret(token) }, "maintenanceStartAt must be a date that exists"],
+    [
+      "a date",
+      { maintenanceStartAt: secret(token) },
+      "maintenanceStartAt must be in the form YYYY-MM-DDTHH:MM:SS",
+    ],
     [
       "a pair of dates",
       { maintenanceStartAt: secret("2031-02-03T04:05:06"), maintenanceEndAt: "2030-12-31T23:59:59" },
@@ -90,7 +114,11 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
         ? monitor.import(urn, id, declared)
         : program.resource().up({ ...declared, importId: id }),
     );
-    expect(failure).toContain("url differs from what monitor 1 has (both are secret, so neither is shown)");
+    expect(failure).toContain(
+      monitor.import
+        ? "import of a monitor whose url is a secret is not possible"
+        : "url differs from what monitor 1 has (both are secret, so neither is shown)",
+    );
     expect(failure).not.toContain(token);
   });
 
@@ -139,6 +167,22 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     await one.up({ ...home, interval: secret(60), requestMethod: secret("GET"), cacheBuster: secret(true) });
     expect(one.state?.outputs.attributes).toMatchObject({ note: "60 is fine", method: "GET" });
   });
+});
+
+test("what doctor's preview goes on with after a check that failed is marked", async () => {
+  const context = {
+    definition: monitor,
+    session: new FrontSession(),
+    settingsOf: () => {
+      throw new UptimeError("The provider's settings cannot be used.");
+    },
+    print: () => undefined,
+  };
+  const front = newFront(context, { PULUMI_UPTIME_COLLECT: join(newFolder(), "refusals") });
+  const news = { ...home, requestAuthPassword: "p", __options: { secrets: ["url"] } };
+  const declaration = decodeDeclaration(monitor, {}, news);
+  const { inputs } = await front.check({ declaration, name: undefined, news });
+  expect(inputs).toMatchObject({ url: secret(home.url), requestAuthPassword: secret("p"), name: home.name });
 });
 
 describe("a lookup by a secret", () => {

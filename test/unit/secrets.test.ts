@@ -284,7 +284,17 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
       return isList(request) && lists() > 1 ? listed(key) : shown(request);
     };
     await failureOf(one.up(home));
-    expect(lines.join()).toContain("GET /api/v1/monitors/[key] ");
+    expect(lines.join()).toContain("GET /api/v1/monitors/[id] ");
     expect(lines.join()).not.toContain(key);
+  });
+
+  test("are not in the log if they are a part of an id", async () => {
+    const lines: string[] = [];
+    const print = (line: string): void => void lines.push(line);
+    const one = new Program(front, { ...settings, "uptime:logLevel": "debug" }, { print }).resource();
+    emulator.fault = (request) => (request.method === "POST" ? answer(201, { id: `1-${token}` }) : undefined);
+    await failureOf(one.up(declared));
+    expect(lines.join()).toMatch(/GET .*\[id\] 404/);
+    expect(lines.join()).not.toContain(token);
   });
 });

@@ -1,5 +1,7 @@
 import { settingNames } from "../../provider/definitions/settings";
-import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
+import { keyFingerprintOf, problemsOfSettings, readSettings } from "../../provider/api/settings";
+import { shownName } from "../../provider/common/text";
+import { unknownSettings } from "../../provider/definitions/setting-warnings";
 
 const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };
 
@@ -239,6 +241,43 @@ describe("an account", () => {
     const attempt = (): unknown => readAccount(withAccounts(accounts), account);
     expect(attempt).toThrow(message);
     expect(attempt).not.toThrow(/canary/);
+  });
+
+  // As a key is: long, or with more digits than a name has.
+  test.each(["canary-key-of-the-account", "canary12345", "u1234567-canary"])(
+    "named %s is not named",
+    (key) => {
+      expect(shownName(key)).toBe("[not shown]");
+      const accounts = [{}, { apiKey: "k", baseUrl: "canary" }, { apiKey: "two words" }, { baseUrl: 5 }];
+      const refusals = [
+        attempted(() => readAccount(complete, key)),
+        attempted(() => readAccount(withAccounts({ eu: { apiKey: "k" } }), key)),
+        attempted(() => readAccount(withAccounts({ [key]: {} }), "eu")),
+        ...accounts.flatMap((account) => {
+          const config: Record<string, string> = withAccounts({ [key]: account });
+          const problems = problemsOfSettings({ get: (name) => config[name] }, {}).map(
+            ({ reason }) => reason,
+          );
+          return [attempted(() => readAccount(config, key)), ...problems];
+        }),
+        attempted(() =>
+          readAccount(withAccounts({ [key]: {}, [key.toUpperCase()]: {} }), key, {
+            [`UPTIME_API_KEY_${key.toUpperCase().replaceAll("-", "_")}`]: "k",
+          }),
+        ),
+        ...unknownSettings([`uptime:${key}`], "shop", "uptime:"),
+      ];
+      expect(refusals).toHaveLength(12);
+      for (const refusal of refusals) expect(refusal).not.toMatch(/canary|undefined/i);
+      expect(refusals.slice(1, 3)).toEqual([
+        'uptime:accounts has no account "[not shown]"; it has eu.',
+        'uptime:accounts has no account "eu"; it has [not shown].',
+      ]);
+    },
+  );
+
+  test.each(["eu", "eu-1", "EU_2", "customer.production", "2024", " eu"])("named %j is", (name) => {
+    expect(shownName(name)).toBe(name);
   });
 
   test("is refused if no accounts are set, or if two would read their keys from one variable", () => {

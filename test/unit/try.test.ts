@@ -395,7 +395,14 @@ describe("link-local addresses", () => {
     ["[fe80::1]", true],
     ["::ffff:169.254.169.254", true],
     ["64:ff9b::169.254.169.254", true],
+    ["fd00:ec2::254", true],
+    ["fd20:ce::254", true],
+    ["100.100.100.200", true],
+    ["::ffff:100.100.100.200", true],
+    ["64:ff9b::100.100.100.200", true],
     ["169.253.0.1", false],
+    ["100.100.100.201", false],
+    ["fd00:ec3::254", false],
     ["127.0.0.1", false],
     ["::1", false],
     ["169.254.example", false],
@@ -556,7 +563,10 @@ describe("which monitors", () => {
   test("errors have exit code 1: of the API, of a file, of arguments", async () => {
     const other = { url: emulator.url, apiKey: "another" };
     expect(await cli(other, folder, ["try", "--all"])).toMatchObject({ code: 1, stdout: "" });
-    expect(await cli(emulator, folder, ["try", "--state", "none.json"])).toMatchObject({ code: 1 });
+    expect(await cli(emulator, folder, ["try", "--state", "none.json"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^There is no file \/.*\/none\.json\.\n$/m) as string,
+    });
     expect(await cli(emulator, folder, ["try", "--all", "--state"])).toMatchObject({ code: 1 });
     expect(await cli(emulator, folder, ["try", "--account", "eu"])).toMatchObject({
       code: 1,

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import ts from "typescript";
-import { Application, Converter, KindRouter } from "typedoc";
+import { Application, Converter, KindRouter, PageEvent } from "typedoc";
 import { readManifest, root } from "../shared.mjs";
-import { addressOf } from "../package.mjs";
+import { addressOf, hasPublicAddress } from "../package.mjs";
 
 /** The lists of pages under "Documentation" in the README: the heading of each, and the files that it links. */
 function pageGroups() {
@@ -19,9 +19,10 @@ function pageGroups() {
   return groups;
 }
 
-/** The links in the header of each page, from `repository` in package.json. */
-function headerLinks() {
+/** The pages of the package on other sites; undefined as long as package.json does not say who has the repository. */
+function publicPages() {
   const manifest = readManifest();
+  if (!hasPublicAddress(manifest)) return undefined;
   const address = addressOf(manifest);
   return {
     Repository: address,
@@ -41,7 +42,7 @@ export function load(app) {
       "projectDocuments",
       files.map((file) => join(root, file)),
     );
-    app.options.setValue("navigationLinks", headerLinks());
+    app.options.setValue("navigationLinks", publicPages() ?? {});
     app.options.setValue("groupOrder", [...groups.map(({ title }) => title), "*"]);
   });
 
@@ -63,6 +64,13 @@ export function load(app) {
     // The page has the project's name as its title already.
     const [first] = project.readme ?? [];
     if (first) first.text = first.text.replace(/^# .*\n/, "");
+  });
+  app.renderer.on(PageEvent.END, (page) => {
+    // Pages that Pulumi's registry shows too have commands for it.
+    page.contents = page.contents.replace(/<p>\{\{.*?\}\}<\/p>\n/g, "");
+    if (publicPages()) return;
+    const deadLink = /<a href="https:\/\/(?:github\.com\/OWNER|www\.npmjs\.com)\/[^>]*>(.*?)<\/a>/gs;
+    page.contents = page.contents.replace(deadLink, "$1");
   });
   app.renderer.defineRouter(
     "pages",

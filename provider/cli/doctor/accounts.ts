@@ -20,7 +20,7 @@ import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
 
-/** A record with the name (a monitor: and URL) that a new resource declares. */
+/** A record with the name (and URL, for a monitor) that a new resource declares. */
 export interface SimilarRecord {
   readonly id: string;
   /** The properties that differ from what is declared. */

@@ -65,7 +65,7 @@ With --program, \`pulumi preview\` runs the program, in whatever language it is,
 with the settings of its stack. Pulumi reports only one of the resources that
 are refused. This lists all of them, and what \`pulumi up\` would do: which
 creates have a record like them already, which are equal, and which monitors
-have no alert channels. Nothing is changed.
+have no alert channels. Nothing is changed. --json names every resource.
 
 Examples:
   pulumi-uptime doctor

@@ -1,6 +1,6 @@
 import { groupBy, isEmpty } from "../../common/values";
 import type { Definition } from "../../definitions/field";
-import { identityKeys } from "../../definitions/keys";
+import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/request";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
 import type { PlannedChange } from "../shared/planned-changes";
@@ -12,7 +12,7 @@ import type { Accounts, SimilarRecord } from "./accounts";
 interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   /** The id of the record that an import takes. */
   readonly record: string | undefined;
-  /** The records with the same name (a monitor: and URL), if the resource is to be created: it would be another one. */
+  /** The records with the same name (and URL, for a monitor), if the resource is to be created: it would be another one. */
   readonly namesakes: readonly SimilarRecord[];
 }
 
@@ -80,9 +80,10 @@ function twinsAmong(creates: readonly PlannedStep[]): Twins[] {
     const wanted = declaredIn(step, definition);
     if (!wanted) return [];
     const { provider, inputs = {} } = step.newState ?? {};
-    const keys = identityKeys(definition);
-    const identity = [definition.plural, provider, inputs.account, keys.map((key) => wanted.get(key))];
-    return [{ title, same: keys.join(" and "), identity: JSON.stringify(identity) }];
+    const same = identityKeys(definition).join(" and ");
+    const known = comparableIdentity(definition, wanted);
+    const identity = [definition.plural, provider, inputs.account, known];
+    return [{ title, same, identity: JSON.stringify(identity) }];
   });
   const groups = [...groupBy(identified, ({ identity }) => identity).values()];
   return groups.flatMap((group) => {

@@ -3,7 +3,7 @@ import { Operation } from "../../api/operation";
 import { counted } from "../../common/text";
 import { groupBy, isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
-import { identityKeys } from "../../definitions/keys";
+import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import { readSample } from "../../lifecycle/complete-records";
 import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
@@ -77,14 +77,15 @@ function usedIds(definition: Definition, listed: readonly ApiRecord[]): { key: s
 function twinsAmong(definition: Definition, listed: readonly ApiRecord[]): string[] {
   const keys = identityKeys(definition);
   const identified = listed.flatMap((record) => {
-    const shown = readableValues(definition, record);
-    const values = keys.map((key) => shown.get(key));
-    return values.includes(undefined) ? [] : [{ id: record.id, identity: JSON.stringify(values) }];
+    const values = readableValues(definition, record);
+    const identity = comparableIdentity(definition, values);
+    const shown = keys.map((key) => JSON.stringify(values.get(key))).join(", ");
+    return identity === undefined ? [] : [{ id: record.id, identity, shown }];
   });
-  const groups = [...groupBy(identified, ({ identity }) => identity)];
-  const lists = groups.flatMap(([identity, records]) => {
+  const groups = [...groupBy(identified, ({ identity }) => identity).values()];
+  const lists = groups.flatMap((records) => {
     const ids = records.map(({ id }) => id).sort(compareIds);
-    return ids.length > 1 ? [`${ids.join(", ")} (${identity.slice(1, -1)})`] : [];
+    return ids.length > 1 ? [`${ids.join(", ")} (${records[0]?.shown ?? ""})`] : [];
   });
   if (lists.length === 0) return [];
   return [`records with the same ${keys.join(" and ")}: ${listOf(lists)}`];

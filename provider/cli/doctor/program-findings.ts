@@ -3,12 +3,13 @@ import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countsOf, countTexts } from "../shared/planned-changes";
 import { firstWords, listOf } from "../shared/quoting";
 import type { SimilarRecord } from "./accounts";
+import type { Plan } from "./plan";
 import type { ProgramReport } from "./program";
 
 /** The code of findings about resources that a preview would refuse. */
 export const refusedCode = "program-refused";
 
-/** The findings of a preview: one for each planned resource, and one for each reason to refuse one. */
+/** The findings of a preview: one for each warning and each reason to refuse a resource, and one for all other creates, updates and so on. */
 export function programFindings({
   resources,
   planned,
@@ -23,11 +24,9 @@ export function programFindings({
     ...(refused.length > 0 ? [`${refused.length} refused`] : []),
   ].join(", ");
   return [
-    ...planned.map(({ title, operation, record, namesakes }) => {
-      if (namesakes.length === 0) {
-        const taken = record === undefined ? "" : ` record ${record}, nothing is created`;
-        return ok("program-plan", `${title}: ${operation}${taken}`);
-      }
+    ...plainFindings(planned.filter(({ namesakes }) => namesakes.length === 0)),
+    ...planned.flatMap(({ title, operation, namesakes }) => {
+      if (namesakes.length === 0) return [];
       const text = `${title}: ${operation}, although a record like it exists: ${namesakes.map(differenceText).join("; ")}.`;
       const advice =
         " To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.";
@@ -66,7 +65,17 @@ export function programFindings({
   ];
 }
 
-/** Names a similar record, the resource that has it, and the properties that differ. */
+/** A finding for each operation, such as `2 to create: Monitor home, Monitor shop`. */
+function plainFindings(planned: Plan["planned"]): Finding[] {
+  const operations = new Set(planned.map(({ operation }) => operation));
+  return [...operations].map((operation) => {
+    const same = planned.filter((one) => one.operation === operation);
+    const titles = same.map(({ title, record }) => (record === undefined ? title : `${title} (${record})`));
+    return ok("program-plan", `${countTexts(countsOf(same)).join("")}: ${listOf(titles)}`);
+  });
+}
+
+/** Names a record of the same name, whose it is, and the properties that differ. */
 function differenceText({ id, differs, owner }: SimilarRecord): string {
   const whose = owner === undefined ? "" : `, which ${owner} has,`;
   return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;

@@ -5,6 +5,7 @@ import { message, messageOf, UptimeError } from "../../api/errors";
 
 /** A file's text, in UTF-8 or, as PowerShell writes it, in UTF-16. Throws an error for the person who named the file. */
 export function readText(path: string): string {
+  if (!exists(path)) throw new UptimeError(`There is no file ${path}.`);
   const bytes = explainFailure(`${path} cannot be read`, () => readFileSync(path));
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   // This removes the byte order mark.

@@ -4,11 +4,12 @@ import type { Definition, Field } from "../../definitions/field";
 import { mustBeDeclared } from "../../definitions/codecs";
 import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
+import { shownName } from "../../common/text";
 import { unknown } from "../../common/unknown";
 import { isEmpty, type Value } from "../../common/values";
 import type { Outputs } from "../../lifecycle/resource";
 import type { InputProblem } from "../../lifecycle/validate";
-import { withoutMarks } from "../request";
+import { markedInputs, withoutMarks } from "../request";
 
 /** A record that an import has read. */
 export interface ImportedRecord {
@@ -28,7 +29,7 @@ export function parseGivenId(given: string): { readonly account: string | undefi
   const [id = "", account] = parts.reverse();
   if (parts.length > 2 || account === "" || !isRecordId(id))
     throw new UptimeError(
-      `${JSON.stringify(given)} is not an id: name a record by its id in the API, such as 42, or by ACCOUNT/42 in a named account.`,
+      `${JSON.stringify(shownId(given))} is not an id: name a record by its id in the API, such as 42, or by ACCOUNT/42 in a named account.`,
     );
   return { account, id };
 }
@@ -38,6 +39,11 @@ export function givenId(account: string | undefined, id: string): string {
   return account === undefined ? id : `${account}/${id}`;
 }
 
+/** An id as it was given, for a message. */
+export function shownId(given: string): string {
+  return given.split("/").map(shownName).join("/");
+}
+
 /** The problem if the declared account is not that of the imported record. */
 export function accountProblem(
   declared: unknown,
@@ -45,8 +51,19 @@ export function accountProblem(
 ): InputProblem | undefined {
   if ((declared ?? undefined) === account || declared === unknown) return undefined;
   const wanted = givenId(typeof declared === "string" ? declared : undefined, id);
-  const reason = `is not that of the id that is imported: import ${JSON.stringify(wanted)}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(account)}`}`;
+  const reason = `is not that of the id that is imported: import ${JSON.stringify(shownId(wanted))}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(shownName(account))}`}`;
   return { property: "account", reason };
+}
+
+/**
+ * The problem if the program marks a field as secret that is not always one. The engine reads and stores an imported record
+ * before it says what the program marks.
+ */
+export function secretProblem({ fields, singular }: Definition, news: Properties): InputProblem | undefined {
+  const key = markedInputs(news).find((name) => fields[name] !== undefined && !fields[name].secret);
+  if (key === undefined) return undefined;
+  const reason = `of a ${singular} whose ${key} is a secret is not possible, because Pulumi stores the record before it knows of the secret: leave the option out, and run once with uptime:adoptExisting set to true`;
+  return { property: "import", reason };
 }
 
 /** The inputs of a resource that was imported, without defaults, because Pulumi writes them into code. */

@@ -5,6 +5,7 @@ import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
+import { shownName } from "../../common/text";
 import { nameInStack } from "../../common/urn";
 import { isEmpty, isObject, type Value } from "../../common/values";
 import { newClaim } from "../../lifecycle/claims";
@@ -26,7 +27,15 @@ import {
   withoutHidden,
   withoutMarks,
 } from "../request";
-import { accountProblem, importedInputs, inputsOfRecord, isImported, parseGivenId } from "./imported-record";
+import {
+  accountProblem,
+  importedInputs,
+  inputsOfRecord,
+  isImported,
+  parseGivenId,
+  secretProblem,
+  shownId,
+} from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
 import type { PartAction, PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
 
@@ -45,7 +54,7 @@ export class PluginResources {
     const other = oldInputs.account ?? oldOutputs.account ?? account;
     if (other !== account)
       throw new UptimeError(
-        `The id ${JSON.stringify(request.id)} names the account ${JSON.stringify(account)}, and account is ${JSON.stringify(other)}: leave one of them out.`,
+        `The id ${JSON.stringify(shownId(request.id))} names the account ${JSON.stringify(shownName(account))}, and account is ${typeof other === "string" ? JSON.stringify(shownName(other)) : "another one"}: leave one of them out.`,
       );
     return { ...request, id, oldOutputs: { ...oldOutputs, account } };
   }
@@ -55,7 +64,9 @@ export class PluginResources {
     const { account, ...declared } = decodeDeclared(news);
     const imported = this.imports.get(urn);
     const isInState = !imported && Object.keys(oldInputs).length > 0;
-    const problem = imported && (imported.problem ?? accountProblem(account, imported));
+    const problem =
+      imported &&
+      (imported.problem ?? accountProblem(account, imported) ?? secretProblem(this.front.definition, news));
     const { inputs, problems } = await this.front.check({
       declaration: {
         declared,
@@ -91,8 +102,10 @@ export class PluginResources {
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
       const old = (isOfInputs ? oldInputs : oldOutputs)[key];
-      const parts = new Map(changedParts(key, old, inputs[key]));
-      changes.set(key, { parts, replaces: replaces.includes(key), isOfInputs });
+      const parts = changedParts(key, old, inputs[key]);
+      // Only its mark may be new.
+      if (parts.length === 0) parts.push([key, "update"]);
+      changes.set(key, { parts: new Map(parts), replaces: replaces.includes(key), isOfInputs });
     }
     return { changes, isInTheWay };
   }
