@@ -32,7 +32,8 @@ export function markerIn(body: string): Marker | undefined {
   );
   return {
     title: words.get("title") ?? "",
-    commit: words.get("commit"),
+    // Somebody else may have written the comment, and it is printed.
+    commit: words.get("commit")?.match(/^[0-9a-f]{4,64}$/i)?.[0],
     digest: words.get("digest"),
     changes: words.get("changes"),
   };
