@@ -33,7 +33,7 @@ export function markerIn(body: string): Marker | undefined {
   return {
     title: words.get("title") ?? "",
     // Somebody else may have written the comment, and it is printed.
-    commit: words.get("commit")?.match(/^[0-9a-f]{4,64}$/i)?.[0],
+    commit: words.get("commit")?.match(/^[\w-]{1,64}$/)?.[0],
     digest: words.get("digest"),
     changes: words.get("changes"),
   };
