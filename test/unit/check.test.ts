@@ -107,7 +107,7 @@ test.each([
   [{ maintenanceStartAt: "2030-02-20T00:00:00.000" }, { maintenanceStartAt: /YYYY-MM-DDTHH:MM:SS/ }],
   [
     { maintenanceStartAt: "2030-02-20T00:00:00+02:00" },
-    { maintenanceStartAt: /without a time zone, not "2030-02-20T00:00:00\+02:00"$/ },
+    { maintenanceStartAt: /without a time zone, such as \S+, not "2030-02-20T00:00:00\+02:00"$/ },
   ],
   [{ alertCondition: "url_no_text", alertTextLookup: "" }, { alertTextLookup: /must be set/ }],
   [{ alert_channel_ids: [1] }, { alert_channel_ids: /did you mean alertChannelIds\?$/ }],

@@ -32,7 +32,8 @@ export function markerIn(body: string): Marker | undefined {
   );
   return {
     title: words.get("title") ?? "",
-    commit: words.get("commit"),
+    // Somebody else may have written the comment, and it is printed.
+    commit: words.get("commit")?.match(/^[\w-]{1,64}$/)?.[0],
     digest: words.get("digest"),
     changes: words.get("changes"),
   };

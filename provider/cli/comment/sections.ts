@@ -50,7 +50,9 @@ export function sectionsOf({
   isOfMerge,
   isWhole,
 }: Content): Section[] {
-  const { own, others } = changes;
+  // A preview that has failed may have planned some changes, but merging does not make them.
+  const isKnown = errors.length + checks.length === 0;
+  const { own, others } = isKnown ? changes : { own: [], others: [] };
   const value = isWhole ? wholeValue : shortValue;
   const of = (list: readonly PlannedChange[], ...wanted: PlannedOperation[]): PlannedChange[] =>
     list.filter(({ operation }) => wanted.includes(operation));
@@ -72,7 +74,7 @@ export function sectionsOf({
     listSection(warnings, "#### Before you merge"),
     ...tried,
     ...(drift && isOfMerge ? [codeSection(drift, programCode)] : []),
-    ...(drift ? driftSections(drift, isOfMerge, value) : []),
+    ...(drift ? driftSections(drift, isOfMerge && isKnown, own, value) : []),
     changesSection(`#### Of other packages: ${countTexts(countsOf(rest)).join(", ")}`, rest, value),
     section(of(own, "import"), "Imported", ": nothing is written"),
   ];
@@ -123,8 +125,8 @@ function changesSection(heading: string, changes: readonly PlannedChange[], valu
 
 /** What the line of a resource shows after its name. */
 function detailOf(change: PlannedChange, value: ShowValue): string {
-  const { operation, importId, recordId, recordNames, account, isDeletedFirst, isLeftover, isRetained } =
-    change;
+  const { operation, importId, recordId, recordNames, account } = change;
+  const { isDeletedFirst, isLeftover, isProtected, isRetained } = change;
   const known = recordId === undefined ? [] : [`record ${recordId}`, ...recordNames.map(value)];
   return [
     ...(account === undefined ? [] : [` of ${account}`]),
@@ -132,6 +134,7 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
     ...(known.length > 0 ? [`: ${known.join(", ")}`] : []),
     ...(isDeletedFirst ? ["; it is deleted first"] : []),
     ...(isLeftover ? ["; an earlier run has replaced it"] : []),
+    ...(isProtected && operation === "delete" ? ["; it is protected"] : []),
     ...(isRetained && (operation === "delete" || operation === "replace")
       ? ["; the record stays (retainOnDelete)"]
       : []),
@@ -155,7 +158,21 @@ function propertyText({ property, before, after }: PlannedProperty, value: ShowV
   return before === undefined ? `${property}: ${present}` : `${property}: ${value(before)} => ${present}`;
 }
 
-function driftSections(report: DriftReport, isOfMerge: boolean, value: ShowValue): Section[] {
+function driftSections(
+  report: DriftReport,
+  isOfMerge: boolean,
+  own: readonly PlannedChange[],
+  value: ShowValue,
+): Section[] {
+  const operationOf = new Map(own.map(({ urn, operation }) => [urn, operation]));
+  /** What the API shows, and what merging does there if that is not to set it back. */
+  const present = ({ urn, outcome }: DriftedResource, inApi: string): string => {
+    const operation = operationOf.get(urn);
+    if (!isOfMerge) return inApi;
+    if (outcome === "gone")
+      return operation === "delete" ? "leaves the state too" : "is made again, with a new id";
+    return operation === "delete" || operation === "replace" ? `${inApi}; the record is deleted` : inApi;
+  };
   const rows = (drifted: readonly DriftedResource[]): string[][] =>
     drifted.flatMap((one) =>
       driftRows(one).map(([title = "", id = "", property = "", inState = "", inApi = ""]) => [
@@ -165,7 +182,7 @@ function driftSections(report: DriftReport, isOfMerge: boolean, value: ShowValue
           : `${id} ${value(JSON.stringify(one.record))}`,
         property,
         value(inState),
-        value(isOfMerge && one.outcome === "gone" ? "is made again, with a new id" : inApi),
+        value(present(one, inApi)),
       ]),
     );
   const heads = ["Resource", "Record", "Property", "In state", "In the API"];

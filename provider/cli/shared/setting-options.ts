@@ -80,9 +80,27 @@ export async function commandSettings(
     forProvider: (given) => {
       const own = configOf(given);
       const options = new Map<string, string>(set.filter(([key]) => !addresses.includes(key)));
-      return (account) => readSettings({ get: (key) => options.get(key) ?? own.get(key) }, env, account);
+      const safeEnv = addressesIn(own).every((one) => addressesIn(config, env).includes(one))
+        ? env
+        : withoutKeys(env);
+      return (account) => readSettings({ get: (key) => options.get(key) ?? own.get(key) }, safeEnv, account);
     },
   };
+}
+
+/** The addresses that are set, those of accounts too. */
+function addressesIn(config: Pick<Map<string, string>, "get">, env: NodeJS.ProcessEnv = {}): string[] {
+  const texts = ["baseUrl", "monitorsBaseUrl", "accounts"].map((name) => config.get(`uptime:${name}`) ?? "");
+  const all = [...texts, env.UPTIME_BASE_URL ?? "", env.UPTIME_MONITORS_BASE_URL ?? ""];
+  return all
+    .flatMap((text) => text.match(/https?:\/\/[^\s"\\]+/gi) ?? [])
+    .map((url) => url.replace(/\/+$/, ""));
+}
+
+/** Somebody who can write state could name an address there: the environment's keys are not for it. */
+function withoutKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { environment = "" } = settingOf("apiKey");
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(environment)));
 }
 
 /**

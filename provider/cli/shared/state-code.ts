@@ -52,7 +52,7 @@ function problemOf({ urn, type, provider, inputs, outputs }: StateResource): str
   const { url, base } = pluginOf({ inputs });
   if (base !== undefined) return "In state the provider is that of another plugin";
   if (url === undefined || url === ownPluginAddress()) return undefined;
-  return `In state the plugin of ${parseUrn(urn).name} has the address ${JSON.stringify(url)}, and this package's is ${ownPluginAddress()}`;
+  return `In state the plugin of ${parseUrn(urn).name} has the address ${typeof url === "string" ? JSON.stringify(url) : "that is no plain string"}, and this package's is ${ownPluginAddress()}`;
 }
 
 /** The code of a dynamic resource; undefined if there is none. Encrypted code counts too. */
