@@ -366,15 +366,15 @@ describe.each(platforms)("%s", (_, Kind) => {
   fullTest(
     "an apply of an update, a delete, a create, an edit by hand and a record that is gone goes on where it has failed",
     async () => {
-      const names = ["a", "b", "c", "d"];
+      const names = ["a", "b", "c", "d", "f"];
       const project = await Project.start(Kind, program(60, names));
       const { emulator } = project.stack;
       project.edit("c", { interval: 900 });
       emulator.monitors.remove(Number(recordOf(emulator.monitors, "d")?.id));
       const paused = programOf([monitorOf("e", { name: "e", pause: true })]).replace(/^.*\n/, "\n");
-      await project.propose(12, "a1", program(300, ["a", "c", "d"]) + paused);
+      await project.propose(12, "a1", program(300, ["a", "c", "d", "f"]) + paused);
       expect(project.comment(12)).toContain(
-        "**Merging this deletes 1 resource, creates 2 (1 again) and updates 2, 1 unchanged.**",
+        "**Merging this deletes 1 resource, creates 2 (1 again) and updates 2, 2 unchanged.**",
       );
       project.merge(12, "c1");
       // The drift is stored in state by then, and the record of `e` is made, but not paused.
@@ -387,7 +387,7 @@ describe.each(platforms)("%s", (_, Kind) => {
       const again = await project.apply("c1");
       expect(again.output).not.toContain("not reviewed");
       expect(again).toMatchObject({ code: 0 });
-      expect(project.names).toEqual(["Site", "a", "c", "d", "e"]);
+      expect(project.names).toEqual(["Site", "a", "c", "d", "e", "f"]);
       expect(recordOf(emulator.monitors, "c")).toMatchObject({ interval: 60 });
       expect(recordOf(emulator.monitors, "e")).toMatchObject({ pause: true });
       expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
