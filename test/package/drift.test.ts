@@ -333,6 +333,11 @@ describe("what Pulumi would run from state", () => {
       /has the address "https:\/\/evil\.example"/,
     ],
     [
+      "a secret in the place of a plugin's address",
+      provider({ pluginDownloadURL: sealed("canary-of-another-package") }),
+      /has the address that is no plain string, and(?![^]*canary)/,
+    ],
+    [
       "another plugin",
       provider({ __internal: { name: "evil", parameterization: "e30=" } }),
       /In state the provider is that of another plugin/,
@@ -589,6 +594,33 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
       stderr: "",
     });
   });
+
+  test.each<[string, (url: string) => object, string]>([
+    ["its own", (baseUrl) => ({ baseUrl }), ""],
+    ["the monitors' own", (monitorsBaseUrl) => ({ monitorsBaseUrl }), ""],
+    ["that of an account", (baseUrl) => ({ accounts: JSON.stringify({ eu: { baseUrl } }) }), "eu"],
+    [
+      "that of an account in escapes",
+      (url) => ({ accounts: `{"eu": {"baseUrl": "${url.replace("h", "\\u0068")}"}}` }),
+      "eu",
+    ],
+  ])(
+    "sends no key of the environment to an address of a provider that only state has: %s",
+    async (_, inputs, account) => {
+      const one = await native("other", elsewhere, own);
+      const outputs = { ...one.outputs, __server: undefined, ...(account && { account }) };
+      writeState([provider(own, inputs(elsewhere.url)), { ...one, outputs }]);
+      elsewhere.forget();
+      const env = { UPTIME_API_KEY_EU: "elsewhere-key" };
+      const run = (url: string): Promise<Outcome> =>
+        cli({ url, apiKey: "elsewhere-key" }, folder, ["drift", "--state", "state.json"], { env });
+      const { code, stderr } = await run(emulator.url);
+      expect([code, elsewhere.requests]).toEqual([1, []]);
+      expect(stderr).toMatch(/address is .*, so the key in UPTIME_API_KEY(_EU)? is not sent there/);
+      // The person who runs it may know the address.
+      expect(await run(elsewhere.url)).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
 
   test("reports encrypted or missing settings of a provider for its resources only", async () => {
     await mixed("ciphertext");

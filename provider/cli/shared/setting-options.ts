@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
-import { accountNames, readSettings, type Settings } from "../../api/settings";
+import { accountNames, readSettings } from "../../api/settings";
+import type { Address, Config, Settings } from "../../api/settings";
 import type { Properties } from "../../common/marks";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
@@ -80,27 +81,39 @@ export async function commandSettings(
     forProvider: (given) => {
       const own = configOf(given);
       const options = new Map<string, string>(set.filter(([key]) => !addresses.includes(key)));
-      const safeEnv = addressesIn(own).every((one) => addressesIn(config, env).includes(one))
-        ? env
-        : withoutKeys(env);
-      return (account) => readSettings({ get: (key) => options.get(key) ?? own.get(key) }, safeEnv, account);
+      return (account) => {
+        const settings = readSettings({ get: (key) => options.get(key) ?? own.get(key) }, env, account);
+        assertKeyIsFor(settings, () => knownAddresses(config, env));
+        return settings;
+      };
     },
   };
 }
 
-/** The addresses that are set, those of accounts too. */
-function addressesIn(config: Pick<Map<string, string>, "get">, env: NodeJS.ProcessEnv = {}): string[] {
-  const texts = ["baseUrl", "monitorsBaseUrl", "accounts"].map((name) => config.get(`uptime:${name}`) ?? "");
-  const all = [...texts, env.UPTIME_BASE_URL ?? "", env.UPTIME_MONITORS_BASE_URL ?? ""];
-  return all
-    .flatMap((text) => text.match(/https?:\/\/[^\s"\\]+/gi) ?? [])
-    .map((url) => url.replace(/\/+$/, ""));
+/** Throws if a key of the environment would go to an address that only state names, where anybody who can write state may have put it. */
+function assertKeyIsFor(settings: Settings, known: () => readonly string[]): void {
+  const { apiKeySource, baseUrl, monitorsBaseUrl } = settings;
+  if (!apiKeySource.startsWith(settingOf("apiKey").environment ?? "")) return;
+  const isKnown = ({ source, url }: Address): boolean =>
+    source.startsWith("UPTIME_") || known().includes(url);
+  const foreign = [baseUrl, monitorsBaseUrl].find((address) => !isKnown(address));
+  if (foreign === undefined) return;
+  throw new UptimeError(
+    `In state its address is ${foreign.url}, which neither the options, the stack's configuration nor the environment have, so the key in ${apiKeySource} is not sent there. If the address is right, set UPTIME_BASE_URL to it, or give the provider a key of its own.`,
+  );
 }
 
-/** Somebody who can write state could name an address there: the environment's keys are not for it. */
-function withoutKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { environment = "" } = settingOf("apiKey");
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(environment)));
+/** The addresses of the stack's accounts whose settings can be read. */
+function knownAddresses(config: Config, env: NodeJS.ProcessEnv): string[] {
+  return accountNames(config, env).flatMap((account) => {
+    try {
+      const { baseUrl, monitorsBaseUrl } = readSettings(config, env, account);
+      return [baseUrl.url, monitorsBaseUrl.url];
+    } catch (error) {
+      if (!(error instanceof UptimeError)) throw error;
+      return [];
+    }
+  });
 }
 
 /**
