@@ -25,7 +25,7 @@ interface AdoptedRecord extends CreatedRecord {
 }
 
 /**
- * Adopts the one record that has the same name (a monitor: and URL), that no other resource has, and that is equal in every
+ * Adopts the one record that has the same name (and URL, for a monitor), that no other resource has, and that is equal in every
  * field that a create sends and the record shows. Undefined if there is no record of that name. Throws if there are some and
  * none is equal, or several are.
  */
@@ -75,42 +75,50 @@ export async function adopt(
 }
 
 /**
- * The records that were there before the first create of this process and have the same name (a monitor: and URL), as their
- * own addresses show them; if there are none, those with a name that the server may have cut short, which are never equal.
+ * The records that were there before the first create of this process and have the same name (and URL, for a monitor); if there
+ * are none, those with a name that the server may have cut short, which are never equal.
  */
 async function namesakesOf(
-  { definition, reader }: RecordScope,
+  scope: RecordScope,
   wanted: WantedValues,
   { byName }: Baseline,
   operation: Operation,
   isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
-  const keys = identityKeys(definition);
-  const identity = new Map(keys.map((key) => [key, wanted.get(key) ?? null]));
-  const [nameKey = "", ...otherKeys] = keys;
-  const sharesAll = (record: ApiRecord, of: readonly string[]): boolean =>
-    of.every(
-      (key) => compare(fieldOf(definition, key), identity.get(key) ?? null, record).outcome === "same",
-    );
-  const find = async (names: readonly string[], sharedKeys: readonly string[]): Promise<Namesake[]> => {
-    const shared = new Map([...identity].filter(([key]) => sharedKeys.includes(key)));
-    const found: Namesake[] = [];
-    for (const listed of names.flatMap((name) => byName.get(name) ?? [])) {
-      if (!isFree(listed) || differences(definition, shared, listed).length > 0) continue;
-      const record = await reader.findById(listed.id, operation);
-      if (record && isRecordOf(definition, record) && sharesAll(record, sharedKeys))
-        found.push({ record, differing: differences(definition, wanted, record) });
-    }
-    return found;
+  const [nameKey = "", ...otherKeys] = identityKeys(scope.definition);
+  const find = (names: readonly string[], sharedKeys: readonly string[]): Promise<Namesake[]> => {
+    const listed = names.flatMap((one) => byName.get(one) ?? []).filter(isFree);
+    return readNamesakes(scope, wanted, listed, sharedKeys, operation);
   };
-  const sameName = comparableName(identity.get(nameKey));
-  const namesakes = await find([sameName, notShown], keys);
+  const name = comparableName(wanted.get(nameKey));
+  const namesakes = await find([name, notShown], [nameKey, ...otherKeys]);
   if (namesakes.length > 0 || otherKeys.length === 0) return namesakes;
-  const lengths = Array.from({ length: Math.max(0, sameName.length - shortestCutName) }, (_, index) => index);
+  const beginnings = Array.from({ length: name.length }, (_, length) => name.slice(0, length));
   return find(
-    lengths.map((index) => sameName.slice(0, shortestCutName + index)),
+    beginnings.filter(({ length }) => length >= shortestCutName),
     otherKeys,
   );
+}
+
+/** Of the listed records, those that share these values, as their own addresses show them. */
+async function readNamesakes(
+  { definition, reader }: RecordScope,
+  wanted: WantedValues,
+  listed: readonly ApiRecord[],
+  sharedKeys: readonly string[],
+  operation: Operation,
+): Promise<Namesake[]> {
+  const shared = new Map(sharedKeys.map((key) => [key, wanted.get(key) ?? null]));
+  const sharesAll = (record: ApiRecord): boolean =>
+    [...shared].every(([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same");
+  const found: Namesake[] = [];
+  for (const one of listed) {
+    if (differences(definition, shared, one).length > 0) continue;
+    const record = await reader.findById(one.id, operation);
+    if (record && isRecordOf(definition, record) && sharesAll(record))
+      found.push({ record, differing: differences(definition, wanted, record) });
+  }
+  return found;
 }
 
 function describeDifferences({ differing }: Namesake): Message {
