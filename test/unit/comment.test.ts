@@ -446,6 +446,28 @@ test("one sentence says what a merge does to the program's changes and the drift
   expect((await comment()).stdout).toContain("**Merging this changes nothing, 10 unchanged.**");
 });
 
+test("drift of a record that the change deletes is not said to be set back", async () => {
+  const gone = {
+    ...drifted("gone", null),
+    outcome: "gone",
+    properties: [{ property: "name", inState: "G", secret: false }],
+  };
+  const deletes = ["edited", "gone"].map((name) => step("delete", name, inputs(name, {})));
+  write("preview.json", preview(deletes));
+  write("drift.json", { ...noDrift, drifted: [drifted("edited", 900), gone] });
+  const { stdout } = await comment();
+  expect(stdout).toContain("**Merging this deletes 2 resources");
+  expect(stdout).toContain("| `Monitor edited` | `7` | `interval` | `60` | `900; the record is deleted` |");
+  expect(stdout).toContain('| `Monitor gone` | `7` | `(gone)` | `"G"` | `leaves the state too` |');
+});
+
+test("a delete that the option protect would stop is marked", async () => {
+  const deleted = step("delete", "shop", inputs("shop", {}));
+  const oldState = { ...deleted.oldState, id: "155", protect: true };
+  write("preview.json", preview([{ ...deleted, oldState }]));
+  expect((await comment()).stdout).toMatch(/^- Monitor shop: record 155, .*; it is protected$/m);
+});
+
 test("drift names the record and its account, and without a preview the comment is about drift only", async () => {
   write("drift.json", {
     ...noDrift,
@@ -489,7 +511,15 @@ test("events in place of a preview name the variable that makes Pulumi print the
 
 test("a failed preview claims nothing of the program; failed checks and errors come first, then warnings", async () => {
   const message = "error: Monitor resource 'b' has a problem: interval must be one of 60, 180, not 62\n";
-  write("preview.json", { steps: [], diagnostics: [{ urn: urnOf("b"), message, severity: "error" }] });
+  const diagnostics = [{ urn: urnOf("b"), message, severity: "error" }];
+  // Pulumi prints the steps that it has planned before it failed.
+  const planned = [step("create", "a", undefined, inputs("a")), step("delete", "c", inputs("c", {}))];
+  write("preview.json", { steps: planned, diagnostics });
+  write("drift.json", { ...noDrift, drifted: [drifted("d", 900)] });
+  const { stdout } = await comment("--title", "prod");
+  expect(stdout).not.toMatch(/Monitor [ac]|merging this sets|#### (Created|Deleted)/);
+  expect(stdout).toContain("`Monitor d`");
+  write("preview.json", { steps: [], diagnostics });
   write("drift.json", "");
   const failed = await comment("--title", "prod");
   expect(failed.stdout).toMatch(
@@ -700,6 +730,15 @@ describe("what was reviewed is what runs", () => {
       "an older commit was reviewed",
       async () => [await commentOn(changes, report(), { pull: 12, head: "ffff" })],
       /reviewed\. The comment on pull request 12 is of commit 0a1b, and the pull request's head is ffff\. /,
+    ],
+    [
+      "a forged comment names no commit",
+      async () => {
+        const forged = await commentOn(changes, report(), { pull: 12, head: "ffff" });
+        const { body, ...rest } = forged as { body: string };
+        return [{ ...rest, body: body.replace(/commit=\S+/, "commit=##[error]x") }];
+      },
+      /The comment on pull request 12 is of commit \(unknown\), and/,
     ],
     [
       "the preview had failed",
