@@ -1,4 +1,4 @@
-import { message, messageOf, NotStoredError, quoteId, type Message } from "../api/errors";
+import { message, messageOf, NotStoredError, quoteId, withoutPeriod, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
@@ -64,7 +64,7 @@ async function settle(
   operation: Operation,
 ): Promise<State> {
   const { definition } = scope;
-  const { id, claim, record, isAdopted = false } = created;
+  const { id, claim, record, advice, isAdopted = false } = created;
   const wanted = wantedValues(definition, inputs.values);
   // A create sends all but update-only fields. The fields that an adopted record does not show may have any value.
   const unsent = [...wanted].filter(([key, value]) => {
@@ -91,11 +91,12 @@ async function settle(
     // A field that the record does not show may be unset. Store null, so that the next diff sends it.
     for (const [key] of unsent)
       if (compare(fieldOf(definition, key), null, seen).outcome === "notShown") outputs.values[key] = null;
+    const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
+      ${quoteId(id)}, but ${messageOf(error)}`;
     throw new PartialFailureError(
       id,
       outputs,
-      message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id ${quoteId(id)}, but
-        ${messageOf(error)}`,
+      advice ? message`${withoutPeriod(failure)}. ${advice}` : failure,
       { cause: error },
     );
   }

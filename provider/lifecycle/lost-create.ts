@@ -6,6 +6,7 @@ import {
   LostAnswerError,
   message,
   messageOf,
+  quoteId,
   withoutPeriod,
   UptimeError,
 } from "../api/errors";
@@ -93,7 +94,10 @@ async function findLost(
   const giveUp = (reason: Message): CreatedRecord => {
     const { answeredId } = sent.lost;
     if (answeredId === undefined) throw lostError(definition, sent.lost, reason);
-    return take(scope, sent, answeredId);
+    const advice = message`If ${quoteId(answeredId)} is the id of something else, such as a job, the
+      ${definition.singular} may exist with another id: then \`pulumi up --refresh\` with the setting
+      uptime:adoptExisting finds and adopts it.`;
+    return { ...take(scope, sent, answeredId), advice };
   };
   if (sent.baseline.isDoubtful)
     return giveUp([

@@ -1,4 +1,5 @@
 import { idNumber, type ApiRecord } from "../api/answer";
+import type { Message } from "../api/errors";
 import type { EmptyListForm } from "../definitions/codecs";
 import type { Baseline } from "./baseline";
 import type { Owner } from "./owners";
@@ -18,8 +19,9 @@ export interface CreatedRecord {
   readonly claim: Claim;
   /** The record, if the answer shows it. */
   readonly record?: ApiRecord | undefined;
-  readonly status?: number | undefined;
   readonly isAdopted?: boolean;
+  /** What to do if its id, which nothing but an answer shows, is not the record's. */
+  readonly advice?: Message | undefined;
   /** The form in which its empty lists were sent. */
   readonly emptyLists?: EmptyListForm | undefined;
 }

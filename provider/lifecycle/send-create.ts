@@ -89,7 +89,7 @@ async function postOnce(
   const record = await readNewRecord(scope, id, answer, operation);
   creates.rememberId(id, baseline);
   note.takeCreated(id, claim);
-  return { id, claim, record, status, emptyLists };
+  return { id, claim, record, emptyLists };
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */

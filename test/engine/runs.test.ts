@@ -4,6 +4,7 @@ import type { Emulator } from "../../provider/emulator";
 import type { StoredRecord } from "../../provider/emulator/table";
 import { kinds } from "../support/calls";
 import { answer } from "../support/emulator";
+import { assertProperty } from "../support/property";
 import type { ShownRecord } from "../support/simulated/api";
 import { urnOf, type Declared } from "../support/simulated/engine";
 import { dynamicFront } from "../support/simulated/front";
@@ -96,7 +97,7 @@ async function compareRuns(scenario: Scenario): Promise<void> {
 }
 
 test("the real engine ends random runs like the simulated one", async () => {
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(scenarios.map(inOrder), compareRuns),
     // Always the same ones, because each takes long.
     { numRuns: sample(2, 2, 40), seed: 2, endOnFailure: true },

@@ -27,6 +27,7 @@ import {
 } from "../support/exports";
 import { addNasty, nastyMonitor } from "../support/nasty";
 import { expected, held, snake } from "../support/oracle";
+import { assertProperty } from "../support/property";
 import { sample } from "../support/size";
 
 const root = join(__dirname, "..", "..");
@@ -330,7 +331,7 @@ const anything = fc.oneof(
 
 test("a shell reads any quoted string as one word", () => {
   const word = anything.filter((text) => !text.includes("\0"));
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(word, { minLength: 1 }), (words) => {
       const script = `printf '%s\\0' ${words.map(shellWord).join(" ")}`;
       const { stdout } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
@@ -371,7 +372,7 @@ describe("an export of records with any content", () => {
 
   test("has nothing but declarations", async () => {
     const seen = { active: 0, comments: 0 };
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(
         anything,
         anything,

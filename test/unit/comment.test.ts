@@ -8,6 +8,7 @@ import { cli, type Outcome } from "../support/cli";
 import { newFolder } from "../support/folder";
 import { shortHash } from "../../provider/cli/shared/state-code";
 import { unknown } from "../support/marks";
+import { assertProperty } from "../support/property";
 import { sample } from "../support/size";
 
 let folder: string;
@@ -226,7 +227,7 @@ test("a thousand rows of drift leave room for the values of 30 changes", async (
 });
 
 test("no comment exceeds its limit or leaves a code block open", async () => {
-  await fc.assert(
+  await assertProperty(
     fc.asyncProperty(
       fc.array(
         fc.tuple(fc.string({ unit: anyCharacter }), fc.string({ unit: anyCharacter, maxLength: 3000 })),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 
 import { parseDuration } from "../../provider/engine/duration";
+import { assertProperty } from "../support/property";
 
 test.each<[string, number]>([
   ["90s", 90_000],
@@ -28,7 +29,7 @@ test("units add up in any order and number", () => {
   const unit = fc.constantFrom(["h", 3_600_000], ["m", 60_000], ["s", 1000], ["ms", 1]) as fc.Arbitrary<
     [string, number]
   >;
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.tuple(fc.nat(1000), unit), { minLength: 1 }), (parts) => {
       const duration = parts.map(([amount, [name]]) => `${amount}${name}`).join("");
       const expected = parts.reduce((sum, [amount, [, factor]]) => sum + amount * factor, 0);

@@ -7,6 +7,7 @@ import { unknownValue } from "../../provider/common/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
 import { Program, times } from "../support/program";
+import { assertProperty } from "../support/property";
 import { lists, sentRequests, storedIds } from "../support/sent";
 import { clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import type { Inputs, ModelStack } from "../support/model";
@@ -138,7 +139,7 @@ describe("an import", () => {
     async (kind) => {
       const inputs = kind === "monitor" ? monitorInputs : domainInputs;
       const table = kind === "monitor" ? emulator.monitors : emulator.domains;
-      await fc.assert(
+      await assertProperty(
         fc.asyncProperty(inputs, dialects, async (declared, dialect) => {
           table.clear();
           emulator.dialect = dialect;

@@ -626,6 +626,25 @@ describe("the id in an answer to a create is kept", () => {
     expect(await failed).toContain("was created with the id 1, but");
     expect(one.state?.id).toBe("1");
   });
+
+  test("also if it is that of a job, and the error says how to find the record then", async () => {
+    const job = { id: 77, status: "queued" };
+    afterCreate(
+      () => ({ kind: "answer", effect: true, status: 202, body: job }),
+      (request) => (isList(request) ? answer(200, { data: [] }) : undefined),
+    );
+    const run = program();
+    const one = run.resource();
+    expect(await made(one)).toMatch(
+      /was created with the id 77, but GET .* If 77 is the id of something else,.*`pulumi up --refresh`.*adoptExisting/,
+    );
+    expect(one.state?.id).toBe("77");
+    emulator.fault = undefined;
+    run.nextRun({ "uptime:adoptExisting": "true" });
+    await one.refresh();
+    await one.up(home);
+    expect([one.state?.id, ...storedIds()]).toEqual(["1", "1"]);
+  });
 });
 
 test("a lost create whose name the server has cut short is named with adoptExisting too, and no second one is made", async () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 
+import { assertProperty } from "../support/property";
 import { cases, type Case } from "../support/simulated/cases";
 import { fronts } from "../support/simulated/front";
 import { tryCase } from "../support/simulated/judge";
@@ -8,7 +9,7 @@ import { modelSize } from "../support/size";
 test.each(fronts)(
   "no answer, however wrong, loses or doubles a record, takes somebody else's or tells a secret: $name",
   async (front) => {
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(cases, (one) => tryCase(one, front)),
       modelSize(5, 100, 10_000),
     );

@@ -7,6 +7,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { Redactor } from "../../provider/engine/redactor";
 import { anyCharacter } from "../support/arbitraries";
 import { echoes, folded } from "../support/echoes";
+import { assertProperty } from "../support/property";
 import { sample } from "../support/size";
 
 const notice = "(the server repeats a secret)";
@@ -25,7 +26,7 @@ const odd = fc
 
 describe.each(Object.entries(echoes))("a text with a secret %s", (_form, echo) => {
   test("is not shown, whatever the secret is", () => {
-    fc.assert(
+    assertProperty(
       fc.property(odd, (secret) => {
         const text = `The value "${echo(secret)}" cannot be used`;
         expect(shown(text, secret)).toBe(notice);
@@ -211,7 +212,7 @@ describe("attributes", () => {
   });
 
   test("without a secret stay as they are", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue()), (attributes) => {
         expect(attributesOf(attributes, "a secret that occurs nowhere")).toBe(attributes);
       }),
@@ -220,7 +221,7 @@ describe("attributes", () => {
 });
 
 test("other strings stay as they are, except that they become well-formed Unicode", () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.string({ unit: anyCharacter }), (text) => {
       // See ci-log.test.ts.
       fc.pre(!/##|::/.test(text));
@@ -262,7 +263,7 @@ describe("a text that is too long", () => {
   });
 
   test("is well-formed wherever it is cut", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.string({ unit: anyCharacter }), fc.nat(20), (text, most) => {
         const short = shorten(text, most);
         expect(short.isWellFormed()).toBe(true);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 
+import { assertProperty } from "../support/property";
 import type { Declared } from "../support/simulated/engine";
 import { fronts } from "../support/simulated/front";
 import { play } from "../support/simulated/runs";
@@ -9,7 +10,7 @@ import { modelSize } from "../support/size";
 test.each(fronts)(
   "random programs over random runs lose, double and take no record: $name",
   async (front) => {
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(scenarios, async (scenario) => {
         await play(scenario, front);
       }),

@@ -8,6 +8,7 @@ import { unknown } from "../support/marks";
 import type { Inputs, ModelStack } from "../support/model";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
 import { fronts, Program, type Front } from "../support/program";
+import { assertProperty } from "../support/property";
 import { apiKey, origin, SimulatedApi } from "../support/simulated/api";
 import { SimulatedProcess } from "../support/simulated/process";
 import { sample } from "../support/size";
@@ -34,7 +35,7 @@ function holds<Case>(
     api = new SimulatedApi(time);
     return time.until(run(one));
   });
-  return fc.assert(property, { numRuns });
+  return assertProperty(property, { numRuns });
 }
 
 const tableOf = (kind: Kind): Table => api.tables[kind];

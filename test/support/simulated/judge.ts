@@ -99,10 +99,11 @@ class Judge {
    */
   private get isNewId(): boolean {
     const { id } = this;
-    const { kind } = this.trial.one;
+    const { habits, interruption, kind } = this.trial.one;
     if (id === undefined) return false;
     const isUnlisted = this.happened(["list"], hides);
-    const isUnreadable = this.happened(["show"]);
+    // After an interruption nothing waits for a list that lags.
+    const isUnreadable = this.happened(["show"]) || (interruption !== undefined && habits.lag > 0);
     return this.happened(["create"], (mutation) => {
       if (this.trial.foreign.has(id)) return isUnlisted;
       if (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) return true;
