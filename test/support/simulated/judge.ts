@@ -102,8 +102,9 @@ class Judge {
     const { habits, interruption, kind } = this.trial.one;
     if (id === undefined) return false;
     const isUnlisted = this.happened(["list"], hides);
-    // After an interruption nothing waits for a list that lags.
-    const isUnreadable = this.happened(["show"]) || (interruption !== undefined && habits.lag > 0);
+    // After an interruption nothing waits for a list that lags. On a list with falling ids, only higher ids are looked for.
+    const isUnseen = (interruption !== undefined && habits.lag > 0) || habits.ids === "falling";
+    const isUnreadable = isUnseen || this.happened(["show"]);
     return this.happened(["create"], (mutation) => {
       if (this.trial.foreign.has(id)) return isUnlisted;
       if (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) return true;
