@@ -1,5 +1,3 @@
-import * as z from "zod/mini";
-
 import type { Definition, Field, FieldType } from "../definitions/field";
 import { secretOf, specialSigKey, unknownValue, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, type PassedOptions } from "../common/pulumi";
@@ -23,10 +21,10 @@ const flagIn = (properties: Properties, name: string): boolean | undefined => {
   return isFlag(value) ? value : undefined;
 };
 
-/** Like {@link textIn}, for objects and lists: a value of the wrong type becomes undefined. */
-const orNothing = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined);
-const text = orNothing(z.string());
-const texts = orNothing(z.array(z.string()));
+const textsIn = (properties: Properties, name: string): string[] | undefined => {
+  const value = properties[name];
+  return Array.isArray(value) && value.every(isText) ? value : undefined;
+};
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
@@ -42,14 +40,10 @@ const valuesOfType: Partial<Record<FieldType, (value: unknown) => boolean>> = {
     value.every((header) => isObject(header) && isText(header.key) && isText(header.value)),
 };
 
-const passedOptions = orNothing<PassedOptions>(
-  z.object({
-    ignoreChanges: texts,
-    replaceOnChanges: texts,
-    customTimeouts: orNothing(z.object({ create: text, read: text, update: text, delete: text })),
-    owner: text,
-  }),
-);
+/** The hidden options of the program's class: see {@link PassedOptions}. */
+function optionsIn({ [hiddenNames.options]: options }: Properties): Properties {
+  return isObject(options) ? options : {};
+}
 
 /** A program's declaration, with the options that travel beside it. */
 export function decodeDeclaration(definition: Definition, olds: Properties, news: Properties): Declaration {
@@ -98,16 +92,12 @@ function encodeOptions(from: Properties): Properties {
 
 /** What the class calls a resource: the end of its URN. `check` makes digits of it. */
 export function nameInOptions(properties: Properties): string | undefined {
-  return passedOptions.parse(properties[hiddenNames.options])?.owner;
+  return textIn(optionsIn(properties), "owner");
 }
 
 /** The inputs that the program has marked as secret: those that any of these properties of a resource name. */
 export function markedInputs(...properties: readonly Properties[]): readonly string[] {
-  const names = new Set<string>();
-  for (const { [hiddenNames.options]: options } of properties)
-    if (isObject(options) && Array.isArray(options.secrets))
-      for (const name of options.secrets) names.add(String(name));
-  return [...names];
+  return [...new Set(properties.flatMap((one) => textsIn(optionsIn(one), "secrets") ?? []))];
 }
 
 /** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
@@ -137,12 +127,13 @@ export type TimedOperation = keyof NonNullable<PassedOptions["customTimeouts"]>;
 
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
 export function decodeOptions(properties: Properties, operation?: TimedOperation): EngineOptions {
-  const passed = passedOptions.parse(properties[hiddenNames.options]) ?? {};
-  const { ignoreChanges, replaceOnChanges, customTimeouts, owner } = passed;
-  const timeout = operation && customTimeouts?.[operation];
+  const options = optionsIn(properties);
+  const { customTimeouts } = options;
+  const timeout = operation && isObject(customTimeouts) ? textIn(customTimeouts, operation) : undefined;
+  const owner = textIn(options, "owner");
   return {
-    ignoreChanges,
-    replaceOnChanges,
+    ignoreChanges: textsIn(options, "ignoreChanges"),
+    replaceOnChanges: textsIn(options, "replaceOnChanges"),
     timeout: timeout === undefined ? undefined : parseDuration(timeout),
     owner: owner === undefined ? undefined : ownerOf(owner),
   };

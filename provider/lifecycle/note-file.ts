@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
-  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -11,6 +10,7 @@ import {
   readSync,
   rmSync,
   statSync,
+  type Stats,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,8 +57,8 @@ class NoteFile implements RunNote {
     }
   }
 
-  linesAbout(place: string): readonly Line[] {
-    if (problemOf(this.folder) !== undefined) return [];
+  linesAbout(place: string): readonly Line[] | undefined {
+    if (problemOf(this.folder) !== undefined) return undefined;
     this.read();
     return (this.lines.get(place) ?? []).filter((line) => this.isOwn(line) || isRunning(line.writer));
   }
@@ -82,19 +82,19 @@ class NoteFile implements RunNote {
     for (const name of readdirSync(this.folder)) removeIfOld(join(this.folder, name));
   }
 
-  /** Reads what is new, because the file is searched once for each resource. */
+  /** Reads what is new, because the file is searched several times for each resource. */
   private read(): void {
-    const file = openIfThere(this.path);
-    if (file === undefined) return;
+    const stats = statSync(this.path, { throwIfNoEntry: false });
+    if (!stats || (stats.ino === this.inode && stats.size === this.offset)) return;
+    // That of an earlier run with the same address may have been removed.
+    if (stats.ino !== this.inode || stats.size < this.offset) {
+      this.lines.clear();
+      this.offset = 0;
+      this.inode = stats.ino;
+    }
+    const file = openSync(this.path, "r");
     try {
-      const { ino, size } = fstatSync(file);
-      // That of an earlier run with the same address may have been removed.
-      if (ino !== this.inode || size < this.offset) {
-        this.lines.clear();
-        this.offset = 0;
-        this.inode = ino;
-      }
-      const bytes = Buffer.alloc(size - this.offset);
+      const bytes = Buffer.alloc(stats.size - this.offset);
       const text = bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, this.offset));
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;
@@ -125,14 +125,13 @@ const isVerb = (word: string | undefined): word is Verb =>
 
 /** Why a folder that exists cannot be trusted: everybody may create it, and it would be theirs. */
 function problemOf(folder: string): string | undefined {
-  let stats: ReturnType<typeof lstatSync>;
+  let stats: Stats | undefined;
   try {
-    stats = lstatSync(folder);
+    stats = lstatSync(folder, { throwIfNoEntry: false });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" ? undefined : message;
+    return (error as NodeJS.ErrnoException).message;
   }
-  if (process.getuid === undefined) return undefined;
+  if (!stats || process.getuid === undefined) return undefined;
   if (!stats.isDirectory()) return "it is not a folder";
   if (stats.uid !== process.getuid()) return "it belongs to another user";
   return (stats.mode & 0o022) === 0 ? undefined : "others may write it";
@@ -146,16 +145,6 @@ function removeIfOld(path: string): void {
     if (![...writers].some(isRunning)) rmSync(path);
   } catch {
     // Another process may have removed it.
-  }
-}
-
-/** Opens the note, if any process has written it. */
-function openIfThere(path: string): number | undefined {
-  try {
-    return openSync(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    return undefined;
   }
 }
 

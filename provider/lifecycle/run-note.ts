@@ -32,8 +32,11 @@ export interface Line {
 export interface RunNote {
   /** Adds a line of this process. Throws if the others cannot learn of it. */
   add(line: Omit<Line, "writer">): void;
-  /** The lines about one place, in the order in which they were written, of the processes of this run that still run. */
-  linesAbout(place: string): readonly Line[];
+  /**
+   * The lines about one place, in the order in which they were written, of the processes of this run that still run. Undefined
+   * if there is a {@link problem}.
+   */
+  linesAbout(place: string): readonly Line[] | undefined;
   /** Whether a line is of this process. */
   isOwn(line: Line): boolean;
   /** Why nothing can be told to the others, or heard from them. */
@@ -208,9 +211,9 @@ export class RecordNote {
   }
 
   private linesAbout(id: string): readonly Line[] {
-    const problem = this.note.problem();
-    if (problem) this.warn(problem);
-    return this.note.linesAbout(this.placeOf(id));
+    const lines = this.note.linesAbout(this.placeOf(id));
+    if (!lines) this.warn(this.note.problem());
+    return lines ?? [];
   }
 
   private about(id: string, claim: Claim): Pick<Line, "place" | "keyFingerprint" | "claim"> {
