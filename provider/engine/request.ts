@@ -151,10 +151,12 @@ export function encodeOutputs(
   redactor: Redactor,
   from: Properties = {},
 ): Properties {
-  const { values, account, importId, serverHash, keyFingerprint, claim } = outputs;
+  const { values, attributes, account, importId, serverHash, keyFingerprint, claim } = outputs;
+  // What a refresh leaves as it is was cleaned when it was stored.
+  const isStored = attributes === from.attributes;
   return {
     ...withoutMarks(values),
-    attributes: withoutMarks(redactor.attributes(definition, outputs.attributes)),
+    attributes: isStored ? attributes : withoutMarks(redactor.attributes(definition, attributes)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...pick(from, hiddenNames.options),

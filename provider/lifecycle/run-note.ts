@@ -131,14 +131,14 @@ export class RecordNote {
     // With another key, the same id may be another record.
     const isOfAnotherKey = (line: Line): boolean =>
       line.keyFingerprint !== this.keyFingerprint && line.identity !== undefined;
-    const record = this.linesAbout(id).some(isOfAnotherKey)
-      ? await readRecord().catch(unlessMissing)
-      : undefined;
-    if (this.hasOther(id, claim, record)) return false;
+    const before = this.linesAbout(id);
+    const record = before.some(isOfAnotherKey) ? await readRecord().catch(unlessMissing) : undefined;
+    if (this.isOfOthers(this.presentIn(before, record), claim)) return false;
     this.tryToAdd("deletes", id, claim);
     // Another process may have been faster.
-    const first = this.present(id, record).find(({ verb }) => verb === "deletes");
-    return (first === undefined || this.note.isOwn(first)) && !this.hasOther(id, claim, record);
+    const after = this.present(id, record);
+    const first = after.find(({ verb }) => verb === "deletes");
+    return (first === undefined || this.note.isOwn(first)) && !this.isOfOthers(after, claim);
   }
 
   /**
@@ -147,8 +147,12 @@ export class RecordNote {
    * @param record counts also those with another key that have adopted or imported this record
    */
   hasOther(id: string, claim?: Claim, record?: ApiRecord): boolean {
+    return this.isOfOthers(this.present(id, record), claim);
+  }
+
+  private isOfOthers(present: readonly Line[], claim: Claim | undefined): boolean {
     const claims = new Set<string>();
-    for (const line of this.present(id, record)) {
+    for (const line of present) {
       if (line.verb === "deletes") claims.delete(line.claim);
       else if (!this.note.isOwn(line) || line.keyFingerprint !== this.keyFingerprint) claims.add(line.claim);
     }
@@ -189,7 +193,11 @@ export class RecordNote {
 
   /** The lines about a record, from its last create on: a server may use ids again. */
   private present(id: string, record?: ApiRecord): Line[] {
-    const lines = this.linesAbout(id).filter((line) => this.isAbout(line, record));
+    return this.presentIn(this.linesAbout(id), record);
+  }
+
+  private presentIn(all: readonly Line[], record: ApiRecord | undefined): Line[] {
+    const lines = all.filter((line) => this.isAbout(line, record));
     return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
   }
 
