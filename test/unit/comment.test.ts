@@ -462,6 +462,21 @@ test("drift of a record that the change deletes is not said to be set back", asy
   expect(stdout).toContain('| `Monitor gone` | `7` | `(gone)` | `"G"` | `leaves the state too` |');
 });
 
+test("what to do before a merge comes before the changes, unless it is long", async () => {
+  const warnings = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ code: "x", level: "warning", text: `Warning ${index}.` }));
+  write("preview.json", preview([step("delete", "a", inputs("a"))]));
+  const places = async (count: number): Promise<number[]> => {
+    write("doctor.json", { findings: warnings(count) });
+    const { stdout } = await comment();
+    return ["**Merging this", "#### Before you merge", "#### Deleted"].map((text) => stdout.indexOf(text));
+  };
+  const [effect = 0, notes = 0, deleted = 0] = await places(10);
+  expect([effect, notes, deleted]).toEqual([effect, notes, deleted].toSorted((a, b) => a - b));
+  const [, many = 0, before = 0] = await places(11);
+  expect(many).toBeGreaterThan(before);
+});
+
 test("a delete that the option protect would stop is marked", async () => {
   const deleted = step("delete", "shop", inputs("shop", {}));
   const oldState = { ...deleted.oldState, id: "155", protect: true };
@@ -829,7 +844,9 @@ describe("what was reviewed is what runs", () => {
         "To go on: the label allow-deletes on a pull request, which counts if it was set before the merge, or if all",
       );
       expect(before.stdout).toMatch(words);
-      expect(before.stdout).toContain("Set the label `allow-deletes` before you merge.**");
+      expect(before.stdout).toContain(
+        ". The apply stops after the merge, unless this pull request has the label `allow-deletes` when it is merged: set it if you approve.**\n",
+      );
     }
   });
 
@@ -895,17 +912,18 @@ describe("what was reviewed is what runs", () => {
     const { stdout } = await run(steps, report(edits, { code: [...code, plugin] }));
     const hash = shortHash(["code", "of state"]);
     expect(stdout).toContain(
-      "#### Code in state that Pulumi may run, and that this preview does not show in the program (2; 1 more as the program declares)\n\n" +
+      "#### Code in the stack's state that is not in this program (2)\n\n" +
+        "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. " +
+        "Expect it if the pull request changes or removes the code, or if an earlier comment shows the same hash. " +
+        "Otherwise find out who wrote it into the state before you merge.\n\n" +
         `- \`${many.join(", ")}\`: code \`${hash}\`\n` +
-        "- `evil default`: the plugin from `https://plugins.example`\n",
+        "- `evil default`: the plugin from `https://plugins.example`, `CCCCCCCCCC`\n",
     );
-    expect(stdout.indexOf("#### Code in state")).toBeLessThan(stdout.indexOf("#### Edited by hand"));
-    expect((await run(steps, report(edits, { code: code.slice(0, 1) }))).stdout).not.toContain(
-      "Code in state",
-    );
+    expect(stdout.indexOf("#### Code in the")).toBeLessThan(stdout.indexOf("#### Edited by hand"));
+    expect((await run(steps, report(edits, { code: code.slice(0, 1) }))).stdout).not.toContain("#### Code");
     // By night nothing of the program is known.
     rmSync(join(folder, "preview.json"));
-    expect((await comment()).stdout).not.toContain("Code in state");
+    expect((await comment()).stdout).not.toContain("#### Code");
   });
 
   test("--code stops before a preview if no review has the code in state; applied reviews count too", async () => {

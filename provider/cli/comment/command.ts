@@ -265,7 +265,9 @@ function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }
     isPreviewed && effect === undefined ? "**It is not known what merging this changes.**" : "",
     drift ? `Drift: ${driftSummary(drift)}` : "",
     facts.isDriftUnreadable ? "Drift: it could not be looked for; see the log." : "",
-    tooMany === undefined ? "" : `**${tooMany} Set the label \`${deletesLabel}\` before you merge.**`,
+    tooMany === undefined
+      ? ""
+      : `**${tooMany} The apply stops after the merge, unless this pull request has the label \`${deletesLabel}\` when it is merged: set it if you approve.**`,
     actions && changes === undefined
       ? "**These are more changes than a review can hold: after the merge, the apply stops, and needs the digest that it prints.**"
       : "",

@@ -21,6 +21,9 @@ import { findDefinition, isOwn } from "../shared/resource-types";
 /** The most characters of a value, unless the comment has no limit. */
 const longestValue = 120;
 
+/** With more warnings than this, the changes come first. */
+const mostNotes = 10;
+
 /** What a comment shows below its summary. */
 export interface Content {
   /** Items of lists. */
@@ -58,11 +61,14 @@ export function sectionsOf({
     list.filter(({ operation }) => wanted.includes(operation));
   const section = (list: readonly PlannedChange[], name: string, note = ""): Section =>
     changesSection(`#### ${name} (${list.length})${note}`, list, value);
+  const notes = listSection(warnings, "#### Before you merge");
+  const isShort = warnings.length <= mostNotes;
   const isLost: PlannedOperation[] = ["replace", "delete"];
   const rest = others.filter(({ operation }) => !isLost.includes(operation));
   return [
     listSection(checks),
     listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
+    ...(isShort ? [notes] : []),
     section(
       of([...own, ...others], "replace"),
       "Replaced",
@@ -71,7 +77,7 @@ export function sectionsOf({
     section(of([...own, ...others], "delete"), "Deleted"),
     section(of(own, "create"), "Created"),
     section(of(own, "update"), "Updated"),
-    listSection(warnings, "#### Before you merge"),
+    ...(isShort ? [] : [notes]),
     ...tried,
     ...(drift && isOfMerge ? [codeSection(drift, programCode)] : []),
     ...(drift ? driftSections(drift, isOfMerge && isKnown, own, value) : []),
@@ -83,14 +89,19 @@ export function sectionsOf({
 /** The code of other packages in state; what the program declares too is read there. */
 function codeSection({ code }: DriftReport, programCode: readonly string[]): Section {
   const others = code.filter(({ hash }) => !programCode.includes(hash));
-  const known = code.length - others.length;
-  const note = known > 0 ? `; ${known} more as the program declares` : "";
   const items = others.map(({ hash, address, resources }) => {
-    const what = address === undefined ? `code ${codeSpan(hash)}` : `the plugin from ${codeSpan(address)}`;
+    const what =
+      address === undefined
+        ? `code ${codeSpan(hash)}`
+        : `the plugin from ${codeSpan(address)}, ${codeSpan(hash)}`;
     const entry = (most: number): string => `- ${codeSpan(listOf(resources, most))}: ${what}`;
     return { text: entry(resources.length), short: entry(3) };
   });
-  const heading = `#### Code in state that Pulumi may run, and that this preview does not show in the program (${others.length}${note})`;
+  const heading =
+    `#### Code in the stack's state that is not in this program (${others.length})\n\n` +
+    "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. Expect it if the " +
+    "pull request changes or removes the code, or if an earlier comment shows the same hash. Otherwise find out who wrote it " +
+    "into the state before you merge.";
   return { heading, open: "", close: "", items };
 }
 
