@@ -328,7 +328,8 @@ test("replacements, deletes and creates come first, other packages are named, an
     "#### Of other packages: 1 to create\n\n```diff\n+ aws:s3/bucket:Bucket logs\n```\n",
   );
   expect(stdout).toContain(
-    "#### Imported (100): nothing is written\n\n```diff\n+ Monitor hand-0: record 0\n+ Monitor hand-1",
+    "#### Imported (100): nothing is written\n\n```diff\n" +
+      '+ Monitor hand-0: record 0, "hand-0", "https://hand-0.example/"\n+ Monitor hand-1',
   );
   const places = [
     "Bucket logs-old",
@@ -399,7 +400,7 @@ test("for native resources, an import names its record, a changed secret its pro
     ]),
   );
   const { stdout } = await comment();
-  expect(stdout).toContain("+ Monitor hand: record eu/42\n");
+  expect(stdout).toContain('+ Monitor hand: record eu/42, "hand", "https://hand.example/"\n');
   expect(stdout).toContain(
     "! Monitor home of eu\n!     interval: 60 => 300\n!     requestAuthPassword: [secret] => [secret]\n" +
       "!     requestHeaders: [secret] => [secret]\n",
@@ -460,6 +461,64 @@ test("drift of a record that the change deletes is not said to be set back", asy
   expect(stdout).toContain("**Merging this deletes 2 resources");
   expect(stdout).toContain("| `Monitor edited` | `7` | `interval` | `60` | `900; the record is deleted` |");
   expect(stdout).toContain('| `Monitor gone` | `7` | `(gone)` | `"G"` | `leaves the state too` |');
+});
+
+test("a change of a value that was edited by hand shows that value, because it is lost", async () => {
+  const secret = {
+    ...drifted("c", null, "requestHeaders"),
+    properties: [{ property: "requestHeaders", secret: true }],
+  };
+  const change = (name: string, op = "update") =>
+    step(op, name, inputs(name), inputs(name, { interval: 120, pause: true }));
+  const updated = change("c");
+  const newState = { ...updated.newState, type: "uptime:index:Monitor" };
+  write(
+    "preview.json",
+    preview([
+      change("a"),
+      change("b", "replace"),
+      { ...updated, newState, detailedDiff: { "requestHeaders[0].value": { kind: "update" } } },
+    ]),
+  );
+  write("drift.json", { ...noDrift, drifted: [drifted("a", 900), drifted("b", 900), secret] });
+  const { stdout } = await comment();
+  for (const name of ["a", "b"])
+    expect(stdout).toContain(`! Monitor ${name}\n!     interval: 900 (by hand) => 120\n!     pause: true\n`);
+  expect(stdout).toContain(
+    "!     interval: 60 => 120\n!     pause: true\n!     requestHeaders: [secret] (by hand) => [secret]\n",
+  );
+  // It is not set back to what state has.
+  expect(stdout).toContain("| `Monitor a` | `7` | `interval` | `60` | `900; becomes 120` |");
+  expect(stdout).toContain("| `Monitor b` | `7` | `interval` | `60` | `900; the record is deleted` |");
+  expect(stdout).toContain(
+    "| `Monitor c` | `7` | `requestHeaders` | `[secret]` | `[secret], differs; becomes [secret]` |",
+  );
+});
+
+test("a delete, replacement or import of another package's resource names its id", async () => {
+  const replaced = bucket("replace", {}, `${bucketUrn}-new`);
+  const imported = {
+    op: "import",
+    urn: `${bucketUrn}-old`,
+    newState: { type: "aws:s3/bucket:Bucket", importID: "logs-7f" },
+  };
+  write(
+    "preview.json",
+    preview([
+      { ...bucket("delete"), oldState: { type: "aws:s3/bucket:Bucket", id: "logs-1a2b" } },
+      { ...replaced, oldState: { type: "aws:s3/bucket:Bucket", id: "logs-3c" } },
+      imported,
+      {
+        ...bucket("update", {}, `${bucketUrn}-kept`),
+        oldState: { type: "aws:s3/bucket:Bucket", id: "logs-5e" },
+      },
+    ]),
+  );
+  const { stdout } = await comment();
+  expect(stdout).toContain("\n- aws:s3/bucket:Bucket logs: id logs-1a2b\n");
+  expect(stdout).toContain("\n+ aws:s3/bucket:Bucket logs-old: id logs-7f\n");
+  expect(stdout).toContain("\n! aws:s3/bucket:Bucket logs-new: id logs-3c\n");
+  expect(stdout).toContain("\n! aws:s3/bucket:Bucket logs-kept\n");
 });
 
 test("what to do before a merge comes before the changes, unless it is long", async () => {
@@ -672,6 +731,17 @@ describe("what was reviewed is what runs", () => {
     expect(after.length).toBeGreaterThan(0);
     expect(after.length).toBeLessThanOrEqual(2);
     expect(await digestOf(steps)).not.toBe(digest);
+  });
+
+  test("the id of what another package deletes counts, and an edit by hand beside a change of the same value", async () => {
+    const deleted = (id: string) => ({ ...bucket("delete"), oldState: { type: "aws:s3/bucket:Bucket", id } });
+    expect(await digestOf([deleted("a")], report([]))).not.toBe(await digestOf([deleted("b")], report([])));
+    // An edit by hand has a hash of its own, whether or not the program changes the same value.
+    const apart = [
+      ...(await hashesOf(changes, report([]))),
+      ...(await hashesOf([], report([drifted("a", 900)]))),
+    ];
+    expect(new Set(await hashesOf(changes, report([drifted("a", 900)])))).toEqual(new Set(apart));
   });
 
   test("one hash changes with other drift", async () => {

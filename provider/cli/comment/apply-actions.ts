@@ -46,7 +46,10 @@ export function applyActions(
       return actionOf(change, hash, isMade ? restOf(creates.get(change.urn)) : undefined);
     }),
     // Their values may be new in each preview, and the comment does not show them.
-    ...others.map((change) => actionOf(change, shortHash([change.operation, change.urn]))),
+    ...others.map((change) => {
+      const { operation, urn, importId, recordId } = change;
+      return actionOf(change, shortHash([operation, urn, importId, recordId]));
+    }),
   ];
   const edits = (drift?.drifted ?? []).map((one) => {
     const create = creates.get(one.urn);

@@ -15,6 +15,7 @@ import type {
   PlannedOperation,
   PlannedProperty,
 } from "../shared/planned-changes";
+import { secretText } from "../shared/preview";
 import { codeBlock, codeSpan, fenceFor, listOf, printable } from "../shared/quoting";
 import { findDefinition, isOwn } from "../shared/resource-types";
 
@@ -59,8 +60,9 @@ export function sectionsOf({
   const value = isWhole ? wholeValue : shortValue;
   const of = (list: readonly PlannedChange[], ...wanted: PlannedOperation[]): PlannedChange[] =>
     list.filter(({ operation }) => wanted.includes(operation));
+  const edits = handEdits(drift);
   const section = (list: readonly PlannedChange[], name: string, note = ""): Section =>
-    changesSection(`#### ${name} (${list.length})${note}`, list, value);
+    changesSection(`#### ${name} (${list.length})${note}`, list, value, edits);
   const notes = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= mostNotes;
   const isLost: PlannedOperation[] = ["replace", "delete"];
@@ -81,7 +83,7 @@ export function sectionsOf({
     ...tried,
     ...(drift && isOfMerge ? [codeSection(drift, programCode)] : []),
     ...(drift ? driftSections(drift, isOfMerge && isKnown, own, value) : []),
-    changesSection(`#### Of other packages: ${countTexts(countsOf(rest)).join(", ")}`, rest, value),
+    changesSection(`#### Of other packages: ${countTexts(countsOf(rest)).join(", ")}`, rest, value, edits),
     section(of(own, "import"), "Imported", ": nothing is written"),
   ];
 }
@@ -117,13 +119,34 @@ const shortValue: ShowValue = (value) =>
     ? value
     : `${value.slice(0, longestValue).toWellFormed()}… (${value.length.toLocaleString("en")} characters)`;
 
+/** By URN and property, the values that somebody has set by hand: they are lost, and not those in state. */
+type HandEdits = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+function handEdits(drift: DriftReport | undefined): HandEdits {
+  const changed = (drift?.drifted ?? []).filter(({ outcome }) => outcome === "changed");
+  return new Map(
+    changed.map(({ urn, properties }) => {
+      const values = properties.map(
+        ({ property, inApi, secret }) =>
+          [property, secret ? secretText : JSON.stringify(inApi ?? null)] as const,
+      );
+      return [urn, new Map(values)];
+    }),
+  );
+}
+
 /** Changes as a diff, because GitHub and GitLab colour its lines by their first character. */
-function changesSection(heading: string, changes: readonly PlannedChange[], value: ShowValue): Section {
+function changesSection(
+  heading: string,
+  changes: readonly PlannedChange[],
+  value: ShowValue,
+  edits: HandEdits,
+): Section {
   const items = changes.map((change) => {
     const sign = signs[change.operation];
     const lines = [
       `${change.title}${detailOf(change, value)}`,
-      ...propertyLines(change, value).map((line) => `    ${line}`),
+      ...propertyLines(change, value, edits.get(change.urn)).map((line) => `    ${line}`),
     ];
     return {
       text: lines.map((line) => `${sign} ${printable(line)}`).join("\n"),
@@ -136,24 +159,31 @@ function changesSection(heading: string, changes: readonly PlannedChange[], valu
 
 /** What the line of a resource shows after its name. */
 function detailOf(change: PlannedChange, value: ShowValue): string {
-  const { operation, importId, recordId, recordNames, account } = change;
+  const { operation, urn, importId, recordId = importId, recordNames, account } = change;
   const { isDeletedFirst, isLeftover, isProtected, isRetained } = change;
-  const known = recordId === undefined ? [] : [`record ${recordId}`, ...recordNames.map(value)];
+  const isLost = operation === "delete" || operation === "replace";
+  const isRecord = findDefinition(parseUrn(urn).type) !== undefined;
+  const isNamed = recordId !== undefined && (isRecord || operation !== "update");
+  const known = isNamed
+    ? [`${isRecord ? "record" : "id"} ${value(recordId)}`, ...recordNames.map(value)]
+    : [];
   return [
     ...(account === undefined ? [] : [` of ${account}`]),
-    ...(importId === undefined ? [] : [`: record ${importId}`]),
     ...(known.length > 0 ? [`: ${known.join(", ")}`] : []),
     ...(isDeletedFirst ? ["; it is deleted first"] : []),
     ...(isLeftover ? ["; an earlier run has replaced it"] : []),
     ...(isProtected && operation === "delete" ? ["; it is protected"] : []),
-    ...(isRetained && (operation === "delete" || operation === "replace")
-      ? ["; the record stays (retainOnDelete)"]
-      : []),
+    ...(isRetained && isLost ? ["; the record stays (retainOnDelete)"] : []),
   ].join("");
 }
 
 /** The properties that change; none for a resource of another package. */
-function propertyLines({ operation, urn, properties, secrets }: PlannedChange, value: ShowValue): string[] {
+function propertyLines(
+  change: PlannedChange,
+  value: ShowValue,
+  edits?: ReadonlyMap<string, string>,
+): string[] {
+  const { operation, urn, properties, secrets } = change;
   if (!isOwn({ urn }) || operation === "import" || operation === "delete") return [];
   // Pulumi shows a secret as [secret] before and after.
   if (properties.length === 0 && operation !== "create")
@@ -161,12 +191,18 @@ function propertyLines({ operation, urn, properties, secrets }: PlannedChange, v
   const fields = findDefinition(parseUrn(urn).type)?.fields;
   const isDefault = ({ property, after }: PlannedProperty): boolean =>
     operation === "create" && after !== undefined && after === JSON.stringify(fields?.[property]?.default);
-  return properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value));
+  return properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value, edits));
 }
 
-function propertyText({ property, before, after }: PlannedProperty, value: ShowValue): string {
+function propertyText(
+  { property, before, after }: PlannedProperty,
+  value: ShowValue,
+  edits: ReadonlyMap<string, string> = new Map(),
+): string {
   const present = value(after ?? "(none)");
-  return before === undefined ? `${property}: ${present}` : `${property}: ${value(before)} => ${present}`;
+  const edited = edits.get(property);
+  const old = edited === undefined ? before && value(before) : `${value(edited)} (by hand)`;
+  return old === undefined ? `${property}: ${present}` : `${property}: ${old} => ${present}`;
 }
 
 function driftSections(
@@ -175,14 +211,16 @@ function driftSections(
   own: readonly PlannedChange[],
   value: ShowValue,
 ): Section[] {
-  const operationOf = new Map(own.map(({ urn, operation }) => [urn, operation]));
+  const changes = new Map(own.map((change) => [change.urn, change]));
   /** What the API shows, and what merging does there if that is not to set it back. */
-  const present = ({ urn, outcome }: DriftedResource, inApi: string): string => {
-    const operation = operationOf.get(urn);
+  const present = ({ urn, outcome }: DriftedResource, name: string, inApi: string): string => {
+    const { operation, properties = [] } = changes.get(urn) ?? {};
     if (!isOfMerge) return inApi;
     if (outcome === "gone")
       return operation === "delete" ? "leaves the state too" : "is made again, with a new id";
-    return operation === "delete" || operation === "replace" ? `${inApi}; the record is deleted` : inApi;
+    if (operation === "delete" || operation === "replace") return `${inApi}; the record is deleted`;
+    const changed = properties.find(({ property }) => property === name);
+    return changed ? `${inApi}; becomes ${changed.after ?? "(none)"}` : inApi;
   };
   const rows = (drifted: readonly DriftedResource[]): string[][] =>
     drifted.flatMap((one) =>
@@ -193,7 +231,7 @@ function driftSections(
           : `${id} ${value(JSON.stringify(one.record))}`,
         property,
         value(inState),
-        value(present(one, inApi)),
+        value(present(one, property, inApi)),
       ]),
     );
   const heads = ["Resource", "Record", "Property", "In state", "In the API"];

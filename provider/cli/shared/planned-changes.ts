@@ -57,8 +57,9 @@ export interface PlannedChange {
   readonly title: string;
   /** The id of the record that an import takes. */
   readonly importId: string | undefined;
-  /** The record that is there before, if the resource is of this package: its id, and its name and URL as JSON. */
+  /** The id of what is there before. */
   readonly recordId: string | undefined;
+  /** The name and URL as JSON of the record that is there before or that an import takes. */
   readonly recordNames: readonly string[];
   /** The account or the explicit provider, if it has a name. */
   readonly account: string | undefined;
@@ -147,7 +148,8 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     urn,
     title: isOwn({ urn }) ? titleOf({ urn }) : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
     importId: undefined,
-    ...recordIn(urn, oldState),
+    recordId: oldState?.id,
+    recordNames: oldState?.id === undefined ? [] : recordNamesIn(urn, oldState),
     account: accountOf(present) ?? (isExplicit ? parseUrn(provider).name : undefined),
     provider: isExplicit ? provider : undefined,
     isDeletedFirst: false,
@@ -161,9 +163,11 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     case "create":
     case "import": {
       const given = newState?.inputs?.importId ?? newState?.importID;
+      const operation = newState?.inputs?.importId === undefined ? op : "import";
       return {
         ...change,
-        operation: newState?.inputs?.importId === undefined ? op : "import",
+        operation,
+        recordNames: operation === "import" ? recordNamesIn(urn, newState) : [],
         importId: typeof given === "string" && given !== "" ? given : undefined,
         properties: changedProperties({}, after),
       };
@@ -193,17 +197,13 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
   }
 }
 
-/** The id of a resource's record, and its name and URL unless they are secret. */
-function recordIn(
-  urn: string,
-  state: PreviewStep["oldState"],
-): Pick<PlannedChange, "recordId" | "recordNames"> {
+/** The name and URL of a resource's record, unless they are secret. */
+function recordNamesIn(urn: string, state: PreviewStep["oldState"]): string[] {
   const definition = findDefinition(parseUrn(urn).type);
-  if (state?.id === undefined || !definition) return { recordId: undefined, recordNames: [] };
-  const names = identityKeys(definition)
-    .map((key) => state.outputs?.[key] ?? state.inputs?.[key])
+  if (!definition) return [];
+  return identityKeys(definition)
+    .map((key) => state?.outputs?.[key] ?? state?.inputs?.[key])
     .flatMap((value) => (value === secretText ? [] : (jsonOf(value) ?? [])));
-  return { recordId: state.id, recordNames: names };
 }
 
 function accountOf(state: PreviewStep["oldState"]): string | undefined {
