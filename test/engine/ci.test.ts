@@ -245,6 +245,19 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
   },
 );
 
+test("what only takes the option protect away is named, and is in state once it is merged", async () => {
+  const text = (protect: boolean): string => programOf([monitorOf("site", { name: "Site" }, { protect })]);
+  const project = await Project.start(GitHubForge, text(true));
+  const { workspace } = project.stack;
+  expect(await workspace.resources()).toHaveProperty("site.protect", true);
+  await project.propose(12, "a1", text(false));
+  expect(project.comment(12)).toContain("**Merging this updates 1 resource, 0 unchanged.**");
+  expect(project.comment(12)).toContain("!     option protect: true => false\n");
+  project.merge(12, "c1");
+  expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
+  expect(await workspace.resources()).not.toHaveProperty("site.protect");
+});
+
 test("a cancelled apply is interrupted: each record that it has created is in state", async () => {
   const names = Array.from({ length: 24 }, (_, index) => `m${index}`);
   const project = await Project.start(GitHubForge, program(60, []));

@@ -495,6 +495,43 @@ test("a change of a value that was edited by hand shows that value, because it i
   );
 });
 
+test("a change of protect or retainOnDelete is listed, also if nothing else changes", async () => {
+  const declared = inputs("a");
+  const withOptions = (op: string, before: object, after: object, more: object = {}) => {
+    const one = step(op, "a", declared, { ...declared, ...more });
+    return {
+      ...one,
+      oldState: { ...one.oldState, id: "7", ...before },
+      newState: { ...one.newState, ...after },
+    };
+  };
+  const isProtected = { protect: true };
+  const other = {
+    ...bucket("same"),
+    oldState: { type: "aws:s3/bucket:Bucket", id: "logs-1a", ...isProtected },
+  };
+  write(
+    "preview.json",
+    preview([withOptions("same", isProtected, {}), other, withOptions("same", {}, {})], 5),
+  );
+  const { stdout } = await comment();
+  // Pulumi counts the steps as `same`.
+  expect(stdout).toContain("**Merging this updates 2 resources, 5 unchanged.**");
+  expect(stdout).toContain(
+    '#### Updated (1)\n\n```diff\n! Monitor a: record 7, "a", "https://a.example/"\n!     option protect: true => false\n```\n',
+  );
+  expect(stdout).toContain("! aws:s3/bucket:Bucket logs\n!     option protect: true => false\n");
+  write("preview.json", preview([withOptions("update", {}, { retainOnDelete: true }, { interval: 120 })]));
+  expect((await comment()).stdout).toContain(
+    "!     interval: 60 => 120\n!     option retainOnDelete: false => true\n",
+  );
+  // Beside a secret, which may have changed too.
+  write("preview.json", preview([withOptions("update", isProtected, {})]));
+  expect((await comment()).stdout).toContain(
+    "!     requestHeaders (secret), or an option of the resource\n!     option protect: true => false\n",
+  );
+});
+
 test("a delete, replacement or import of another package's resource names its id", async () => {
   const replaced = bucket("replace", {}, `${bucketUrn}-new`);
   const imported = {
@@ -723,6 +760,10 @@ describe("what was reviewed is what runs", () => {
     ["a value that is known now", changed(3, step("create", "d", undefined, inputs("d")))],
     ["another package's operation", changed(4, bucket("delete"))],
     ["another package's resource", changed(4, bucket("create", {}, `${bucketUrn}-2`))],
+    [
+      "a change of options alone",
+      [...changes, { ...step("same", "x", inputs("x"), inputs("x")), oldState: { type, protect: true } }],
+    ],
     ["a change more", [...changes, step("delete", "x", inputs("x"))]],
     ["what an earlier run has left", [...changes, step("delete-replaced", "x", inputs("x"))]],
   ])("one hash changes with %s, and that of what an apply may leave of it", async (_, steps) => {
@@ -733,9 +774,22 @@ describe("what was reviewed is what runs", () => {
     expect(await digestOf(steps)).not.toBe(digest);
   });
 
-  test("the id of what another package deletes counts, and an edit by hand beside a change of the same value", async () => {
+  test("the id of what another package deletes, and the options that change, count", async () => {
+    const unprotected = (id: string, before: object) => {
+      const state = { type: "aws:s3/bucket:Bucket", id };
+      return { op: "same", urn: bucketUrn, oldState: { ...state, ...before }, newState: state };
+    };
     const deleted = (id: string) => ({ ...bucket("delete"), oldState: { type: "aws:s3/bucket:Bucket", id } });
-    expect(await digestOf([deleted("a")], report([]))).not.toBe(await digestOf([deleted("b")], report([])));
+    const all = [
+      unprotected("a", { protect: true }),
+      unprotected("a", { retainOnDelete: true }),
+      { ...unprotected("a", {}), op: "update" },
+      deleted("a"),
+      deleted("b"),
+    ];
+    const words = new Set<string>();
+    for (const one of all) words.add(await digestOf([one], report([])));
+    expect(words.size).toBe(all.length);
     // An edit by hand has a hash of its own, whether or not the program changes the same value.
     const apart = [
       ...(await hashesOf(changes, report([]))),

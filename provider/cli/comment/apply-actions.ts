@@ -47,8 +47,8 @@ export function applyActions(
     }),
     // Their values may be new in each preview, and the comment does not show them.
     ...others.map((change) => {
-      const { operation, urn, importId, recordId } = change;
-      return actionOf(change, shortHash([operation, urn, importId, recordId]));
+      const { operation, urn, importId, recordId, options } = change;
+      return actionOf(change, shortHash([operation, urn, importId, recordId, options]));
     }),
   ];
   const edits = (drift?.drifted ?? []).map((one) => {
@@ -116,8 +116,10 @@ function restOf(create: string | undefined): string | undefined {
 
 function hashOfOwn(change: PlannedChange, values: string | undefined): string {
   const { operation, urn, importId, recordId, account, provider, isProtected, isRetained } = change;
-  const { properties, secrets } = change;
-  const changed = properties.map(({ property, before, after }) => JSON.stringify([property, before, after]));
+  const { properties, options, secrets } = change;
+  const changed = [...properties, ...options].map(({ property, before, after }) =>
+    JSON.stringify([property, before, after]),
+  );
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return shortHash([
     ...[operation, urn, importId, recordId, account, provider, isProtected, isRetained],

@@ -80,9 +80,10 @@ export function configure(command: Command, context: CommandContext): void {
       "after",
       `
 Prints a Markdown comment for a pull request or an issue. The preview must be
-made with --show-replacement-steps; with --show-sames, the comment tells the
-code of the program from other code in state. A file that does not exist counts
-as not given. GitHub allows 65536 characters, GitLab 1000000.
+made with --show-replacement-steps; with --show-sames, the comment also shows
+changes of the options protect and retainOnDelete, and tells the code of the
+program from other code in state. A file that does not exist counts as not
+given. GitHub allows 65536 characters, GitLab 1000000.
 
 With --reviewed, the exit code is 1 if an apply would do anything else than the
 reviewed comments of that title say. They are a JSON array of objects with

@@ -177,21 +177,26 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
   ].join("");
 }
 
-/** The properties that change; none for a resource of another package. */
+/** The properties that change, and such options; of a resource of another package only these. */
 function propertyLines(
   change: PlannedChange,
   value: ShowValue,
   edits?: ReadonlyMap<string, string>,
 ): string[] {
-  const { operation, urn, properties, secrets } = change;
-  if (!isOwn({ urn }) || operation === "import" || operation === "delete") return [];
+  const { operation, urn, properties, options, secrets } = change;
+  const optionLines = options.map((one) => `option ${propertyText(one, value)}`);
+  if (!isOwn({ urn }) || operation === "import" || operation === "delete") return optionLines;
   // Pulumi shows a secret as [secret] before and after.
-  if (properties.length === 0 && operation !== "create")
-    return [[...secrets.map((key) => `${key} (secret)`), "an option of the resource"].join(", or ")];
+  const isHidden = properties.length === 0 && (secrets.length > 0 || options.length === 0);
+  if (isHidden && operation !== "create") {
+    const hidden = [...secrets.map((key) => `${key} (secret)`), "an option of the resource"].join(", or ");
+    return [hidden, ...optionLines];
+  }
   const fields = findDefinition(parseUrn(urn).type)?.fields;
   const isDefault = ({ property, after }: PlannedProperty): boolean =>
     operation === "create" && after !== undefined && after === JSON.stringify(fields?.[property]?.default);
-  return properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value, edits));
+  const lines = properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value, edits));
+  return [...lines, ...optionLines];
 }
 
 function propertyText(

@@ -73,6 +73,8 @@ export interface PlannedChange {
   readonly isProtected: boolean;
   readonly isRetained: boolean;
   readonly properties: readonly PlannedProperty[];
+  /** These two options, if they change. Pulumi keeps them in state, so they need an `up` too. */
+  readonly options: readonly PlannedProperty[];
   /** The properties whose values are secret, whether they change or not. */
   readonly secrets: readonly string[];
 }
@@ -93,7 +95,7 @@ export interface PlannedChanges {
 
 export function plannedChanges({ steps }: Preview): PlannedChanges {
   const all = (steps ?? []).filter((step) => !isStack(step));
-  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all)];
+  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all), ...optionUpdates(all)];
   const weight = ({ operation }: PlannedChange): number => operations.indexOf(operation);
   // The engine's order changes from run to run.
   const sorted = changes.sort(
@@ -110,6 +112,15 @@ function leftovers(steps: readonly PreviewStep[]): PlannedChange[] {
     .filter((step) => step.op === "delete-replaced" && !replaced.has(key(step)))
     .flatMap((step) => changeOf({ ...step, op: "delete" }) ?? [])
     .map((change) => ({ ...change, isLeftover: true }));
+}
+
+/** What changes in nothing but its options. A preview lists it with --show-sames. */
+function optionUpdates(steps: readonly PreviewStep[]): PlannedChange[] {
+  return steps
+    .filter(({ op }) => op === "same")
+    .flatMap((step) => changeOf({ ...step, op: "update" }) ?? [])
+    .filter(({ options }) => options.length > 0)
+    .map((change) => ({ ...change, properties: [], secrets: [] }));
 }
 
 /** Why the steps may not be all that an `up` does. */
@@ -132,7 +143,7 @@ const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackT
 /** The counts of all resources except the stack. What Pulumi counts as the create of a dynamic resource may be an import. */
 export function summaryOf(preview: Preview): OperationCounts {
   const { own, others } = plannedChanges(preview);
-  const same = preview.changeSummary?.same ?? 0;
+  const same = (preview.changeSummary?.same ?? 0) - optionUpdates(preview.steps ?? []).length;
   const isStackSame = (preview.steps?.find(isStack)?.op ?? "same") === "same";
   return { ...countsOf([...own, ...others]), same: Math.max(0, isStackSame ? same - 1 : same) };
 }
@@ -157,6 +168,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     isProtected: present?.protect === true,
     isRetained: present?.retainOnDelete === true,
     properties: [],
+    options: [],
     secrets: Object.keys(after).filter((key) => after[key] === secretText),
   };
   switch (op) {
@@ -187,6 +199,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
         operation: op,
         isDeletedFirst: op === "replace" && oldState?.pendingReplacement === true,
         properties: [...found, ...secrets],
+        options: changedOptions(oldState, newState),
       };
     }
     case "delete":
@@ -204,6 +217,13 @@ function recordNamesIn(urn: string, state: PreviewStep["oldState"]): string[] {
   return identityKeys(definition)
     .map((key) => state?.outputs?.[key] ?? state?.inputs?.[key])
     .flatMap((value) => (value === secretText ? [] : (jsonOf(value) ?? [])));
+}
+
+function changedOptions(before: PreviewStep["oldState"], after: PreviewStep["newState"]): PlannedProperty[] {
+  return (["protect", "retainOnDelete"] as const).flatMap((option) => {
+    const [old, present] = [before, after].map((state) => state?.[option] === true);
+    return old === present ? [] : [{ property: option, before: String(old), after: String(present) }];
+  });
 }
 
 function accountOf(state: PreviewStep["oldState"]): string | undefined {
