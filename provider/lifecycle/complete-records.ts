@@ -1,18 +1,25 @@
 import type { ApiRecord } from "../api/answer";
 import { MissingError } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { leftOut } from "./difference";
+import type { Field } from "../definitions/field";
+import { leftOut, shows } from "./difference";
 import { assertNotListed } from "./gone";
 import type { RecordScope } from "./record-scope";
 
-/** Completes listed records: if the list leaves fields out, each record is read by its id. */
+/**
+ * Completes listed records: if the list leaves fields out, each record is read by its id.
+ *
+ * @param needed fields for which each record is read also if the list shows them of none
+ */
 export async function completeRecords(
   scope: RecordScope,
   listed: readonly ApiRecord[],
   operation: Operation,
+  needed: readonly Field[] = [],
 ): Promise<readonly ApiRecord[]> {
   const sample = await readSample(scope, listed, operation);
-  if (!sample || sample.leftOut.length === 0) return listed;
+  const isShown = (field: Field): boolean => listed.some((record) => shows(field, record));
+  if (!sample || (sample.leftOut.length === 0 && needed.every(isShown))) return listed;
   const records = await Promise.all(listed.map(({ id }) => readListed(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }

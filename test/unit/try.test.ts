@@ -12,9 +12,12 @@ import { Sender } from "../../provider/cli/try/sender";
 import { canary, leaksIn } from "../support/canary.cjs";
 import { certificateFor } from "../support/certificate";
 import { cli, emulator, folder, type Outcome, stateOf, withCli, withStack } from "../support/cli";
+import type { Dialect } from "../../provider/emulator";
+import { answer } from "../support/emulator";
 import { answering, listen, serve } from "../support/http-server";
 import { secretMark } from "../support/marks";
 import { home } from "../support/monitors";
+import { isList } from "../support/sent";
 import { Program } from "../support/program";
 import { Proxy } from "../support/proxy";
 import { settingsOf } from "../support/server";
@@ -546,6 +549,63 @@ describe("which monitors", () => {
     expect(received).toMatchObject([{ headers: { "x-probe": canary("try-header") } }]);
     expect(JSON.stringify(received)).not.toContain(emulator.apiKey);
     expect(emulator.writes()).toEqual([]);
+  });
+
+  describe("--all does not judge by what the API does not show", () => {
+    const header = { request_headers: [{ key: "X-Probe", value: canary("try-header") }] };
+    /** What is said of an account's monitors, whose site answers only to the header. */
+    async function accountSaid(dialect: Partial<Dialect>, ...fields: object[]) {
+      const { url, received } = await recording((request, response) =>
+        response.writeHead(request.headers["x-probe"] === undefined ? 401 : 200).end("Hi"),
+      );
+      emulator.dialect = dialect;
+      for (const one of fields) emulator.monitors.add({ ...home, url, ...one });
+      const { code, stdout } = await cli(emulator, folder, ["try", "--all"]);
+      expect(leaksIn(stdout)).toEqual([]);
+      const lines = [...stdout.matchAll(/^Monitor \d \(Home\) +(.*)$/gm)].map(([, line = ""]) => line);
+      const reads = emulator.requests.filter(({ path }) => /\d$/.test(path));
+      return { code, lines: lines.map((line) => line.replace(/ {2,}/, " ")), reads: reads.length, received };
+    }
+
+    test("reads each record if the list shows a field of none", async () => {
+      // Of the record that is read as a sample, the list leaves out nothing.
+      emulator.fault = (request) => {
+        if (!isList(request)) return undefined;
+        const listed = emulator.monitors.all().map(({ request_headers: _, ...shown }) => shown);
+        return answer(200, listed);
+      };
+      const dialect = { emptyAs: "absent" } as const;
+      const sample = { alert_text_lookup: "Hi", ssl_alert_days: 7, request_auth_username: "me" };
+      const { code, lines, reads } = await accountSaid(dialect, sample, header);
+      expect([code, lines]).toEqual([0, ["skipped requestAuthPassword is not shown by the API"]]);
+      expect(reads).toBe(3);
+    });
+
+    test("reads one record if the list shows all fields", async () => {
+      const { code, lines, reads } = await accountSaid({}, header, header, {});
+      expect([code, lines, reads]).toEqual([2, ["alerts status 401"], 1]);
+    });
+
+    test.each([
+      [{}, 0, "skipped not known: status 401, but the API does not show requestHeaders"],
+      [{ url: "http://127.0.0.1:1/" }, 2, "alerts failed: nothing accepts connections there"],
+    ])("says that it is not known whether hidden headers matter: %j", async (fields, code, said) => {
+      const shown = await accountSaid({ hidden: ["request_headers"] }, { ...header, ...fields });
+      expect(shown).toMatchObject({ code, lines: [said] });
+    });
+
+    test.each(["alert_condition", "request_method"])("skips all without %s", async (field) => {
+      const { code, lines, received } = await accountSaid({ hidden: [field] }, header);
+      const key = field.replace(/_(.)/, (_, letter: string) => letter.toUpperCase());
+      expect([code, lines, received]).toEqual([0, [`skipped ${key} is not shown by the API`], []]);
+    });
+
+    test("skips a monitor of a text that is not shown", async () => {
+      const text = { alert_condition: "url_text", alert_text_lookup: "Hi" };
+      const { lines, received } = await accountSaid({ hidden: ["alert_text_lookup"] }, text, header);
+      expect(lines).toEqual(["skipped alertTextLookup is not shown by the API"]);
+      expect(received).toHaveLength(1);
+    });
   });
 
   test("--all of a project whose stack cannot be read takes its settings from elsewhere, and says so", async () => {

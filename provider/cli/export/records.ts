@@ -1,15 +1,21 @@
 import { compareIds, type ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
+import type { Field } from "../../definitions/field";
 import { completeRecords } from "../../lifecycle/complete-records";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { exportedOf, type ExportedRecord } from "./exported-record";
 
-/** Reads the records of one kind, or those that the API finds by a text, the oldest first. */
+/**
+ * Reads the records of one kind, or those that the API finds by a text, the oldest first.
+ *
+ * @param needed see {@link completeRecords}
+ */
 export async function readDeclared(
   scope: RecordScope,
   search: string | undefined,
   { stderr, session }: CommandContext,
+  needed: readonly Field[] = [],
 ): Promise<ExportedRecord[]> {
   const { definition, collection } = scope;
   const records = await withProgress(stderr, async (show) => {
@@ -20,7 +26,7 @@ export async function readDeclared(
       listed.push(...page);
       show(`Reading ${definition.plural}: ${listed.length} …`);
     }
-    return completeRecords(scope, listed, operation);
+    return completeRecords(scope, listed, operation, needed);
   });
   const escaped = isEscaped(records);
   return [...records]

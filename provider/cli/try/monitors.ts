@@ -1,10 +1,11 @@
 import { message, quote, UptimeError } from "../../api/errors";
 import { nameInStack, parseUrn } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
-import { secretKeys } from "../../definitions/keys";
+import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/request";
+import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { readDeclared } from "../export/records";
 import { changeOf } from "../shared/planned-changes";
@@ -30,6 +31,8 @@ export interface ReadMonitor {
   readonly secret: ReadonlySet<string>;
   /** Why properties are missing in the values. */
   readonly missing: ReadonlyMap<string, string>;
+  /** The properties that the API shows of no monitor, so that a failure may be due to what was not sent. */
+  readonly unshown?: readonly string[];
 }
 
 const alwaysSecret = secretKeys(monitor);
@@ -92,21 +95,36 @@ export function monitorsInState(state: Deployment): ReadMonitor[] {
   });
 }
 
+/** Without these it is not known what to send or when to alert. */
+const required = ["requestMethod", "alertCondition"];
+/** Without these a request may fail that the server's own succeeds with. */
+const optional = ["requestHeaders", "requestAuthUsername"];
+
 /** The monitors of an account. */
 export async function monitorsInAccount(scope: RecordScope, context: CommandContext): Promise<ReadMonitor[]> {
-  const records = await readDeclared(scope, undefined, context);
+  const needed = [...required, ...optional, "alertTextLookup"].map((key) => fieldOf(monitor, key));
+  const records = await readDeclared(scope, undefined, context, needed);
+  // Some servers leave out empty fields: if they show one of a single monitor, the others have none.
+  const isUnshown = (key: string): boolean =>
+    !records.some(({ record }) => shows(fieldOf(monitor, key), record));
+  const unknown = required.filter(isUnshown);
+  const unshown = optional.filter(isUnshown);
   return records.map(({ record: { id }, values: shown }) => {
     const values = Object.fromEntries(shown);
-    const hidden = Object.entries(monitor.fields).flatMap(([key, { goesWith = "" }]) =>
-      goesWith in values ? [[key, "is not shown by the API"] as const] : [],
+    const passwords = Object.keys(monitor.fields).filter(
+      (key) => (fieldOf(monitor, key).goesWith ?? "") in values,
     );
+    // The default condition is not among the values. The others need a text.
+    const texts = "alertCondition" in values && !("alertTextLookup" in values) ? ["alertTextLookup"] : [];
+    const hidden = [...unknown, ...passwords, ...texts];
     const name = typeof values.name === "string" ? ` (${values.name})` : "";
     return {
       title: `Monitor ${id}${name}`,
       id,
       values,
       secret: new Set(alwaysSecret),
-      missing: new Map(hidden),
+      missing: new Map(hidden.map((key) => [key, "is not shown by the API"])),
+      unshown,
     };
   });
 }

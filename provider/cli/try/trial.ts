@@ -62,13 +62,26 @@ export async function tryMonitor(
     return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }], redirects);
   }
   const days = daysUntil(answer.certificateEnd);
-  const reasons = alertReasons(check, answer, days, secret.has("alertTextLookup"));
+  const found = alertReasons(check, answer, days, secret.has("alertTextLookup"));
+  const { unshown = [] } = monitor;
+  // What was not sent changes the response, and not the certificate.
+  const sure = found.filter(({ code }) => code === "certificate" || unshown.length === 0);
+  const [doubtful] = found;
+  const [result, reasons] =
+    sure.length > 0
+      ? (["alerts", sure] as const)
+      : doubtful
+        ? (["skipped", [{ code: "unknown", text: notKnown(doubtful, unshown) }]] as const)
+        : (["ok", []] as const);
   return {
-    ...outcome(reasons.length > 0 ? "alerts" : "ok", reasons, answer.redirects),
+    ...outcome(result, reasons, answer.redirects),
     status: answer.status,
     ...(days !== undefined && { certificateDays: days }),
   };
 }
+
+const notKnown = ({ text }: AlertReason, unshown: readonly string[]): Message =>
+  message`not known: ${text}, but the API does not show ${unshown.join(" and ")}`;
 
 /** Passwords in URLs are often not marked as secret, and queries hold tokens. */
 function withoutSecretParts({ origin, pathname }: URL): string {
