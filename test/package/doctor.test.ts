@@ -106,6 +106,24 @@ test.each([
   expect([ended, stdout]).toEqual([code, expect.stringContaining(said)]);
 });
 
+test.each([
+  ["3.150.0", 1, "failed   @pulumi/pulumi 3.150.0 is too old: install 3.200.0 or later\n"],
+  ["3.200.0", 0, "ok       @pulumi/pulumi 3.200.0\n"],
+])("reports whether the project's @pulumi/pulumi is recent enough: %s", async (version, code, said) => {
+  mkdirSync(join(folder, "node_modules/@pulumi/pulumi"), { recursive: true });
+  write("node_modules/@pulumi/pulumi/package.json", JSON.stringify({ version }));
+  const { code: ended, stdout } = await doctor();
+  expect([ended, stdout]).toEqual([code, expect.stringContaining(said)]);
+});
+
+test("takes the project's folder from --program or from --cwd, not from both", async () => {
+  expect(await doctor("--program", "site", "--cwd", folder)).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("'--cwd <dir>' cannot be used with option '--program <dir>'") as string,
+  });
+});
+
 test("refuses plain http, and warns of it if it is allowed", async () => {
   const plain = await doctor("--base-url", "http://192.0.2.1:9");
   expect(plain.stdout).toMatch(/failed .*must begin with https/);

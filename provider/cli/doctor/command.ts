@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { styleText } from "node:util";
 
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import * as z from "zod/mini";
 
 import { ApiError, UptimeError } from "../../api/errors";
@@ -48,7 +48,7 @@ export function configure(command: Command, context: CommandContext): void {
         "--stack [name]",
         "the stack whose configuration holds the settings (default: the selected one)",
       )
-      .option("--cwd <dir>", "the project's folder (default: this one)")
+      .addOption(new Option("--cwd <dir>", "the project's folder (default: this one)").conflicts("program"))
       .option(
         "--program <dir>",
         "also preview a program, and list every resource that would be refused, and what `pulumi up` would do",
@@ -153,11 +153,7 @@ async function versionFindings(location: StackLocation): Promise<Finding[]> {
   ];
   try {
     const version = await pulumiVersion(location);
-    findings.push(
-      isSupported(version)
-        ? ok("pulumi-version", `Pulumi CLI ${version}`)
-        : failed("pulumi-version", `Pulumi CLI ${version} is too old: install ${minimumPulumi} or later`),
-    );
+    findings.push(pulumiFinding("pulumi-version", "Pulumi CLI", version));
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     findings.push(missing("pulumi-version", `Pulumi CLI: ${error.message}`));
@@ -167,10 +163,16 @@ async function versionFindings(location: StackLocation): Promise<Finding[]> {
   try {
     const load = createRequire(join(cwd, "package.json"));
     const sdk = z.object({ version: z.string() }).parse(load("@pulumi/pulumi/package.json"));
-    return [...findings, ok("sdk-version", `@pulumi/pulumi ${sdk.version}`)];
+    return [...findings, pulumiFinding("sdk-version", "@pulumi/pulumi", sdk.version)];
   } catch {
     return [...findings, missing("sdk-version", `@pulumi/pulumi is not installed in ${cwd}`)];
   }
+}
+
+function pulumiFinding(code: string, name: string, version: string): Finding {
+  return isSupported(version)
+    ? ok(code, `${name} ${version}`)
+    : failed(code, `${name} ${version} is too old: install ${minimumPulumi} or later`);
 }
 
 /** Reads the settings. `--program` needs a stack. */
