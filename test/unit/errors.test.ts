@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from "node:https";
 import os from "node:os";
 import { join } from "node:path";
 
+import { readText } from "../../provider/cli/shared/files";
 import { monitor } from "../../provider/definitions/monitor";
 import { unknownValue } from "../../provider/common/marks";
 import type { Emulator, Fault } from "../../provider/emulator";
@@ -364,4 +365,10 @@ test("docs/errors.md says what is printed (UPDATE_DOCS=1 writes it)", () => {
   const headings = [...documented.matchAll(/^## (.+)$/gm)].map(([, heading = ""]) => heading);
   const links = headings.map((heading) => `- [${heading}](${anchorOf(heading)})`);
   expect(documented.match(/^- .*$/gm)).toEqual(links);
+});
+
+test("an error about a file keeps its cause", () => {
+  const folder = newFolder();
+  const cause = expect.objectContaining({ code: "EISDIR" }) as unknown;
+  expect(() => readText(folder)).toThrow(expect.objectContaining({ cause }) as Error);
 });

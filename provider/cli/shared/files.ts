@@ -17,7 +17,7 @@ export function explainFailure<T>(failure: string, attempt: () => T): T {
   try {
     return attempt();
   } catch (error) {
-    throw new UptimeError(message`${failure}: ${messageOf(error)}`);
+    throw new UptimeError(message`${failure}: ${messageOf(error)}`, { cause: error });
   }
 }
 
