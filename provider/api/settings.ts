@@ -224,5 +224,30 @@ const keyVariable = (account: string): string =>
 
 /** Four hex digits that change with the address or the key; too few to guess a key by. */
 export function keyFingerprintOf(address: Pick<Address, "url">, apiKey: string): string {
-  return createHash("sha256").update(`${address.url}\0${apiKey}`).digest("hex").slice(0, 4);
+  return addressProofOf(address, apiKey).slice(0, 4);
+}
+
+/** A hash of an address and a key. Nobody can make it for another address without the key. */
+export function addressProofOf({ url }: Pick<Address, "url">, apiKey: string): string {
+  return createHash("sha256").update(`${url}\0${apiKey}`).digest("hex");
+}
+
+/** Whether the key of these settings comes from the environment. */
+export function isKeyOfEnvironment({ apiKeySource }: Pick<Settings, "apiKeySource">): boolean {
+  return apiKeySource.startsWith(settings.apiKey.environment);
+}
+
+/** The addresses that configuration and environment name, whether or not there is a key for them. */
+export function namedAddresses(config: Config, env: NodeJS.ProcessEnv): string[] {
+  const raw = rawSettings(config, env);
+  const { accounts = {} } = parseSettings(["accounts"], raw);
+  const given = (["baseUrl", "monitorsBaseUrl"] as const).flatMap((name) => [
+    raw[name].value,
+    env[settings[name].environment],
+    ...Object.values(accounts).map((account) => account[name]),
+  ]);
+  return given.flatMap((value) => {
+    const parsed = value === undefined ? undefined : parseSetting("baseUrl", { ...raw.baseUrl, value }, raw);
+    return parsed?.problems.length === 0 ? [(parsed.value as Server).url] : [];
+  });
 }

@@ -49,6 +49,8 @@ export const hiddenNames = {
   refused: "__refused",
   /** A setting that holds the name of a native provider and the types of its parents. All default providers have one name. */
   providerName: "__name",
+  /** A setting of an explicit provider: hashes of its addresses, each with the key that is sent there. State has it encrypted. */
+  addressProofs: "__addresses",
 } as const;
 
 /** Options of a resource that Pulumi does not forward to a dynamic provider. */

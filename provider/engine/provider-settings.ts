@@ -1,6 +1,8 @@
 import {
   accountNames,
+  addressProofOf,
   defaultProvider,
+  isKeyOfEnvironment,
   keyFingerprintOf,
   problemsOfSettings,
   readSettings,
@@ -37,6 +39,9 @@ export function checkedSettings(urn: string, given: Properties, env: NodeJS.Proc
     ([, value]) => !JSON.stringify([value]).includes(unknownValue),
   );
   const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
+  // Commands take the settings of a default provider from the stack, not from state.
+  const proofs = isDefault ? [] : addressProofsOf(config, env);
+  if (proofs.length > 0) settings[hiddenNames.addressProofs] = secretOf(proofs);
   return {
     settings,
     warnings: unknownSettings(own, isDefault ? project : undefined),
@@ -45,6 +50,17 @@ export function checkedSettings(urn: string, given: Properties, env: NodeJS.Proc
       reason,
     })),
   };
+}
+
+/** The hashes of a provider's addresses, each with the key that is sent there; none with a key of the environment. */
+function addressProofsOf(config: Config, env: NodeJS.ProcessEnv): string[] {
+  const proofs = (tryRead(() => accountNames(config, env)) ?? []).flatMap((account) => {
+    const settings = tryRead(() => readSettings(config, env, account));
+    if (!settings || isKeyOfEnvironment(settings)) return [];
+    const { apiKey, baseUrl, monitorsBaseUrl } = settings;
+    return [baseUrl, monitorsBaseUrl].map((address) => addressProofOf(address, apiKey));
+  });
+  return [...new Set(proofs)];
 }
 
 /** The names of the settings that differ. */

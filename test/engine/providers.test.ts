@@ -1,3 +1,8 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { cli, unset, type Outcome } from "../support/cli";
+import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
 import { startStack, yamlDomain, yamlMonitor, yamlOf } from "../support/stack";
@@ -130,3 +135,35 @@ fullTest(
     }
   },
 );
+
+test("an address that was changed in state does not get the key of its provider, and the next `up` puts it right", async () => {
+  const { emulator, workspace } = await startStack({ language: "yaml", env: {} });
+  const foreign = await startEmulator({ apiKey: "rotated-key" });
+  const write = (apiKey: string): Promise<void> =>
+    workspace.write(program({ server: { baseUrl: emulator.url, apiKey } }, "server"));
+  const drift = (): Promise<Outcome> => cli(unset, workspace.project, ["drift"], { env: workspace.env });
+  const changeState = async (from: string, to: string): Promise<void> => {
+    const file = join(workspace.project, "state.json");
+    await workspace.pulumi("stack", "export", "--file", file);
+    await writeFile(file, (await readFile(file, "utf8")).replaceAll(from, to));
+    await workspace.pulumi("stack", "import", "--file", file);
+  };
+  await write(emulator.apiKey);
+  await workspace.up();
+  expect(await drift()).toMatchObject({ code: 0, stderr: "" });
+  // With a new key, no resource is read or updated.
+  emulator.apiKey = "rotated-key";
+  await write(emulator.apiKey);
+  expect((await workspace.up("--diff")).output).not.toContain("__addresses");
+  expect(await drift()).toMatchObject({ code: 0, stderr: "" });
+  await changeState(JSON.stringify(emulator.url), JSON.stringify(foreign.url));
+  expect((await drift()).stderr).toMatch(/In state its address is .* so the key is not sent there/);
+  expect(foreign.requests).toEqual([]);
+  await workspace.up();
+  expect(await drift()).toMatchObject({ code: 0, stderr: "" });
+  // State of a plugin that did not write proofs gets one from an `up` that changes nothing.
+  await changeState("__addresses", "__unknown");
+  expect((await drift()).code).toBe(1);
+  await workspace.up("--expect-no-changes");
+  expect(await drift()).toMatchObject({ code: 0, stderr: "" });
+});

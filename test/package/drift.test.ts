@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 
 import type { Emulator } from "../../provider/emulator";
+import { checkedSettings } from "../../provider/engine/provider-settings";
 import {
   cli,
   emulator,
@@ -14,7 +15,7 @@ import {
   withStack,
 } from "../support/cli";
 import { answer, startEmulator } from "../support/emulator";
-import { secretMark } from "../support/marks";
+import { isMarked, secretMark } from "../support/marks";
 import type { Inputs } from "../support/model";
 import { home } from "../support/monitors";
 import { Program } from "../support/program";
@@ -520,13 +521,16 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
   const type = "uptime:index:Monitor";
   const providerType = "pulumi:providers:uptime";
   const [usual, own] = ["default_0_1_0", "server"].map((name) => `${urnOf(providerType, name)}::id`);
-  const provider = (reference = "", inputs: object) => ({
-    urn: reference.slice(0, -"::id".length),
-    custom: true,
-    id: "id",
-    type: providerType,
-    inputs,
-  });
+  /** A provider as the plugin has checked it. */
+  const provider = (reference = "", given: Inputs, form?: Form) => {
+    const urn = reference.slice(0, -"::id".length);
+    const { settings } = checkedSettings(urn, given, {});
+    const inputs = Object.entries(settings).map(([key, value]) => [
+      key,
+      isMarked(value) ? sealed(value.value, form) : value,
+    ]);
+    return { urn, custom: true, id: "id", type: providerType, inputs: Object.fromEntries(inputs) as Inputs };
+  };
 
   async function native(name: string, server: Emulator, provider?: string) {
     const stack = new Program("plugin", settingsOf(server)).resource();
@@ -538,11 +542,11 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
   async function mixed(form?: Form): Promise<void> {
     const entries = await state({ dynamic: home });
     const imported = await native("imported", emulator, usual);
-    const apiKey = sealed("elsewhere-key", form);
+    const apiKey = "elsewhere-key";
     writeState([
       ...entries,
       provider(usual, { version: "0.1.0" }),
-      provider(own, { baseUrl: elsewhere.url, apiKey }),
+      provider(own, { baseUrl: elsewhere.url, apiKey }, form),
       { ...(await native("native", emulator, usual)), ignoreChanges: ["url"] },
       {
         ...imported,
@@ -586,7 +590,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
   });
 
   test("needs no other settings if all of its resources have an explicit provider", async () => {
-    const settings = { baseUrl: elsewhere.url, apiKey: sealed("elsewhere-key") };
+    const settings = { baseUrl: elsewhere.url, apiKey: "elsewhere-key" };
     writeState([provider(own, settings), await native("alone", elsewhere, own)]);
     expect(await driftWith(unset, "--unmanaged")).toEqual({
       code: 0,
@@ -595,7 +599,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     });
   });
 
-  test.each<[string, (url: string) => object, string]>([
+  test.each<[string, (url: string) => Inputs, string]>([
     ["its own", (baseUrl) => ({ baseUrl }), ""],
     ["the monitors' own", (monitorsBaseUrl) => ({ monitorsBaseUrl }), ""],
     ["that of an account", (baseUrl) => ({ accounts: JSON.stringify({ eu: { baseUrl } }) }), "eu"],
@@ -622,12 +626,84 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     },
   );
 
+  describe("its own key is not sent to an address that was changed in state", () => {
+    let one: Awaited<ReturnType<typeof native>>;
+    beforeEach(async () => {
+      one = await native("other", elsewhere, own);
+      elsewhere.forget();
+    });
+
+    /** Compares a state that somebody has written: the resource's digits are right for any address and key. */
+    const compare = async (
+      changed: Inputs,
+      { given = {}, ...settings }: { given?: Inputs; url?: string; baseUrl?: string } = {},
+      outputs: Inputs = {},
+    ) => {
+      const first = provider(own, { baseUrl: "https://first.example", apiKey: "elsewhere-key", ...given });
+      const inputs = { ...first.inputs, ...changed };
+      writeState([
+        { ...first, inputs },
+        { ...one, outputs: { ...one.outputs, ...outputs } },
+      ]);
+      const { baseUrl, ...server } = { ...unset, ...settings };
+      const args = baseUrl === undefined ? [] : ["--base-url", baseUrl];
+      const env = { UPTIME_API_KEY_EU: "" };
+      return cli(server, folder, ["drift", "--state", "state.json", ...args], { env });
+    };
+    const refusal =
+      /^other: The provider server: In state its address is http:\S+, and nothing shows .* so the key is not sent/;
+
+    test.each<[string, (url: string) => Inputs, Inputs, Inputs]>([
+      ["its own", (baseUrl) => ({ baseUrl }), {}, {}],
+      ["the monitors' own", (monitorsBaseUrl) => ({ monitorsBaseUrl }), {}, {}],
+      [
+        "that of its accounts",
+        (baseUrl) => ({ baseUrl }),
+        { accounts: '{"eu":{"apiKey":"elsewhere-key"}}' },
+        { account: "eu" },
+      ],
+      ["without a proof", (baseUrl) => ({ baseUrl, __addresses: undefined }), {}, {}],
+      [
+        "with the proof of another key",
+        (baseUrl) => ({ baseUrl, __addresses: sealed(["0".repeat(64)]) }),
+        {},
+        {},
+      ],
+      ["with a proof that is no list", (baseUrl) => ({ baseUrl, __addresses: sealed("elsewhere") }), {}, {}],
+      [
+        "with pairs of sameAccount",
+        (baseUrl) => ({ baseUrl, sameAccount: "0000=0000" }),
+        {},
+        { __key: "0000" },
+      ],
+    ])("%s", async (_, changed, given, outputs) => {
+      const { code, stderr } = await compare(changed(elsewhere.url), { given }, outputs);
+      expect([code, elsewhere.requests]).toEqual([1, []]);
+      expect(stderr).toMatch(refusal);
+    });
+
+    test("unless the person who runs it names the address, by the environment or an option", async () => {
+      const changed = { baseUrl: elsewhere.url };
+      expect(await compare(changed, { url: elsewhere.url })).toMatchObject({ code: 0, stderr: "" });
+      expect(await compare(changed, { baseUrl: elsewhere.url })).toMatchObject({ code: 0, stderr: "" });
+      expect((await compare(changed, { url: emulator.url })).stderr).toMatch(refusal);
+    });
+
+    test("but to one that the program has given it, whatever key the resources in state were last read with", async () => {
+      const given = { baseUrl: elsewhere.url };
+      expect(await compare({}, { given }, { __key: "0000" })).toMatchObject({ code: 0, stderr: "" });
+      expect(await compare({}, { given }, { __key: undefined })).toMatchObject({ code: 0, stderr: "" });
+    });
+  });
+
   test("reports encrypted or missing settings of a provider for its resources only", async () => {
     await mixed("ciphertext");
     const { code, stdout, stderr } = await drift();
     expect(code).toBe(1);
     expect(stdout).toContain("3 resources compared, none of them drifted, 1 could not be compared.");
-    expect(stderr).toMatch(/^other: The provider server: The state has apiKey encrypted, .*--show-secrets/);
+    expect(stderr).toMatch(
+      /^other: The provider server: The state has apiKey, __addresses encrypted, .*--show-secrets/,
+    );
     await mixed();
     expect(await failed(driftWith(unset, "--unmanaged"))).toContain("uptime:baseUrl is not set");
   });

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
 import { secretOf, unknownValue, unwrapSecrets, type Properties } from "../../provider/common/marks";
 import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
@@ -87,6 +89,26 @@ describe("a resource that moves to another provider is replaced if an account di
     const [one, two] = [under("my:site:Front", "one"), under("my:site:Back", "two")];
     expect(isAnotherAccount(one, two, {})).toBe(true);
   });
+});
+
+test("a provider's addresses get a proof each, as a secret, unless the key or the provider is not its own", () => {
+  const proofsOf = (settings: Properties, env = {}, name = "first"): unknown =>
+    checkedSettings(urnOf(name), settings, env).settings.__addresses;
+  const [a, b] = ["https://a.example", "https://b.example"];
+  const accounts = { eu: { apiKey: "two" }, us: {} };
+  const env = { UPTIME_API_KEY_US: "three" };
+  const proofs = [
+    [a, "one"],
+    [b, "one"],
+    [a, "two"],
+    [b, "two"],
+  ].map((pair) => createHash("sha256").update(pair.join("\0")).digest("hex"));
+  const settings = { baseUrl: a, monitorsBaseUrl: b, apiKey: "one", accounts };
+  expect(proofsOf(settings, env)).toEqual(secretOf(proofs));
+  expect(proofsOf({ apiKey: "one" }, { UPTIME_BASE_URL: a })).toEqual(secretOf(proofs.slice(0, 1)));
+  expect(proofsOf({ baseUrl: a }, { UPTIME_API_KEY: "one" })).toBeUndefined();
+  expect(proofsOf({ baseUrl: a, apiKey: unknownValue })).toBeUndefined();
+  expect(proofsOf(settings, env, "default_1_0_0")).toBeUndefined();
 });
 
 test("messages name a setting as a property of the provider that has it", () => {

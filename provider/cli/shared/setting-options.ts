@@ -1,9 +1,16 @@
 import type { Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
-import { accountNames, readSettings } from "../../api/settings";
-import type { Address, Config, Settings } from "../../api/settings";
+import {
+  accountNames,
+  addressProofOf,
+  isKeyOfEnvironment,
+  namedAddresses,
+  readSettings,
+} from "../../api/settings";
+import type { Address, Settings } from "../../api/settings";
 import type { Properties } from "../../common/marks";
+import { hiddenNames } from "../../common/pulumi";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
@@ -83,37 +90,31 @@ export async function commandSettings(
       const options = new Map<string, string>(set.filter(([key]) => !addresses.includes(key)));
       return (account) => {
         const settings = readSettings({ get: (key) => options.get(key) ?? own.get(key) }, env, account);
-        assertKeyIsFor(settings, () => knownAddresses(config, env));
+        assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(config, env));
         return settings;
       };
     },
   };
 }
 
-/** Throws if a key of the environment would go to an address that only state names, where anybody who can write state may have put it. */
-function assertKeyIsFor(settings: Settings, known: () => readonly string[]): void {
-  const { apiKeySource, baseUrl, monitorsBaseUrl } = settings;
-  if (!apiKeySource.startsWith(settingOf("apiKey").environment ?? "")) return;
-  const isKnown = ({ source, url }: Address): boolean =>
-    source.startsWith("UPTIME_") || known().includes(url);
+/**
+ * Throws if a key would go to an address that only state names, where anybody who can write state may have put it. A provider's
+ * own key may go to an address for which state has a proof: it cannot be made without the key.
+ */
+function assertKeyIsFor(settings: Settings, proofs: unknown, named: () => readonly string[]): void {
+  const { apiKey, apiKeySource, baseUrl, monitorsBaseUrl } = settings;
+  const isOwnKey = !isKeyOfEnvironment(settings);
+  const isProved = (address: Address): boolean =>
+    isOwnKey && Array.isArray(proofs) && proofs.includes(addressProofOf(address, apiKey));
+  const isKnown = (address: Address): boolean =>
+    address.source.startsWith("UPTIME_") || isProved(address) || named().includes(address.url);
   const foreign = [baseUrl, monitorsBaseUrl].find((address) => !isKnown(address));
   if (foreign === undefined) return;
   throw new UptimeError(
-    `In state its address is ${foreign.url}, which neither the options, the stack's configuration nor the environment have, so the key in ${apiKeySource} is not sent there. If the address is right, set UPTIME_BASE_URL to it, or give the provider a key of its own.`,
+    isOwnKey
+      ? `In state its address is ${foreign.url}, and nothing shows that the program has given it this address with this key, so the key is not sent there. Find out whether somebody has changed the state. \`pulumi up\` writes the program's address; if that of state is right, you can also set UPTIME_BASE_URL to it.`
+      : `In state its address is ${foreign.url}, which neither the options, the stack's configuration nor the environment have, so the key in ${apiKeySource} is not sent there. If the address is right, set UPTIME_BASE_URL to it, or give the provider a key of its own.`,
   );
-}
-
-/** The addresses of the stack's accounts whose settings can be read. */
-function knownAddresses(config: Config, env: NodeJS.ProcessEnv): string[] {
-  return accountNames(config, env).flatMap((account) => {
-    try {
-      const { baseUrl, monitorsBaseUrl } = readSettings(config, env, account);
-      return [baseUrl.url, monitorsBaseUrl.url];
-    } catch (error) {
-      if (!(error instanceof UptimeError)) throw error;
-      return [];
-    }
-  });
 }
 
 /**
