@@ -115,12 +115,6 @@ export class Client {
     }
   }
 
-  /** A text for a report, without the key. What comes from the server, such as an id, may contain it. */
-  withoutKey(source: string): string {
-    const { apiKey } = this.settings;
-    return source.replaceAll(apiKey, "[key]").replaceAll(encodeURIComponent(apiKey), "[key]");
-  }
-
   /** A line without query, header or field, which could be secret, and without an id that is no number, which may repeat one. */
   private describeAttempt(
     { method, path }: ApiRequest,

@@ -8,6 +8,7 @@ import type * as emulator from "../emulator/cli";
 import type * as redactors from "../engine/redactor";
 import type * as sessions from "../lifecycle/session";
 import type * as quoting from "./shared/quoting";
+import type * as terminal from "./shared/terminal";
 import type { CommandContext } from "./shared/terminal";
 
 const exitCodes = `
@@ -85,8 +86,11 @@ export async function runCommand(
       const { Session } = require("../lifecycle/session") as typeof sessions;
       const session = new Session();
       ({ secrets } = session);
+      const { withoutSecrets } = require("./shared/terminal") as typeof terminal;
+      const stdout = withoutSecrets(surroundings.stdout, secrets);
+      const stderr = withoutSecrets(surroundings.stderr, secrets);
       const { configure } = load();
-      configure(command, { ...surroundings, session, exit: (result) => (code = result) });
+      configure(command, { ...surroundings, stdout, stderr, session, exit: (result) => (code = result) });
     }
     await root.parseAsync([...args], { from: "user" });
     return code;
@@ -114,7 +118,8 @@ function explain(
     lines.push(error.name, ...frames.map((frame) => `  ${redactor.message([quote(frame)])}`));
     lines.push("This is a bug in pulumi-uptime; please report it.");
   }
-  stderr.write(lines.map((line) => `${printable(line)}\n`).join(""));
+  const { withoutSecrets } = require("./shared/terminal") as typeof terminal;
+  withoutSecrets(stderr, secrets).write(lines.map((line) => `${printable(line)}\n`).join(""));
 }
 
 function commandLine({ stdout, stderr }: Pick<CommandContext, "stdout" | "stderr">): Command {

@@ -60,14 +60,22 @@ export class Redactor {
     const secretFields = secretFieldsIn(definition, all);
     const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
     const detector = new SecretDetector(known);
-    if (!detector.finds(all)) return rest;
-    const cleanText = (text: string): string => (detector.finds(text) ? redacted : text);
-    const cleanLeaf = (leaf: unknown): unknown => {
-      if (typeof leaf === "string") return cleanText(leaf);
-      return typeof leaf === "number" && detector.has(String(leaf)) ? redacted : leaf;
-    };
-    return mapLeaves(rest, cleanLeaf, cleanText);
+    return detector.finds(all) ? withoutSecrets(detector, rest) : rest;
   }
+
+  /** A value that a record shows; what repeats a secret in it is replaced. */
+  shown(value: unknown): unknown {
+    return withoutSecrets(new SecretDetector(this.secrets), value);
+  }
+}
+
+function withoutSecrets<T>(detector: SecretDetector, value: T): T {
+  const cleanText = (text: string): string => (detector.finds(text) ? redacted : text);
+  const cleanLeaf = (leaf: unknown): unknown => {
+    if (typeof leaf === "string") return cleanText(leaf);
+    return typeof leaf === "number" && detector.has(String(leaf)) ? redacted : leaf;
+  };
+  return mapLeaves(value, cleanLeaf, cleanText);
 }
 
 /** The secret fields whose names occur in the JSON, by these names. */

@@ -61,7 +61,7 @@ test("lists the channels that monitors use, with their names if records show the
     if (path.endsWith("/domains")) return answer(200, { data: [] });
     return answer(200, { data: path.endsWith("/monitors") ? [record] : record });
   };
-  expect((await doctor()).stdout).toContain('the alertChannelIds in use: 4 ("Ops [key]", 1 monitor)\n');
+  expect((await doctor()).stdout).toContain('the alertChannelIds in use: 4 ("Ops [secret]", 1 monitor)\n');
 });
 
 test("reports what is wrong, with exit code 1", async () => {

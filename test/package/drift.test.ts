@@ -468,10 +468,66 @@ test("no secret of state is shown, whatever its field", async () => {
   }
 });
 
-test("--unmanaged shows no API key that a record's name repeats", async () => {
+test.each([[[]], [["--markdown"]], [["--json"]]])(
+  "shows no API key that a record repeats, %j",
+  async (form) => {
+    // A server in which keys have characters that JSON and URLs escape.
+    emulator.apiKey = 'emulator"key\\';
+    await state({ home });
+    emulator.monitors.edit(1, { url: `https://example.com/?key=${encodeURIComponent(emulator.apiKey)}` });
+    emulator.monitors.add({ ...home, name: `Token ${emulator.apiKey}` });
+    const { code, stdout } = await drift("--unmanaged", ...form);
+    expect(code).toBe(2);
+    expect(stdout).toContain("Token [secret]");
+    expect(stdout).not.toMatch(/emulator\W/);
+  },
+);
+
+test("shows no secret of a resource that another field of its record repeats", async () => {
+  const [entry] = await state({
+    home: {
+      ...home,
+      requestHeaders: [{ key: "X-Name", value: "s3cret-header" }],
+      requestAuthUsername: "s3cret-user",
+    },
+  });
+  const { inputs = {}, outputs = {} } = entry ?? {};
+  for (const properties of [inputs, outputs]) properties.requestAuthUsername = sealed("s3cret-user");
+  writeState([{ ...entry, inputs, outputs }]);
+  emulator.monitors.edit(1, {
+    name: "X-Name s3cret-header",
+    url: "https://example.com/s3cret-user",
+    interval: 300,
+  });
+  const { stdout } = await drift("--json");
+  const { drifted } = JSON.parse(stdout) as { drifted: { properties: object[] }[] };
+  const repeated = "(the server repeats a secret)";
+  expect(drifted[0]?.properties).toMatchObject([
+    { property: "name", inState: home.name, inApi: repeated },
+    { property: "url", inState: home.url, inApi: repeated },
+    { property: "interval", inState: 60, inApi: 300 },
+  ]);
+  expect(stdout).not.toContain("s3cret");
+});
+
+test("shows no address that is secret in the stack's configuration or in state", async () => {
+  const config = {
+    "uptime:baseUrl": { value: `${emulator.url}/`, secret: true },
+    "uptime:apiKey": emulator.apiKey,
+  };
+  const env = withStack(folder, config);
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
   await state({ home });
-  emulator.monitors.add({ ...home, name: `Token ${emulator.apiKey}` });
-  expect((await driftJson("--unmanaged")).unmanaged).toMatchObject([{ name: "Token [key]" }]);
+  emulator.monitors.edit(1, { interval: 300 });
+  const args = ["drift", "--state", "state.json", "--stack", "test", "--json"];
+  const { stdout } = await cli(unset, folder, args, { env });
+  expect(JSON.parse(stdout)).toMatchObject({ drifted: [{}], servers: ["[secret]"] });
+  refuse(/monitors/, 403);
+  const failure = await failed(cli(unset, folder, [...args, "--unmanaged"], { env }));
+  expect(failure).toContain("GET [secret]/api/v1/monitors");
+  const refused = await cli(unset, folder, args, { env });
+  expect(refused.stderr).toContain("GET [secret]/api/v1/monitors/1");
+  expect(refused.stdout + refused.stderr).not.toContain(emulator.url);
 });
 
 test("--unmanaged lists the records that no resource has, with exit code 2", async () => {

@@ -66,12 +66,15 @@ export const stateOf = (resources: readonly unknown[]): string =>
 /** The environment with a CLI on PATH that knows one stack, and nothing but to show it. */
 export function withStack(
   folder: string,
-  config: Record<string, string>,
+  config: Record<string, string | { value: string; secret: boolean }>,
   resources: readonly unknown[] = [],
 ): NodeJS.ProcessEnv {
   const bin = join(folder, "bin");
   mkdirSync(bin, { recursive: true });
-  const values = Object.entries(config).map(([key, value]) => [key, { value, secret: false }]);
+  const values = Object.entries(config).map(([key, value]) => [
+    key,
+    typeof value === "string" ? { value, secret: false } : value,
+  ]);
   writeFileSync(join(bin, "config.json"), JSON.stringify(Object.fromEntries(values)));
   writeFileSync(join(bin, "state.json"), stateOf(resources));
   const script = `#!/bin/sh

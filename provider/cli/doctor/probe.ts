@@ -14,11 +14,9 @@ import { readableValues } from "../shared/readable-values";
 /** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
 export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const { collection, definition } = scope;
-  const { client } = collection;
   const { plural, fields } = definition;
   const operation = new Operation(scope);
-  const fine = (code: string, text: string): Finding =>
-    ok(`${plural}-${code}`, `${plural}: ${client.withoutKey(text)}`);
+  const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) listed.push(...page);
   const sample = await readSample(scope, listed, operation);
@@ -43,7 +41,7 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
   for (const { key, ids } of usedIds(definition, listed))
     findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
   for (const twins of twinsAmong(definition, listed))
-    findings.push(warning("account-twins", `${plural}: ${client.withoutKey(twins)}`));
+    findings.push(warning("account-twins", `${plural}: ${twins}`));
   return findings;
 }
 

@@ -170,8 +170,7 @@ async function unmanagedRecords(
     }
   }
   const unmanaged = [...lists.values()].map(async ({ scope, name, ids }) => {
-    const { definition, collection } = scope;
-    const { client } = collection;
+    const { definition } = scope;
     const [nameKey = ""] = identityKeys(definition);
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
@@ -181,8 +180,8 @@ async function unmanagedRecords(
       const shown = readableValues(definition, record).get(nameKey);
       return {
         type: dynamicType(definition),
-        id: client.withoutKey(record.id),
-        name: typeof shown === "string" ? client.withoutKey(shown) : "",
+        id: record.id,
+        name: typeof shown === "string" ? shown : "",
         ...(name !== undefined && { account: name }),
       };
     });

@@ -4,7 +4,7 @@ import { fixedKeys, identityKeys } from "../../definitions/keys";
 import type { Properties } from "../../common/marks";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
-import { stringsIn } from "../../engine/secret-strings";
+import { secretsOf, stringsIn } from "../../engine/secret-strings";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude } from "../../lifecycle/paths";
@@ -31,6 +31,8 @@ interface ClearResource {
   readonly outputs: Properties;
   /** Whether the values of a property must not be shown. */
   readonly isSecret: (property: string) => boolean;
+  /** The secret strings in these values. */
+  readonly secrets: readonly string[];
 }
 
 /** Compares a resource with its record, as the provider itself reads and compares it. */
@@ -51,20 +53,24 @@ export async function compareResource(
     return resultOfError(clear, error, secrets);
   }
   if (!state) return { drift: driftOfGone(clear) };
-  const properties = changedProperties(clear, state);
+  const properties = changedProperties(clear, state, new Redactor([...secrets, ...clear.secrets]));
   return properties.length > 0 ? { drift: driftOf(clear, { outcome: "changed", properties }) } : {};
 }
 
 /** Throws if state has a property encrypted. */
 function clearResource(definition: Definition, resource: StateResource): ClearResource {
   const secretProperties = secretPropertiesOf(resource);
-  return {
-    definition,
-    resource,
-    inputs: clearProperties(resource.inputs),
-    outputs: clearProperties(resource.outputs),
-    isSecret: (property) => definition.fields[property]?.secret === true || secretProperties.has(property),
-  };
+  const isSecret = (property: string): boolean =>
+    definition.fields[property]?.secret === true || secretProperties.has(property);
+  const [inputs, outputs] = [clearProperties(resource.inputs), clearProperties(resource.outputs)];
+  const secrets = [inputs, outputs].flatMap((properties) =>
+    Object.entries(properties).flatMap(([key, value]) => {
+      const field = definition.fields[key];
+      if (!isSecret(key)) return [];
+      return field ? secretsOf(field, value) : stringsIn(value);
+    }),
+  );
+  return { definition, resource, inputs, outputs, isSecret, secrets };
 }
 
 /** @param clear undefined if the resource is encrypted; the error then has none of its values */
@@ -73,10 +79,7 @@ function resultOfError(
   error: UptimeError,
   secrets: Iterable<string>,
 ): ComparedResource {
-  const own = [clear?.inputs ?? {}, clear?.outputs ?? {}].flatMap((properties) =>
-    Object.entries(properties).flatMap(([key, value]) => (clear?.isSecret(key) ? stringsIn(value) : [])),
-  );
-  const message = new Redactor([...secrets, ...own]).error(error);
+  const message = new Redactor([...secrets, ...(clear?.secrets ?? [])]).error(error);
   if (!clear || !(error instanceof AnotherRecordError))
     return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
   // The message quotes the values of fixed properties, which may be secret.
@@ -101,6 +104,7 @@ function driftOfGone(clear: ClearResource): DriftedResource {
 function changedProperties(
   { definition, resource, inputs, outputs: stored, isSecret }: ClearResource,
   { outputs }: State,
+  redactor: Redactor,
 ): DriftedResource["properties"] {
   const { values: found } = outputs;
   const declared = decodeInputs(definition, inputs);
@@ -121,7 +125,7 @@ function changedProperties(
       return {
         property,
         inState: managed[property] ?? null,
-        inApi: found[property] ?? null,
+        inApi: redactor.shown(found[property] ?? null),
         secret: false,
       };
     });

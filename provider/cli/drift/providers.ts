@@ -5,7 +5,7 @@ import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "../shared/setting-options";
-import { clearProperties, type StateResource } from "../shared/state";
+import type { StateResource } from "../shared/state";
 import type { ComparedResource } from "./comparison";
 
 /** A provider as drift needs it. */
@@ -30,10 +30,13 @@ export function providersOf(
   return ({ provider }) => explicit.get(providerUrn(provider)) ?? stackProvider;
 }
 
-function settingsIn({ urn, inputs }: StateResource, { forProvider }: CommandSettings): SettingsOfAccount {
+function settingsIn(
+  { urn, inputs = {} }: StateResource,
+  { forProvider }: CommandSettings,
+): SettingsOfAccount {
   return (account) => {
     try {
-      return forProvider(clearProperties(inputs))(account);
+      return forProvider(inputs)(account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       throw new UptimeError(`The provider ${parseUrn(urn).name}: ${error.message}`, { cause: error });

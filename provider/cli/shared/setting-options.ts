@@ -9,13 +9,14 @@ import {
   readSettings,
 } from "../../api/settings";
 import type { Address, Settings } from "../../api/settings";
-import type { Properties } from "../../common/marks";
+import { hasSecret, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
 import { isProject } from "./project";
 import { stackConfig, type StackLocation } from "./pulumi-cli";
+import { clearProperties } from "./state";
 import type { CommandContext } from "./terminal";
 
 /** The options of a command that say how it reaches the server. There is none for the key: process lists show options. */
@@ -53,8 +54,8 @@ export interface CommandSettings {
   readonly accounts: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
   readonly forAccount: SettingsOfAccount;
-  /** The settings of an explicit provider, from its own properties. */
-  readonly forProvider: (given: Properties) => SettingsOfAccount;
+  /** The settings of an explicit provider, from its inputs in state. Throws if some are encrypted. */
+  readonly forProvider: (inputs: Properties) => SettingsOfAccount;
 }
 
 /** The settings of an account, undefined for the one without a name. Throws if they cannot be used. */
@@ -66,10 +67,17 @@ const addresses: readonly string[] = ["uptime:baseUrl", "uptime:monitorsBaseUrl"
 /** Settings come from options, then from the configuration of a stack if there is one, then from the environment. */
 export async function commandSettings(
   options: SettingOptions,
-  { env }: Pick<CommandContext, "env">,
+  { env, session }: Pick<CommandContext, "env" | "session">,
   stack?: StackLocation,
 ): Promise<CommandSettings> {
   const configured = stack ? await stackConfig(stack) : new Map<string, never>();
+  /** An address that is secret is not printed. */
+  const hide = (name: string, value: unknown): void => {
+    if (!addresses.includes(name) || typeof value !== "string") return;
+    const given = new Map([[name, value]]).set("uptime:allowHttp", "true");
+    for (const address of namedAddresses(given, {})) session.secrets.add(address);
+  };
+  for (const [name, { text, isSecret }] of configured) if (isSecret) hide(name, text);
   const set = names.flatMap((name) => {
     const value = options[name];
     return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
@@ -85,7 +93,10 @@ export async function commandSettings(
       return all.filter((name) => name !== undefined || isUnnamedUsed);
     },
     forAccount: (account) => readSettings(config, env, account),
-    forProvider: (given) => {
+    forProvider: (inputs) => {
+      const given = clearProperties(inputs);
+      for (const [name, value] of Object.entries(given))
+        if (hasSecret(inputs[name])) hide(`uptime:${name}`, value);
       const own = configOf(given);
       const options = new Map<string, string>(set.filter(([key]) => !addresses.includes(key)));
       return (account) => {
@@ -124,7 +135,7 @@ function assertKeyIsFor(settings: Settings, proofs: unknown, named: () => readon
  */
 export async function settingsInFolder(
   options: SettingOptions,
-  context: Pick<CommandContext, "env">,
+  context: Pick<CommandContext, "env" | "session">,
   location: StackLocation,
   isAsked: boolean,
   warn: (text: string) => void,

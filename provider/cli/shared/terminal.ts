@@ -1,4 +1,5 @@
 import type { Session } from "../../lifecycle/session";
+import { secretText } from "./preview";
 
 /** Where a command writes: a stream of the process, or of a test. */
 interface OutputStream {
@@ -17,6 +18,21 @@ export interface CommandContext {
   readonly session: Session;
   /** Sets the exit code, which is 0 otherwise. */
   readonly exit: (code: number) => void;
+}
+
+/** A shorter secret may be a word of the output. */
+const leastSecret = 8;
+
+/** A stream that leaves secrets out, as they are and as a URL or JSON has them. */
+export function withoutSecrets(stream: OutputStream, secrets: Iterable<string>): OutputStream {
+  const clean = (text: string): string =>
+    [...secrets]
+      .filter(({ length }) => length >= leastSecret)
+      // One may contain another.
+      .sort((a, b) => b.length - a.length)
+      .flatMap((secret) => [JSON.stringify(secret).slice(1, -1), secret, encodeURIComponent(secret)])
+      .reduce((result, secret) => result.replaceAll(secret, secretText), text);
+  return { isTTY: stream.isTTY, write: (text) => stream.write(clean(text)) };
 }
 
 /** Runs some work and, on a terminal, shows its progress in a line that is rewritten and finally erased. */
