@@ -22,6 +22,9 @@ export function redirectOf(
   return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }
 
-/** @param hostname in the form of `URL.hostname` */
-export const isLoopback = (hostname: string): boolean =>
-  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+/**
+ * Whether a host is surely this machine. A name such as `api.localhost` is not: some resolvers ask the network for it.
+ *
+ * @param hostname in the form of `URL.hostname`
+ */
+export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

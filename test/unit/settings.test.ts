@@ -22,6 +22,8 @@ test.each([
   ["https://uptime.example.com/monitors", "https://uptime.example.com/monitors"],
   ["http://localhost:8080", "http://localhost:8080"],
   ["http://127.0.0.1:8080/", "http://127.0.0.1:8080"],
+  ["http://127.9.9.9", "http://127.9.9.9"],
+  ["http://[::1]:8080", "http://[::1]:8080"],
   ["http://[::1]:8080", "http://[::1]:8080"],
 ])("the address %s is understood as %s", (given, address) => {
   expect(read({ ...complete, "uptime:baseUrl": given }).baseUrl.url).toBe(address);
@@ -117,6 +119,7 @@ test.each([
     /exposes the API key to anyone on the network path; .* uptime:allowHttp/,
   ],
   [{ "uptime:baseUrl": "http://localhost.example.com" }, /exposes the API key to anyone/],
+  [{ "uptime:baseUrl": "http://api.localhost" }, /exposes the API key to anyone/],
   [{ "uptime:baseUrl": "https://bob:pass@uptime.example.com" }, /must not contain a user name or password/],
   [{ "uptime:baseUrl": "https://uptime.example.com/?a=1" }, /without \? or #/],
   [{ "uptime:apiKey": "two words" }, /uptime:apiKey must be one word of printable ASCII/],
