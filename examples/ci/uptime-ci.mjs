@@ -10,6 +10,8 @@ import { readFileSync } from "node:fs";
 const { env } = process;
 const label = "uptime-drift";
 const allowDeletes = "allow-deletes";
+/** The user of the token that a workflow on GitHub has. */
+const workflowUser = "github-actions[bot]";
 /** How many applies are looked at for a review of the code that state holds. */
 const mostApplied = 10;
 const marker = /^<!-- pulumi-uptime comment v2 title=(\S+) /;
@@ -99,7 +101,11 @@ class GitHub {
   }
 
   async commitsSince(base) {
-    const commits = await this.api.list(`/compare/${base}...${this.commit}`, (value) => value.commits);
+    const commits = await this.api.list(`/compare/${base}...${this.commit}`, ({ status, commits }) => {
+      if (status === "ahead" || status === "identical") return commits;
+      // The branch was rewritten, or the run was one of a tag with the branch's name.
+      throw Object.assign(new Error(`${base} is not on the branch.`), { status: 404 });
+    });
     return commits.map(({ sha }) => sha);
   }
 
@@ -110,11 +116,12 @@ class GitHub {
       .map(({ number, merged_at: mergedAt, head }) => ({ number, mergedAt, head: head.sha }));
   }
 
+  /** A label that a workflow has added does not count: previews run code of branches with that token. */
   async labelEvents(number) {
     const events = await this.api.list(`/issues/${number}/events`);
-    return events.flatMap(({ event, label, created_at: at }) =>
+    return events.flatMap(({ event, label, actor, created_at: at }) =>
       event === "labeled" || event === "unlabeled"
-        ? [{ name: label.name, isAdded: event === "labeled", at }]
+        ? [{ name: label.name, isAdded: event === "labeled" && actor?.login !== workflowUser, at }]
         : [],
     );
   }
@@ -123,7 +130,7 @@ class GitHub {
   async ownComments(number) {
     const comments = await this.api.list(`/issues/${number}/comments`);
     return comments
-      .filter(({ user }) => user?.login === "github-actions[bot]")
+      .filter(({ user }) => user?.login === workflowUser)
       .map(({ id, body, updated_at: at }) => ({ id, body, at }));
   }
 

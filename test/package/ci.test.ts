@@ -305,6 +305,27 @@ describe.each([
     expect(setup.reviewed().map(({ deletes }) => deletes)).toEqual(cases.map(([, , counts]) => counts));
   });
 
+  if (isGitHub)
+    test("a label that a workflow has added does not count, nor does a run of a tag with the branch's name", async () => {
+      const forge = await new Kind().start();
+      const setup = new Setup(forge);
+      forge.applied.push("c0");
+      forge.open(1, "a1");
+      forge.label(1, true, forge.bot);
+      merged(forge, 1, "a1", "c1");
+      forge.open(2, "a2");
+      forge.label(2);
+      forge.label(2, true, forge.bot);
+      forge.label(2, false, forge.bot);
+      merged(forge, 2, "a2", "c2");
+      await setup.only("apply", { commit: "c2" });
+      expect(setup.reviewed().map(({ deletes }) => deletes)).toEqual([false, false]);
+      // Its commit is on no branch, so only the last pull request counts.
+      forge.applied.push("tagged");
+      await setup.only("apply", { commit: "c2" });
+      expect(setup.reviewed()).toMatchObject([{ pull: 2 }]);
+    });
+
   test("an apply stops before it writes, and ends without `up` if there is nothing to do", async () => {
     const forge = await new Kind().start();
     const setup = new Setup(forge);
@@ -367,7 +388,7 @@ describe.each([
     setup.log();
     setup.program("node", `[ "$1" != -p ] || exit 3; exec ${process.execPath} "$@"`);
     expect((await setup.only("apply", { commit: "c1" })).code).toBe(3);
-    expect(setup.log().at(-1)).toBe("review");
+    expect(setup.log().at(-1)).toBe("preview");
   });
 
   test("what is asked of the platform: of a run by hand only the branch's head, and the first page with an apply", async () => {
@@ -436,7 +457,8 @@ describe("what the workflows for GitHub may do", () => {
     expect(Object.keys(on)).not.toContain("pull_request_target");
     // One that is cancelled leaves the stack half applied.
     if (name === "apply") expect(concurrency).toEqual({ group: "uptime-apply", "cancel-in-progress": false });
-    for (const { uses, run = "", env } of job?.steps ?? []) {
+    for (const { uses, run = "", env, with: inputs } of job?.steps ?? []) {
+      if (uses?.startsWith("pulumi/actions@")) expect(inputs).toEqual({ "pulumi-version": "3.250.0" });
       if (uses !== undefined) expect(uses).toMatch(/^(actions|pulumi)\/[\w-]+@[0-9a-f]{40}$/);
       // An expression in a script is text from outside that is run.
       expect(run).not.toContain("${{");
@@ -450,18 +472,22 @@ describe("what the workflows for GitHub may do", () => {
   });
 });
 
-test("what Pulumi has printed is no command of GitHub's runner, and the runner listens again after it", () => {
-  const steps = gitHubWorkflow("preview").jobs.preview?.steps ?? [];
-  const run = steps.find((step) => step.run?.includes("cat preview.log"))?.run ?? "";
-  const printing = /^ *token=.*\n *echo "::stop-commands.*\n *cat preview\.log\n.*$/m.exec(run)?.[0] ?? "";
-  const cwd = newFolder();
-  // The last line may have no end.
-  writeFileSync(join(cwd, "preview.log"), "::error::first\n::add-mask::last");
-  const output = execFileSync("bash", ["-ec", printing], { cwd, encoding: "utf8" });
-  const [stop = "", ...lines] = output.trimEnd().split("\n");
-  const token = /^::stop-commands::([0-9a-f-]{36})$/.exec(stop)?.[1] ?? "";
-  expect(lines).toEqual(["::error::first", "::add-mask::last", `::${token}::`]);
-});
+test.each(["preview", "apply"] as const)(
+  "what the %s of Pulumi has printed is no command of GitHub's runner, and the runner listens again after it",
+  (name) => {
+    const steps = gitHubWorkflow(name).jobs[name]?.steps ?? [];
+    const run = steps.find((step) => step.run?.includes("cat preview.log"))?.run ?? "";
+    const printing = /^ *token=.*\n *echo "::stop-commands.*\n *cat preview\.log\n.*$/m.exec(run)?.[0] ?? "";
+    const cwd = newFolder();
+    // The last line may have no end.
+    writeFileSync(join(cwd, "preview.log"), "::error::first\n::add-mask::last");
+    expect(run).toContain("> preview.json 2> preview.log");
+    const output = execFileSync("bash", ["-ec", printing], { cwd, encoding: "utf8" });
+    const [stop = "", ...lines] = output.trimEnd().split("\n");
+    const token = /^::stop-commands::([0-9a-f-]{36})$/.exec(stop)?.[1] ?? "";
+    expect(lines).toEqual(["::error::first", "::add-mask::last", `::${token}::`]);
+  },
+);
 
 test("what the recipes refer to is in their page", () => {
   const read = (name: string) => readFileSync(join(__dirname, "../../examples/ci", name), "utf8");

@@ -16,7 +16,7 @@ export interface Pull {
   /** What it has brought to the base branch. */
   commits: string[];
   mergedAt?: string;
-  readonly labels: { name: string; isAdded: boolean; at: string }[];
+  readonly labels: { name: string; isAdded: boolean; by: string; at: string }[];
   readonly comments: Comment[];
 }
 
@@ -112,8 +112,8 @@ export abstract class Forge {
     this.main.push(...commits);
   }
 
-  label(number: number, isAdded = true): void {
-    this.pull(number).labels.push({ name: "allow-deletes", isAdded, at: this.now() });
+  label(number: number, isAdded = true, by = "bob"): void {
+    this.pull(number).labels.push({ name: "allow-deletes", isAdded, by, at: this.now() });
   }
 
   comment(number: number, author: string, body: string): Comment {
@@ -252,18 +252,21 @@ export class GitHubForge extends Forge {
           const wanted = runs.filter((run) => event === null || run.event === event);
           return { value: { workflow_runs: wanted.slice(0, Number(query.get("per_page") ?? 30)) } };
         },
-        [`GET ${repository}/compare/(\\w+)\\.\\.\\.(\\w+)`]: ([, base = "", head = ""]) =>
-          this.main.includes(base)
-            ? { value: { commits: this.since(base, head).map((sha) => ({ sha })) } }
-            : { status: 404, value: { message: "Not Found" } },
+        [`GET ${repository}/compare/(\\w+)\\.\\.\\.(\\w+)`]: ([, base = "", head = ""]) => {
+          if (base === "gone") return { status: 404, value: { message: "Not Found" } };
+          const commits = this.since(base, head).map((sha) => ({ sha }));
+          const status = commits.length === 0 ? "identical" : this.main.includes(base) ? "ahead" : "diverged";
+          return { value: { status, commits } };
+        },
         [`GET ${repository}/commits/(\\w+)/pulls`]: ([, commit = ""]) => ({
           value: this.pullsWith(commit).map(shown),
         }),
         [`GET ${repository}/issues/(\\d+)/events`]: ([, number]) => ({
           value: [
             { event: "mentioned", created_at: this.now() },
-            ...this.pull(number).labels.map(({ name, isAdded, at }) => ({
+            ...this.pull(number).labels.map(({ name, isAdded, by, at }) => ({
               event: isAdded ? "labeled" : "unlabeled",
+              actor: { login: by },
               label: { name },
               created_at: at,
             })),
