@@ -1,4 +1,5 @@
-// Archives that are the same, byte for byte, wherever and whenever they are made of the same files.
+// Archives that are the same, byte for byte, whenever they are made of the same files with the same build of Node.js: the compressed
+// bytes depend on its zlib.
 import { gzipSync } from "node:zlib";
 
 const block = 512;
