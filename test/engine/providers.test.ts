@@ -14,7 +14,7 @@ type Providers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 function program(
   providers: Providers,
   provider?: string,
-  { others, ...more }: { others?: Record<string, YamlResource>; variables?: object } = {},
+  { others, ...more }: { others?: Record<string, YamlResource> | undefined; variables?: object } = {},
 ): string {
   const resources: Record<string, YamlResource> = {
     ...others,
@@ -139,9 +139,11 @@ fullTest(
 test("an address that was changed in state does not get the key of its provider, and the next `up` puts it right", async () => {
   const { emulator, workspace } = await startStack({ language: "yaml", env: {} });
   const foreign = await startEmulator({ apiKey: "rotated-key" });
-  const write = (apiKey: string): Promise<void> =>
-    workspace.write(program({ server: { baseUrl: emulator.url, apiKey } }, "server"));
-  const drift = (): Promise<Outcome> => cli(unset, workspace.project, ["drift"], { env: workspace.env });
+  const write = (apiKey: string, others?: Record<string, YamlResource>): Promise<void> =>
+    workspace.write(program({ server: { baseUrl: emulator.url, apiKey } }, "server", { others }));
+  const run = (...args: string[]): Promise<Outcome> =>
+    cli(unset, workspace.project, args, { env: workspace.env });
+  const drift = (): Promise<Outcome> => run("drift");
   const changeState = async (from: string, to: string): Promise<void> => {
     const file = join(workspace.project, "state.json");
     await workspace.pulumi("stack", "export", "--file", file);
@@ -158,7 +160,12 @@ test("an address that was changed in state does not get the key of its provider,
   expect(await drift()).toMatchObject({ code: 0, stderr: "" });
   await changeState(JSON.stringify(emulator.url), JSON.stringify(foreign.url));
   expect((await drift()).stderr).toMatch(/In state its address is .* so the key is not sent there/);
+  await write(emulator.apiKey, { other: yamlMonitor({ name: "New" }, { provider: "${server}" }) });
+  expect((await run("doctor", "--program", ".")).stdout).toMatch(
+    /provider server cannot be read: .* is not sent/,
+  );
   expect(foreign.requests).toEqual([]);
+  await write(emulator.apiKey);
   await workspace.up();
   expect(await drift()).toMatchObject({ code: 0, stderr: "" });
   // State of a plugin that did not write proofs gets one from an `up` that changes nothing.
