@@ -93,7 +93,7 @@ export const settings = {
     range: [0, 100],
     default: 5,
     isOption: true,
-    text: "How often a failed request is sent again. A create is sent again only if it cannot have had an effect. A refused connection is tried for a minute, whatever this says.",
+    text: "How often a failed request is sent again. A create is sent again only if it surely had no effect, or if no record of it is found. A refused connection is tried for a minute, whatever this says.",
   },
   maxConcurrency: {
     type: "integer",

@@ -108,7 +108,9 @@ async function findLost(
   creates.lost.add(sent);
   try {
     for (let looks = 0; ;) {
-      const found = await lookFor(scope, sent, operation);
+      const isOver = clock.now() - begun >= longSearch || operation.isInterrupted;
+      const isLast = isOver || (!isLong && looks + 1 >= enoughLooks);
+      const found = await lookFor(scope, sent, operation, isLast);
       // Another look, which has ended at the same moment, may have taken one.
       const isFree = ({ id }: ApiRecord): boolean => !isClaimed(scope, id);
       const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
@@ -117,9 +119,8 @@ async function findLost(
       if (record && others.length === 0) return take(scope, sent, record.id, record);
       if (!("failure" in look)) looks++;
       const hasLooked = looks >= enoughLooks;
-      const isOver = clock.now() - begun >= longSearch && (hasLooked || "failure" in look);
-      const isClear = hasLooked && !isLong && !("failure" in look);
-      if (isOver || isClear || operation.isInterrupted) {
+      const isEnd = "failure" in look ? clock.now() - begun >= longSearch : isLast && hasLooked;
+      if (isEnd || operation.isInterrupted) {
         const conflict = conflictOf(definition, look);
         if (conflict) throw lostError(definition, sent.lost, conflict);
         if ("failure" in look) return giveUp(message`Then looking for it failed: ${messageOf(look.failure)}`);
@@ -201,33 +202,46 @@ function lostError(
   );
 }
 
-/** Looks once. Judges what it finds when every create that was sent before is answered, or is being looked for too. */
-async function lookFor(scope: RecordScope, sent: LostCreate, operation: Operation): Promise<Look> {
+/**
+ * Looks once. Judges what it finds when every create that was sent before is answered, or is being looked for too.
+ *
+ * @param isLast decides, so the whole list is read: if the server's ids do not rise, a lower one may be that of the record too.
+ */
+async function lookFor(
+  scope: RecordScope,
+  sent: LostCreate,
+  operation: Operation,
+  isLast: boolean,
+): Promise<Look> {
   const { collection, creates, definition, reader } = scope;
   const { wanted, baseline, highestIdThen, lost } = sent;
-  const isNew = ({ id }: ApiRecord): boolean => {
+  const isLater = (id: string): boolean => {
     const number = idNumber(id);
-    const isLater = highestIdThen === undefined || number === undefined || number > highestIdThen;
-    const wasNotThere = isLater && !baseline.ids.has(number ?? id);
+    return highestIdThen === undefined || number === undefined || number > highestIdThen;
+  };
+  const isNew = ({ id }: ApiRecord): boolean => {
+    const wasNotThere = (isLast || isLater(id)) && !baseline.ids.has(idNumber(id) ?? id);
     // Servers use ids again.
     return (wasNotThere || isDeletedByRun(scope, id)) && !isClaimed(scope, id);
   };
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
   try {
-    const candidates = (await listAbove(collection, highestIdThen, operation)).filter(isNew);
+    const listed = await listAbove(collection, isLast ? undefined : highestIdThen, operation);
+    const candidates = listed.filter(isNew);
     // A create that is still in flight may have made one of them, and is about to say so.
     await operation.inTime(Promise.allSettled(creates.inFlight));
     const answered = candidates.find((record) => record.id === lost.answeredId && isNew(record));
     if (answered) return { equal: [answered], alike: [] };
     const equal: ApiRecord[] = [];
     const alike: ApiRecord[] = [];
-    for (const listed of candidates) {
-      if (!isNew(listed) || !mayBeAlike(definition, wanted, listed)) continue;
+    for (const candidate of candidates) {
+      if (!isNew(candidate) || !mayBeAlike(definition, wanted, candidate)) continue;
       // A replica that lags may not show it at its own address yet.
-      const record = (await reader.findById(listed.id, operation)) ?? listed;
-      if (record !== listed && !isRecordOf(definition, record)) continue;
-      if (record !== listed && isEqual(definition, wanted, record)) equal.push(record);
+      const record = (await reader.findById(candidate.id, operation)) ?? candidate;
+      if (record !== candidate && !isRecordOf(definition, record)) continue;
+      const isSure = record !== candidate && (isLater(record.id) || isDeletedByRun(scope, record.id));
+      if (isSure && isEqual(definition, wanted, record)) equal.push(record);
       else if (isAlike(definition, wanted, record) && !isOthers(record)) alike.push(record);
     }
     return { equal, alike };

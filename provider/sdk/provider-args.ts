@@ -31,7 +31,7 @@ export interface ProviderArgs {
   requestsPerMinute?: Input<number> | undefined;
   /** Seconds to wait for one response, 1 to 3600. Default: `30`. */
   timeoutSeconds?: Input<number> | undefined;
-  /** How often a failed request is sent again, 0 to 100. A create is sent again only if it cannot have had an effect. A refused connection is tried for a minute, whatever this says. Default: `5`. */
+  /** How often a failed request is sent again, 0 to 100. A create is sent again only if it surely had no effect, or if no record of it is found. A refused connection is tried for a minute, whatever this says. Default: `5`. */
   maxRetries?: Input<number> | undefined;
   /** Requests to one address with one key at the same time, 1 to 100. Default: `8`. */
   maxConcurrency?: Input<number> | undefined;

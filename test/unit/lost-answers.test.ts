@@ -402,9 +402,19 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     expect(await made(resource())).toBe("made 2");
   });
 
-  test("is ignored if its id is lower than one that was there before", async () => {
-    emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/", id: 5 });
+  test("is an error that names it if its id is lower than one that was there before, because ids may not rise", async () => {
+    const other = { ...home, name: "Other", url: "https://other.example/" };
+    for (const id of [5, ...Array.from({ length: 230 }, (_, index) => index + 100)])
+      emulator.monitors.add({ ...other, id });
     insteadOfOurs({ ...home, id: 3 });
+    expect(await made(resource())).toMatch(/so nothing is sent again: 3 \("Home", .*may exist/);
+    expect(posts()).toBe(1);
+  });
+
+  test("is ignored if its id is lower, and neither its name nor its URL is ours", async () => {
+    const other = { ...home, name: "Other", url: "https://other.example/" };
+    emulator.monitors.add({ ...other, id: 5 });
+    insteadOfOurs({ ...other, id: 3 });
     expect(await made(resource())).toBe("made 6");
   });
 

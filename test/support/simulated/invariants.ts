@@ -1,6 +1,6 @@
 import { isInternal, kinds, type Kind } from "../calls";
 import { snake } from "../oracle";
-import type { Seen, ServerHabits, SimulatedApi } from "./api";
+import type { Seen, SimulatedApi } from "./api";
 import { isGreen, urnOf, urnsOf } from "./engine";
 import type { Entry, Operation, Outcome, SimulatedEngine } from "./engine";
 import { isChangedMeanwhile, type Edit, type PlannedRun } from "./scenarios";
@@ -60,7 +60,6 @@ export class Invariants {
   constructor(
     private readonly engine: SimulatedEngine,
     private readonly accounts: Accounts,
-    private readonly habits: ServerHabits | undefined,
   ) {}
 
   // What happens -----------------------------------------------------------------------------------------------------
@@ -252,10 +251,10 @@ export class Invariants {
     const isUnread = requestsTo(this.accounts).some(({ method, isFaulty }) => method === "GET" && isFaulty);
     // A create that failed may have left a record only if the server's answer was lost, or a read that was to find it, or
     // if its id is one that state has of a record that is gone: the create is refused, with an error. An id that the list held
-    // before is not looked for, nor a lower one if the list is sorted by numbers: the create is sent again.
+    // before is not looked for: the create is sent again.
     const lost = this.effects.flatMap(({ request, made, key }) => {
       const { isReused, isShared } = this.history(key);
-      const mayBeLeft = hasFailed || isReused || this.habits?.ids === "falling";
+      const mayBeLeft = hasFailed || isReused;
       return made === "created" && mayBeLeft && (request.isFaulty || isUnread || isShared) ? [key] : [];
     });
     for (const [key, history] of this.histories) {

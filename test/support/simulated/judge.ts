@@ -76,9 +76,7 @@ class Judge {
   private assertOneRecord(): void {
     const { id, created, isGreen, isDeceived } = this;
     const { one, api } = this.trial;
-    // On a list with falling ids, only higher ids are looked for after a lost create.
-    if (created.length > 1 && !isDeceived && one.habits.ids !== "falling")
-      this.violated(`${created.length} records were made`);
+    if (created.length > 1 && !isDeceived) this.violated(`${created.length} records were made`);
     const [made] = created;
     if (made === undefined || (id !== undefined && created.includes(id)) || this.isNewId) return;
     if (isGreen && !isDeceived)
@@ -102,8 +100,8 @@ class Judge {
     const { habits, interruption, kind } = this.trial.one;
     if (id === undefined) return false;
     const isUnlisted = this.happened(["list"], hides);
-    // After an interruption nothing waits for a list that lags. On a list with falling ids, only higher ids are looked for.
-    const isUnseen = (interruption !== undefined && habits.lag > 0) || habits.ids === "falling";
+    // After an interruption nothing waits for a list that lags.
+    const isUnseen = interruption !== undefined && habits.lag > 0;
     const isUnreadable = isUnseen || this.happened(["show"]);
     return this.happened(["create"], (mutation) => {
       if (this.trial.foreign.has(id)) return isUnlisted;

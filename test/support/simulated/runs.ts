@@ -105,7 +105,7 @@ class World implements Network {
     this.engine = new SimulatedEngine((declared, settings) =>
       this.frontOf(declared.provider).register(declared, settings),
     );
-    this.invariants = new Invariants(this.engine, this.accounts, habits);
+    this.invariants = new Invariants(this.engine, this.accounts);
     // If ids are used again, nobody can tell a record of ours that was deleted by hand from theirs.
     if (hasNeighbor && habits?.ids !== "reused") this.neighbor = new Neighbor(front, this.time, this.api);
   }
