@@ -11,7 +11,10 @@ import type { Ledger } from "./ledger";
 export interface Baseline {
   /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
-  /** The highest id, if all ids are numbers and the list is sorted by them: then only higher ids are new. Otherwise undefined. */
+  /**
+   * The highest id, if all ids are numbers and the list is sorted by them: then a higher one is surely new. Otherwise undefined.
+   * A server whose ids do not rise sorts its list too, so a lower one may be new as well.
+   */
   readonly highestId: bigint | undefined;
   /**
    * The list was empty although this run had heard of such records, so it may leave records out, and does not show which
@@ -24,7 +27,7 @@ export interface Baseline {
 
 export const notShown = "";
 
-/** Reads the whole list, because a later create may get a lower id than a record that was there before. */
+/** Reads the whole list: what it does not hold is new. */
 export async function readBaseline(
   collection: Collection,
   ledger: Ledger,

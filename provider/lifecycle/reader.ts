@@ -12,6 +12,8 @@ import type { Ledger } from "./ledger";
 const fewRecords = 4;
 /** Milliseconds for which a list that was read shows that the API can be read. */
 const stillReadable = 5000;
+/** Milliseconds in which records are read by their ids after a list could not be read. */
+const failurePause = 60_000;
 /** At most one page of a list is read for each four records that were asked for, and this many more. */
 const sparePages = 10;
 
@@ -24,7 +26,8 @@ export class RecordReader {
   private latestList: Listing | undefined;
   /** The last list that was begun to see whether the API can be read. */
   private latestProof: Listing | undefined;
-  private canList = true;
+  /** When a list could not be read, on the clock. */
+  private listFailedAt = -Infinity;
   /** A record as its own address has shown it. */
   private example: ApiRecord | undefined;
 
@@ -60,7 +63,7 @@ export class RecordReader {
   }
 
   /**
-   * All records, from a list that is at most a minute old.
+   * All records, from a list whose last page was asked for less than a minute ago.
    *
    * @param id the list is read again if the provider may have changed this record since
    * @param since the list is read again if it was begun at this time on the clock, or before
@@ -96,12 +99,13 @@ export class RecordReader {
   /** The record in a list, unless that takes more pages than it is worth. */
   private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     const { size } = this.askedIds;
-    if (size <= fewRecords || !this.canList || this.ledger.mayHaveChanged(id)) return undefined;
+    const hasJustFailed = this.clock.now() - this.listFailedAt < failurePause;
+    if (size <= fewRecords || hasJustFailed || this.ledger.mayHaveChanged(id)) return undefined;
     try {
       return await operation.inTime(this.list(operation).find(id, size / fewRecords + sparePages));
     } catch (error) {
       // If the list cannot be read, the record itself may still be.
-      if (!(error instanceof TimeIsOverError)) this.canList = false;
+      if (!(error instanceof TimeIsOverError)) this.listFailedAt = this.clock.now();
       return undefined;
     }
   }

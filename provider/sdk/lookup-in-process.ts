@@ -3,18 +3,26 @@ import type { InvokeOptions, Output, Resource } from "@pulumi/pulumi";
 
 import { UptimeError } from "../api/errors";
 import { readSettings } from "../api/settings";
-import { lookupName, type LookupCount } from "../common/pulumi";
+import { lookupFunction, lookupName, type LookupCount } from "../common/pulumi";
 import type { Definition } from "../definitions/field";
 import { runLookup } from "../engine/lookup";
 import type { RecordScope } from "../lifecycle/record-scope";
 import { Session } from "../lifecycle/session";
 import type { Binding } from "./binding";
 import { secretInputs } from "./secret-inputs";
+import { currentRun } from "./warnings";
 
 // Pulumi's dynamic provider has no functions, so these lookups run in the program's own process. Most options have no effect.
 
-/** The lookups of a program share their connections. */
-const session = new Session();
+/** The lookups of a run share their connections. The Automation API may run several programs in one process. */
+const sessions = new WeakMap<object, Session>();
+
+function sessionOfRun(): Session {
+  const run = currentRun();
+  const session = sessions.get(run) ?? new Session();
+  sessions.set(run, session);
+  return session;
+}
 
 const config = { get: (key: string): string | undefined => pulumi.runtime.getConfig(key) };
 
@@ -37,11 +45,13 @@ async function findWith(
   opts: InvokeOptions | undefined,
   secretArgs: readonly string[],
 ): Promise<unknown> {
-  if (opts?.provider !== undefined)
+  const token = lookupFunction(definition, count);
+  if (opts?.provider !== undefined || opts?.parent?.getProvider(token) !== undefined)
     throw new pulumi.RunError(
-      `${lookupName(definition, count)} does not take the option provider: it uses the stack's uptime: settings. ` +
+      `${lookupName(definition, count)} takes no provider, be it by the option provider or from its parent: it uses the stack's uptime: settings. ` +
         "To look in another account, pass the argument account.",
     );
+  const session = sessionOfRun();
   const connect = (account?: string): RecordScope =>
     session.connect(definition, readSettings(config, process.env, account));
   try {

@@ -16,8 +16,11 @@ export function warnOfPlainKeys(): void {
   once(() => plainTextKeys((key) => pulumi.runtime.getConfig(key), isSecretSetting));
 }
 
+/** The run of a program: the resource that is its stack, or the process if there is none. */
+export const currentRun = (): object => pulumi.runtime.getStackResource() ?? process;
+
 function once(warnings: () => readonly string[]): void {
-  const run = pulumi.runtime.getStackResource() ?? process;
+  const run = currentRun();
   if (warned.has(run)) return;
   warned.add(run);
   for (const message of warnings()) void pulumi.log.warn(message);

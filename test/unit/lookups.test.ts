@@ -386,17 +386,33 @@ describe("Pulumi's options", () => {
       }
     }
     const provider = new Provider();
+    const { Provider: OwnProvider } = await import("../../provider/native");
+    const providers = [new OwnProvider("eu", { baseUrl: emulator.url, apiKey: "x" })];
+    const parent = new pulumi.ComponentResource("x:y:Site", "site", {}, { providers });
+    await settled(parent.urn);
     for (const refused of [
+      uptime.getMonitor({ id: 1 }, { parent }),
       uptime.getMonitor({ id: 1 }, { provider }),
       uptime.getMonitors({}, { provider }),
       uptime.getDomain({ id: 1 }, { provider }),
       uptime.getDomains({}, { provider }),
       uptime.getMonitorOutput({ id: 1 }, { provider }) as unknown as Promise<unknown>,
     ].map((one) => (pulumi.Output.isInstance(one) ? settled(one) : one)))
-      expect(await failureOf(refused)).toMatch(
-        /^get\w+ does not take the option provider: .* argument account\.$/,
-      );
+      expect(await failureOf(refused)).toMatch(/^get\w+ takes no provider, .* argument account\.$/);
     expect(emulator.requests).toEqual([]);
+  });
+
+  test("each run of a process that has several explains a refused key", async () => {
+    emulator.fault = () => answer(401);
+    const failures: string[] = [];
+    for (let run = 0; run < 2; run++) {
+      await startMocks();
+      await pulumi.runtime.runInPulumiStack(async () => {
+        failures.push(await failureOf(uptime.getMonitors()));
+        return {};
+      });
+    }
+    expect(failures).toEqual([expect.stringContaining("status 401"), expect.stringContaining("status 401")]);
   });
 
   test("dependsOn waits for resources: alone, in lists, as outputs and in components", async () => {

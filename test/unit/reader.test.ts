@@ -411,6 +411,17 @@ describe("a list that several wait for goes on when the time of the first is ove
   });
 });
 
+test("after a list that could not be read, the next one is read a minute later", async () => {
+  const known = await monitors(200);
+  const provider = newProcess();
+  emulator.fault = (request) => (isList(request) && lists() === 1 ? answer(500) : undefined);
+  await refresh(known.slice(0, 20), 8, provider);
+  expect([lists(), shows()]).toEqual([1, 20]);
+  await clock.sleep(60_000);
+  await refresh(known.slice(20), 8, provider);
+  expect([lists(), shows()]).toEqual([3, 20]);
+});
+
 describe("missing records among many", () => {
   test("are read by id, and proven gone by one list for all", async () => {
     const known = await monitors(220);
