@@ -7,7 +7,6 @@ import { withMarked } from "../definitions/keys";
 import type { Properties } from "../common/marks";
 import { counted } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
-import { hearOf, keepRecord } from "../lifecycle/claims";
 import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import { readForGet } from "../lifecycle/read";
@@ -38,7 +37,7 @@ export class FrontSession extends Session {
   hasProgram = false;
   /** A program's preview can be run again. `pulumi do` has none. */
   hasPreview = true;
-  /** How many imports and adoptions there were. */
+  /** How many announcements there were. */
   private announced = 0;
   private hasRefused = false;
   private readonly running = new Set<Promise<unknown>>();
@@ -59,7 +58,7 @@ export class FrontSession extends Session {
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
 
-  /** Shows an import or adoption, unless there were many. */
+  /** Shows an import, an adoption or that a record stays, unless there were many. */
   announce(print: () => void): void {
     if (++this.announced <= announcementLimit) print();
   }
@@ -76,7 +75,7 @@ export class FrontSession extends Session {
       this.print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
     if (more > 0)
       this.print(
-        `uptime: ${counted(more, "more record")} imported or adopted; pulumi-uptime doctor --program --json lists all imports.`,
+        `uptime: ${counted(more, "more record")} imported, adopted or left to another resource; pulumi-uptime doctor --program --json lists all imports.`,
       );
     this.announced = 0;
     this.hasRefused = false;
@@ -168,7 +167,7 @@ export class Front {
       declaration,
     );
     const { urn } = declaration.options;
-    this.announce(checked.announcement, news, urn);
+    this.announce(checked.announcement, [news], urn);
     const redactor = this.redactorFor(news);
     for (const warning of checked.warnings) this.context.print("warning", redactor.message(warning), urn);
     const problems = [...checked.problems, ...refusals].map((problem) => redactor.problem(problem));
@@ -180,9 +179,9 @@ export class Front {
     const scope = this.scopeOf(outputs.account, news);
     const inputs = decodeInputs(this.definition, news);
     const changes = diff(scope, id, outputs, inputs, options);
-    hearOf(scope, id, outputs, options);
+    scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
-    if (changes.replaces.length === 0) keepRecord(scope, id, outputs, options);
+    if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
     if (changes.changed.length > 0) return changes;
     return { ...changes, changed: this.repeatedInputs(outputs, news) };
   }
@@ -207,7 +206,7 @@ export class Front {
   ): Promise<{ id: string; outputs: Properties }> {
     const inputs = decodeInputs(this.definition, news);
     const { id, outputs, announcement } = await run(this.scopeOf(inputs.account, news, ...olds), inputs);
-    this.announce(announcement, news, urn);
+    this.announce(announcement, [news], urn);
     return { id, outputs: this.encodeState(outputs, news, ...olds) };
   }
 
@@ -217,7 +216,9 @@ export class Front {
     options: EngineOptions,
     ...properties: readonly Properties[]
   ): Promise<void> {
-    await deleteRecord(this.scopeOf(outputs.account, ...properties), id, outputs, options);
+    const scope = this.scopeOf(outputs.account, ...properties);
+    const announcement = await deleteRecord(scope, id, outputs, options);
+    this.announce(announcement, properties, options.urn);
   }
 
   /** Reads a record that the program does not manage. Undefined if it is gone. */
@@ -279,10 +280,14 @@ export class Front {
     return Redactor.forResource(this.context.session.secrets, definition, ...properties);
   }
 
-  private announce(announcement: Message | undefined, news: Properties, urn: string | undefined): void {
+  private announce(
+    announcement: Message | undefined,
+    properties: readonly Properties[],
+    urn: string | undefined,
+  ): void {
     if (announcement === undefined) return;
     this.context.session.announce(() => {
-      this.context.print("info", this.redactorFor(news).message(announcement), urn);
+      this.context.print("info", this.redactorFor(...properties).message(announcement), urn);
     });
   }
 }

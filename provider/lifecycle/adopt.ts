@@ -3,7 +3,6 @@ import { joinMessages, message, UptimeError, type Message } from "../api/errors"
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, notShown, type Baseline } from "./baseline";
-import { isDeletedByRun, newClaim } from "./claims";
 import { describeRecord, quoteValue } from "./describe";
 import { compare, differences, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
@@ -36,11 +35,9 @@ export async function adopt(
   owner: Owner | undefined,
   operation: Operation,
 ): Promise<AdoptedRecord | undefined> {
-  const { definition, ledger, note } = scope;
+  const { claims, definition } = scope;
   const isFree = (record: ApiRecord): boolean =>
-    !ledger.hasOther(record.id) &&
-    !note.hasOther(record.id, undefined, record) &&
-    !isDeletedByRun(scope, record.id, record);
+    !claims.isTaken(record.id, record) && !claims.isDeleted(record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
@@ -48,10 +45,7 @@ export async function adopt(
   const [chosen] = equal;
   if (chosen && equal.length === 1) {
     const { record } = chosen;
-    const claim = newClaim();
-    note.take(record, claim);
-    ledger.take(record.id, claim, owner);
-    return { id: record.id, record, claim, isAdopted: true };
+    return { id: record.id, record, claim: claims.take(record, owner), isAdopted: true };
   }
   if (free.length === 0) return undefined;
   const { plural, singular } = definition;

@@ -1,71 +1,140 @@
 import { randomBytes } from "node:crypto";
 
 import type { ApiRecord } from "../api/answer";
-import { message, quoteId, UptimeError } from "../api/errors";
+import { message, quoteId, UptimeError, type Message } from "../api/errors";
+import type { Definition } from "../definitions/field";
 import { describeOwner } from "./describe";
-import type { RecordScope } from "./record-scope";
+import type { Ledger } from "./ledger";
+import type { Owner, Owners } from "./owners";
 import type { Claim, EngineOptions, Outputs } from "./resource";
+import type { Deleter, RecordNote } from "./run-note";
 
 /** The claim of every resource whose state is older than claims and has none. */
 const oldClaim = "" as Claim;
+
+function claimOf({ claim }: Pick<Outputs, "claim">): Claim {
+  return claim ?? oldClaim;
+}
 
 /** The claim of a resource that gets its record now. */
 export function newClaim(): Claim {
   return randomBytes(4).toString("hex") as Claim;
 }
 
-export function claimOf({ claim }: Pick<Outputs, "claim">): Claim {
-  return claim ?? oldClaim;
-}
-
-/** Notes that a resource in state has the record. */
-export function hearOf(
-  { ledger }: RecordScope,
-  id: string,
-  outputs: Outputs,
-  { owner }: EngineOptions,
-): void {
-  ledger.hear(id, claimOf(outputs), owner);
-}
-
 /**
- * Notes that a resource of the program keeps the record that it has in state. Throws if another resource of the program has
- * the record too: after `b` has adopted the record of `a`, for example.
+ * Which resources have which records, of one kind and in one account: what this process knows (the ledger), and what the
+ * other processes of the run have said (the note).
  */
-export function keepRecord(scope: RecordScope, id: string, outputs: Outputs, options: EngineOptions): void {
-  const { definition, ledger, note, owners } = scope;
-  const { owner } = options;
-  if (!owners.isDeclared(owner)) return;
-  const claim = claimOf(outputs);
-  assertNotVoid(scope, id, outputs);
-  note.keep(id, claim);
-  const rival = ledger.otherDeclaredOwner(id, claim, owner);
-  if (rival === undefined && !note.hasOther(id, claim)) return;
-  throw new UptimeError(
-    message`${definition.label} ${quoteId(id)} belongs to ${describeOwner(owners, owner)}, and
-      ${rival === undefined ? "a resource of another provider" : describeOwner(owners, rival)} has it too.
-      Remove one of the two from the program: the record stays. If the record of one of them is gone, and this
-      is the one that has got its id, run \`pulumi state delete URN\` for the other.`,
-  );
-}
+export class Claims {
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly note: RecordNote,
+    private readonly owners: Owners,
+    private readonly definition: Definition,
+  ) {}
 
-/** Whether this run deletes a record, or has deleted it. The record counts also if another process knows it by another key. */
-export function isDeletedByRun({ ledger, note }: RecordScope, id: string, record?: ApiRecord): boolean {
-  return ledger.isDeleted(id) || note.isDeleted(id, record);
-}
+  /** Whether another resource has the record, or is to import it. */
+  isTaken(id: string, record?: ApiRecord): boolean {
+    return this.ledger.hasOther(id) || this.note.hasOther(id, undefined, record);
+  }
 
-/** Whether a resource's claim is void: its record is gone for certain, because this run has created another with its id. */
-export function isVoid({ ledger, note }: RecordScope, id: string, outputs: Outputs): boolean {
-  const claim = claimOf(outputs);
-  return ledger.isVoid(id, claim) || note.isCreatedElsewhere(id, claim);
-}
+  /** Whether this run deletes a record, or has deleted it. The record counts also if another process knows it by another key. */
+  isDeleted(id: string, record?: ApiRecord): boolean {
+    return this.ledger.isDeleted(id) || this.note.isDeleted(id, record);
+  }
 
-/** Throws if {@link isVoid}. */
-export function assertNotVoid(scope: RecordScope, id: string, outputs: Outputs): void {
-  const { label, singular } = scope.definition;
-  if (isVoid(scope, id, outputs))
+  /** Whether an id in an answer to a create is that of a record that was there before, as far as this run has heard. */
+  wasThere(id: string): boolean {
+    return this.ledger.isShown(id) || this.note.hasCreate(id);
+  }
+
+  /** Whether a resource's claim is void: its record is gone for certain, because this run has created another with its id. */
+  isVoid(id: string, outputs: Outputs): boolean {
+    const claim = claimOf(outputs);
+    return this.ledger.isVoid(id, claim) || this.note.isCreatedElsewhere(id, claim);
+  }
+
+  /** Throws if {@link isVoid}. */
+  assertNotVoid(id: string, outputs: Outputs): void {
+    const { label, singular } = this.definition;
+    if (this.isVoid(id, outputs))
+      throw new UptimeError(
+        message`The record of this ${label} is gone: the server has given its id ${quoteId(id)} to a ${singular}
+          that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
+      );
+  }
+
+  /** Notes that a resource in state has the record. */
+  hear(id: string, outputs: Outputs, { owner }: EngineOptions): void {
+    this.ledger.hear(id, claimOf(outputs), owner);
+  }
+
+  /**
+   * Notes that a resource of the program keeps the record that it has in state. Throws if another resource of the program has
+   * the record too: after `b` has adopted the record of `a`, for example.
+   */
+  keep(id: string, outputs: Outputs, { owner }: EngineOptions): void {
+    if (!this.owners.isDeclared(owner)) return;
+    this.assertNotVoid(id, outputs);
+    const claim = claimOf(outputs);
+    this.note.keep(id, claim);
+    const rival = this.ledger.otherDeclaredOwner(id, claim, owner);
+    if (rival === undefined && !this.note.hasOther(id, claim)) return;
     throw new UptimeError(
-      message`The record of this ${label} is gone: the server has given its id ${quoteId(id)} to a ${singular}
-        that this run has created. Run \`pulumi state delete URN\` for this resource, and \`pulumi up\` again.`,
+      message`${this.definition.label} ${quoteId(id)} belongs to ${describeOwner(this.owners, owner)}, and
+        ${this.describe(rival)} has it too. Remove one of the two from the program: the record stays. If the
+        record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\`
+        for the other.`,
     );
+  }
+
+  /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
+  take(record: ApiRecord, owner: Owner | undefined): Claim {
+    const claim = newClaim();
+    this.note.take(record, claim);
+    this.ledger.take(record.id, claim, owner);
+    return claim;
+  }
+
+  /** A create was answered with the id of a new record. {@link tellCreated} follows once it is known to be its own. */
+  takeCreated(id: string, owner: Owner | undefined): Claim {
+    const claim = newClaim();
+    this.ledger.take(id, claim, owner, { isCreated: true });
+    return claim;
+  }
+
+  /** Tells the other processes of a created record. Throws if one of them has adopted it before the answer came. */
+  tellCreated(id: string, claim: Claim): void {
+    this.note.takeCreated(id, claim);
+  }
+
+  /** A resource gets the record of its create, whose answer was lost; undefined if nothing but an answer has shown its id. */
+  takeFound(id: string, owner: Owner | undefined, record: ApiRecord | undefined): Claim {
+    const claim = this.takeCreated(id, owner);
+    this.note.takeFound(id, claim, record);
+    return claim;
+  }
+
+  /**
+   * A resource's delete begins, which ends its claim. Returns who deletes the record: nobody, if another resource has it.
+   *
+   * @param readRecord is called if another account may have the same record
+   */
+  async beginDelete(id: string, outputs: Outputs, readRecord: () => Promise<ApiRecord>): Promise<Deleter> {
+    const claim = claimOf(outputs);
+    this.ledger.end(id, claim);
+    return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, readRecord);
+  }
+
+  /** Says that the record of a deleted resource stays, and for whom. */
+  describeStay(id: string): Message {
+    const { definition, ledger } = this;
+    const rival = ledger.otherDeclaredOwner(id, undefined, undefined);
+    const owner = ledger.hasOther(id) && rival === undefined ? "another resource" : this.describe(rival);
+    return message`The ${definition.singular} ${quoteId(id)} stays, because ${owner} has it.`;
+  }
+
+  private describe(rival: Owner | undefined): string {
+    return rival === undefined ? "a resource of another provider" : describeOwner(this.owners, rival);
+  }
 }

@@ -1,26 +1,25 @@
-import { MissingError } from "../api/errors";
+import { MissingError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { hasFixedKey } from "../definitions/keys";
-import { claimOf } from "./claims";
 import { assertGone } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
 import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
 
-/** Deletes the record of a resource, unless another resource has it too, or it is gone. */
+/** Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. */
 export async function deleteRecord(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
   options: EngineOptions,
-): Promise<void> {
-  const { collection, definition, ledger, note, reader } = scope;
+): Promise<Message | undefined> {
+  const { claims, collection, definition, ledger, reader } = scope;
   assertSameServer(scope, outputs, options);
   const operation = new Operation(scope, options);
-  const claim = claimOf(outputs);
-  ledger.end(id, claim);
   const readRecord = () => reader.readById(id, operation);
-  if (ledger.hasOther(id, claim) || !(await note.mayDelete(id, claim, readRecord))) return;
+  const deleter = await claims.beginDelete(id, outputs, readRecord);
+  if (deleter === "nobody") return claims.describeStay(id);
+  if (deleter === "another process") return undefined;
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
     if (!isSameAccount || hasFixedKey(definition)) await assertRecordOfState();
@@ -31,6 +30,7 @@ export async function deleteRecord(
     await assertGone(scope, id, outputs, error, operation);
   }
   ledger.delete(id);
+  return undefined;
 
   /** In the account of state, a record that is not found is deleted all the same: the API's word on the delete counts. */
   async function assertRecordOfState(): Promise<void> {

@@ -3,7 +3,6 @@ import { joinMessages, message, MissingError, withoutPeriod, UptimeError, type M
 import { Operation } from "../api/operation";
 import { fieldOf, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { isDeletedByRun, newClaim } from "./claims";
 import { describeOwner, describeRecord, resourceName, quoteValue } from "./describe";
 import { compare, differences, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
@@ -34,7 +33,7 @@ export async function checkImport(
     problems: [{ property: "import", reason }],
     warnings: [],
   });
-  if (isDeletedByRun(scope, id))
+  if (scope.claims.isDeleted(id))
     return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
   const rival = ledger.otherDeclaredOwner(id, undefined, owner);
   if (rival !== undefined)
@@ -100,9 +99,7 @@ export async function importRecord(
     throw new UptimeError(
       `${label} ${id} was not imported, because ${describeOwner(owners, rival)} of this stack has it: remove the option import.`,
     );
-  const claim = newClaim();
-  scope.note.take(record, claim);
-  ledger.take(id, claim, owner);
+  const claim = scope.claims.take(record, owner);
   return { id, outputs: outputsOf(scope, inputs, record, { claim }) };
 }
 

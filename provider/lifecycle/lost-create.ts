@@ -14,7 +14,6 @@ import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys } from "../definitions/keys";
-import { isDeletedByRun, newClaim } from "./claims";
 import { describeRecord } from "./describe";
 import { compare, differences, shows, type WantedValues } from "./difference";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
@@ -112,7 +111,7 @@ async function findLost(
       const isLast = isOver || (!isLong && looks + 1 >= enoughLooks);
       const found = await lookFor(scope, sent, operation, isLast);
       // Another look, which has ended at the same moment, may have taken one.
-      const isFree = ({ id }: ApiRecord): boolean => !isClaimed(scope, id);
+      const isFree = ({ id }: ApiRecord): boolean => !scope.claims.isTaken(id);
       const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
       const [record, ...others] = look.equal;
       // If several are equal, other lost creates may take some of them; so look again.
@@ -138,16 +137,8 @@ async function findLost(
   }
 }
 
-function take(
-  { ledger, note }: RecordScope,
-  { owner }: LostCreate,
-  id: string,
-  record?: ApiRecord,
-): CreatedRecord {
-  const claim = newClaim();
-  ledger.take(id, claim, owner, { isCreated: true });
-  note.takeFound(id, claim, record);
-  return { id, claim, record };
+function take({ claims }: RecordScope, { owner }: LostCreate, id: string, record?: ApiRecord): CreatedRecord {
+  return { id, claim: claims.takeFound(id, owner, record), record };
 }
 
 /** Why the provider cannot tell whether a new record is that of a lost create; undefined if there is none like it. */
@@ -222,7 +213,7 @@ async function lookFor(
   const isNew = ({ id }: ApiRecord): boolean => {
     const wasNotThere = (isLast || isLater(id)) && !baseline.ids.has(idNumber(id) ?? id);
     // Servers use ids again.
-    return (wasNotThere || isDeletedByRun(scope, id)) && !isClaimed(scope, id);
+    return (wasNotThere || scope.claims.isDeleted(id)) && !scope.claims.isTaken(id);
   };
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
@@ -240,7 +231,7 @@ async function lookFor(
       // A replica that lags may not show it at its own address yet.
       const record = (await reader.findById(candidate.id, operation)) ?? candidate;
       if (record !== candidate && !isRecordOf(definition, record)) continue;
-      const isSure = record !== candidate && (isLater(record.id) || isDeletedByRun(scope, record.id));
+      const isSure = record !== candidate && (isLater(record.id) || scope.claims.isDeleted(record.id));
       if (isSure && isEqual(definition, wanted, record)) equal.push(record);
       else if (isAlike(definition, wanted, record) && !isOthers(record)) alike.push(record);
     }
@@ -271,10 +262,6 @@ async function listAbove(
     if (isFalling && compared > 1 && lowest !== undefined && id !== undefined && lowest <= id) break;
   }
   return listed;
-}
-
-function isClaimed({ ledger, note }: RecordScope, id: string): boolean {
-  return ledger.hasOther(id) || note.hasOther(id);
 }
 
 function isEqual(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {

@@ -1,7 +1,6 @@
 import type { ApiRecord } from "../api/answer";
 import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
-import { hearOf, isVoid } from "./claims";
 import { wantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
@@ -16,10 +15,10 @@ export async function read(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<State | undefined> {
-  const { definition, ledger, reader, settings } = scope;
+  const { claims, definition, ledger, reader, settings } = scope;
   assertSameServer(scope, outputs, options);
-  hearOf(scope, id, outputs, options);
-  if (isVoid(scope, id, outputs)) return undefined;
+  claims.hear(id, outputs, options);
+  if (claims.isVoid(id, outputs)) return undefined;
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation(scope, options);

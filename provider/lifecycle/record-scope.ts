@@ -4,11 +4,11 @@ import type { Collection } from "../api/collection";
 import type { Address, Settings } from "../api/settings";
 import type { EmptyListForm } from "../definitions/codecs";
 import type { Definition } from "../definitions/field";
+import type { Claims } from "./claims";
 import type { Ledger } from "./ledger";
 import type { Owners } from "./owners";
 import type { PendingCreates } from "./pending-creates";
 import type { RecordReader } from "./reader";
-import type { RecordNote } from "./run-note";
 
 /** How this server takes what the API does not specify: what this process has found out so far. (docs/api.md) */
 export interface AcceptedForms {
@@ -26,6 +26,7 @@ export interface RecordScope {
   /** Four hex digits of address and key: see {@link Outputs.keyFingerprint}. */
   readonly keyFingerprint: string;
   readonly collection: Collection;
+  readonly claims: Claims;
   readonly ledger: Ledger;
   readonly owners: Owners;
   readonly reader: RecordReader;
@@ -33,7 +34,6 @@ export interface RecordScope {
   readonly creates: PendingCreates;
   /** Records that a check has read for an import, which follows soon. */
   readonly checkedImports: Map<string, ApiRecord>;
-  readonly note: RecordNote;
   readonly clock: Clock;
   /** Aborts when Pulumi is interrupted. */
   readonly interruption: AbortSignal;

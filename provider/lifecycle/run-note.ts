@@ -16,6 +16,9 @@ import type { Claim } from "./resource";
  */
 export type Verb = "takes" | "keeps" | "deletes";
 
+/** Who sends the delete of a record: the first process that announces it. Nobody, if a resource has the record still. */
+export type Deleter = "this process" | "another process" | "nobody";
+
 export interface Line {
   readonly verb: Verb;
   /** The kind of record and its id, at one address. */
@@ -122,23 +125,24 @@ export class RecordNote {
   }
 
   /**
-   * Whether the record of a resource may be deleted: no other process has it for another resource, or deletes it already.
-   * The others learn that it is.
+   * Announces the delete of a record to the other processes, unless one of them has it for another resource. Returns who deletes
+   * it.
    *
    * @param readRecord is called if another account may have the same record
    */
-  async mayDelete(id: string, claim: Claim, readRecord: () => Promise<ApiRecord>): Promise<boolean> {
+  async beginDelete(id: string, claim: Claim, readRecord: () => Promise<ApiRecord>): Promise<Deleter> {
     // With another key, the same id may be another record.
     const isOfAnotherKey = (line: Line): boolean =>
       line.keyFingerprint !== this.keyFingerprint && line.identity !== undefined;
     const before = this.linesAbout(id);
     const record = before.some(isOfAnotherKey) ? await readRecord().catch(unlessMissing) : undefined;
-    if (this.isOfOthers(this.presentIn(before, record), claim)) return false;
+    if (this.isOfOthers(this.presentIn(before, record), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim);
     // Another process may have been faster.
     const after = this.present(id, record);
     const first = after.find(({ verb }) => verb === "deletes");
-    return (first === undefined || this.note.isOwn(first)) && !this.isOfOthers(after, claim);
+    if (this.isOfOthers(after, claim)) return "nobody";
+    return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
   }
 
   /**

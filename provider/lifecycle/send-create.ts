@@ -10,7 +10,6 @@ import {
 } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Baseline } from "./baseline";
-import { isDeletedByRun, newClaim } from "./claims";
 import { recoverCreate } from "./lost-create";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
@@ -70,7 +69,7 @@ async function postOnce(
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
-  const { collection, creates, definition, forms, ledger, note } = scope;
+  const { claims, collection, creates, definition, forms, ledger } = scope;
   const { answer, emptyLists } = await withEmptyListForm(scope, wanted, forms.emptyLists, (pairs) =>
     collection.store(pairs, operation, onSend),
   );
@@ -83,12 +82,11 @@ async function postOnce(
       "never again",
     );
   assertNew(scope, id, baseline, answer);
-  const claim = newClaim();
-  ledger.take(id, claim, owner, { isCreated: true });
+  const claim = claims.takeCreated(id, owner);
   ledger.change(id);
   const record = await readNewRecord(scope, id, answer, operation);
   creates.rememberId(id, baseline);
-  note.takeCreated(id, claim);
+  claims.tellCreated(id, claim);
   return { id, claim, record, emptyLists };
 }
 
@@ -99,9 +97,9 @@ function assertNew(
   baseline: Baseline,
   { record, request }: WriteAnswer,
 ): void {
-  const { definition, ledger, note } = scope;
-  const wasThere = baseline.ids.has(idNumber(id) ?? id) || ledger.isShown(id) || note.hasCreate(id);
-  if (!wasThere || isDeletedByRun(scope, id)) return;
+  const { claims, definition } = scope;
+  const wasThere = baseline.ids.has(idNumber(id) ?? id) || claims.wasThere(id);
+  if (!wasThere || claims.isDeleted(id)) return;
   if (!record || !isRecordOf(definition, record))
     throw new LostAnswerError(
       message`${request} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there

@@ -6,6 +6,7 @@ import { keyFingerprintOf, type Address, type Settings } from "../api/settings";
 import { httpTransport, proxyPasswords, type Transport } from "../api/transport";
 import type { ShowWait } from "../api/wait-notice";
 import type { Definition } from "../definitions/field";
+import { Claims } from "./claims";
 import { Ledger } from "./ledger";
 import { Owners } from "./owners";
 import { PendingCreates } from "./pending-creates";
@@ -94,6 +95,7 @@ export class Session {
     const shared = account.scopes.get(definition.plural) ?? this.newScope(definition, account);
     account.scopes.set(definition.plural, shared);
     const keyFingerprint = keyFingerprintOf(address, settings.apiKey);
+    const note = new RecordNote(this.runNote, definition, address, keyFingerprint, this.warnOfNote);
     return {
       definition,
       settings,
@@ -101,7 +103,7 @@ export class Session {
       keyFingerprint,
       ...shared,
       owners: this.owners,
-      note: new RecordNote(this.runNote, definition, address, keyFingerprint, this.warnOfNote),
+      claims: new Claims(shared.ledger, note, this.owners, definition),
       clock: this.clock,
       interruption: this.interruption,
     };

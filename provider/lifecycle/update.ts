@@ -4,7 +4,6 @@ import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";
 import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
-import { assertNotVoid, hearOf } from "./claims";
 import { shownValue, wantedValues } from "./difference";
 import { assertGone } from "./gone";
 import { outputsOf } from "./outputs";
@@ -25,8 +24,8 @@ export async function update(
   const { definition, reader } = scope;
   const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
-  hearOf(scope, id, outputs, options);
-  assertNotVoid(scope, id, outputs);
+  scope.claims.hear(id, outputs, options);
+  scope.claims.assertNotVoid(id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );

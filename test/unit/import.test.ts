@@ -82,9 +82,25 @@ test("the first nineteen imports and adoptions are announced one by one, the oth
   expect(warnings[18]).toMatch(/\badopts\b.*\b19\b/);
   expect(printed).toEqual([]);
   session.endLogs();
-  expect(printed).toEqual([expect.stringMatching(/\b2\b.*imported or adopted/)]);
+  expect(printed).toEqual([expect.stringMatching(/\b2\b.*imported, adopted or left/)]);
   session.endLogs();
   expect(printed).toHaveLength(1);
+});
+
+test("a deleted resource whose record stays says for whom, and one whose record is deleted says nothing", async () => {
+  const stack = new Program("dynamic");
+  const [one, other] = [stack.resource(), stack.resource("monitor", { name: "other" })];
+  await one.up(home);
+  stack.nextRun();
+  await other.up({ ...home, importId: "1" });
+  warnings = [];
+  await one.destroy();
+  expect(warnings).toEqual([
+    expect.stringMatching(/^The monitor 1 stays, because \S+Monitor::other has it\.$/),
+  ]);
+  await other.destroy();
+  expect(warnings).toHaveLength(1);
+  expect(storedIds()).toEqual([]);
 });
 
 test("after a refusal, the last line says once which command lists everything", async () => {

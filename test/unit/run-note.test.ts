@@ -50,8 +50,8 @@ function noteAs(name: string): void {
 }
 
 describe("the note of a run", () => {
-  const mayDelete = (own = newClaim(), one = note()) =>
-    one.mayDelete("1", own, () => Promise.resolve(record));
+  const deleter = (own = newClaim(), one = note()) =>
+    one.beginDelete("1", own, () => Promise.resolve(record));
 
   test("has a line with a verb, the record, the claim and the writer, in a file that only this user can read", () => {
     note().keep("1", claim);
@@ -86,7 +86,7 @@ describe("the note of a run", () => {
     tell(note());
     noteAs(otherName);
     expect(note().hasOther("1")).toBe(true);
-    expect(await mayDelete()).toBe(false);
+    expect(await deleter()).toBe("nobody");
     expect(() => {
       note().take(record, newClaim());
     }).toThrow("a resource of another provider has monitor 1");
@@ -95,7 +95,7 @@ describe("the note of a run", () => {
   test("lets a resource that another process has with the same claim be deleted: it moves there", async () => {
     note().keep("1", claim);
     noteAs(otherName);
-    expect(await mayDelete(claim)).toBe(true);
+    expect(await deleter(claim)).toBe("this process");
   });
 
   test.each<[string, () => unknown]>([
@@ -116,13 +116,13 @@ describe("the note of a run", () => {
     note().keep("1", claim);
     change();
     expect(note().hasOther("1")).toBe(false);
-    expect(await mayDelete()).toBe(true);
+    expect(await deleter()).toBe("this process");
   });
 
   test("of two processes that delete a record, the first sends the request, and nobody takes it any more", async () => {
-    expect(await mayDelete()).toBe(true);
+    expect(await deleter()).toBe("this process");
     noteAs(otherName);
-    expect(await mayDelete()).toBe(false);
+    expect(await deleter()).toBe("another process");
     expect(note().isDeleted("1")).toBe(true);
     expect(() => {
       note().take(record, newClaim());
@@ -143,7 +143,7 @@ describe("the note of a run", () => {
   });
 
   test("tells that a record was deleted, until the server gives its id to a new one", async () => {
-    await mayDelete();
+    await deleter();
     note().keep("1", newClaim());
     note().takeCreated("1", claim);
     noteAs(otherName);
@@ -170,7 +170,7 @@ describe("the note of a run", () => {
 
   test("does not count what was refused: the id of a record that was deleted is free for a new one", async () => {
     const one = note();
-    await mayDelete(claim, one);
+    await deleter(claim, one);
     refuseOther("this run deletes monitor 1");
     expect(one.hasOther("1")).toBe(false);
     one.takeCreated("1", newClaim());
@@ -180,7 +180,7 @@ describe("the note of a run", () => {
     const one = note();
     one.keep("1", claim);
     refuseOther("a resource of another provider has monitor 1");
-    expect(await mayDelete(claim, one)).toBe(true);
+    expect(await deleter(claim, one)).toBe("this process");
   });
 
   test("is read from its beginning if it is that of a new run with the same address", async () => {
@@ -191,7 +191,7 @@ describe("the note of a run", () => {
     fs.rmSync(file());
     note().take(record, newClaim());
     noteAs(otherName);
-    expect(await mayDelete(claim, one)).toBe(false);
+    expect(await deleter(claim, one)).toBe("nobody");
   });
 
   test("is of one key, except for a record with the same name and URL", async () => {
@@ -200,9 +200,11 @@ describe("the note of a run", () => {
     noteAs(otherName);
     const withOtherKey = (): RecordNote => note(engine, "0000");
     expect(withOtherKey().hasOther("1")).toBe(false);
-    expect(await mayDelete(newClaim(), withOtherKey())).toBe(false);
+    expect(await deleter(newClaim(), withOtherKey())).toBe("nobody");
     const renamed = { ...record, raw: { ...home, name: "Another" } };
-    expect(await withOtherKey().mayDelete("1", newClaim(), () => Promise.resolve(renamed))).toBe(true);
+    expect(await withOtherKey().beginDelete("1", newClaim(), () => Promise.resolve(renamed))).toBe(
+      "this process",
+    );
     expect(note("127.0.0.1:4001").hasOther("1")).toBe(false);
   });
 

@@ -8,7 +8,6 @@ import { hiddenNames } from "../../common/pulumi";
 import { shownName } from "../../common/text";
 import { nameInStack } from "../../common/urn";
 import { isEmpty, isObject, type Value } from "../../common/values";
-import { newClaim } from "../../lifecycle/claims";
 import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { ownerOf } from "../../lifecycle/owners";
@@ -169,9 +168,7 @@ export class PluginResources {
       const connected = connect(account);
       const options = this.requestOptions(request);
       const record = await readUnmanaged(connected, id, options);
-      const claim = newClaim();
-      connected.note.take(record, claim);
-      connected.ledger.take(id, claim, options.owner);
+      const claim = connected.claims.take(record, options.owner);
       const read = outputsOfRecord(connected, record, account);
       const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };
       this.imports.set(urn, { id, outputs });
