@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import * as uptime from "../../provider";
+import * as native from "../../provider/native";
 import { dialectChoices, type Dialect } from "../../provider/emulator";
 import { canary } from "../support/canary.cjs";
 import { isList, sentRequests } from "../support/sent";
@@ -386,8 +387,7 @@ describe("Pulumi's options", () => {
       }
     }
     const provider = new Provider();
-    const { Provider: OwnProvider } = await import("../../provider/native");
-    const providers = [new OwnProvider("eu", { baseUrl: emulator.url, apiKey: "x" })];
+    const providers = [new native.Provider("eu", { baseUrl: emulator.url, apiKey: "x" })];
     const parent = new pulumi.ComponentResource("x:y:Site", "site", {}, { providers });
     await settled(parent.urn);
     for (const refused of [
