@@ -411,6 +411,7 @@ describe("Pulumi's options", () => {
         failures.push(await failureOf(uptime.getMonitors()));
         return {};
       });
+      await pulumi.runtime.disconnect();
     }
     expect(failures).toEqual([expect.stringContaining("status 401"), expect.stringContaining("status 401")]);
   });
