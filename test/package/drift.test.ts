@@ -655,6 +655,35 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     });
   });
 
+  describe("errors name the arguments of the explicit provider", () => {
+    const errorOf = async (baseUrl: string, apiKey: string, prepare?: () => void): Promise<string> => {
+      const one = await native("other", elsewhere, own);
+      prepare?.();
+      writeState([provider(own, { baseUrl, apiKey }), one]);
+      const error = await failed(drift());
+      expect(error).not.toContain("uptime:");
+      return error;
+    };
+
+    test("if the API does not accept its key", async () => {
+      const refused = await errorOf(elsewhere.url, "expired");
+      expect(refused).toMatch(/^other: GET .* status 401.*apiKey of the provider server/);
+    });
+
+    test("if a record is missing with another key", async () => {
+      const missing = await errorOf(elsewhere.url, "second-key", () => {
+        elsewhere.apiKey = "second-key";
+        elsewhere.monitors.remove(1);
+      });
+      expect(missing).toMatch(/set sameAccount of the provider server to "[0-9a-f]{4}=[0-9a-f]{4}"/);
+    });
+
+    test("if the server has moved", async () => {
+      const moved = await errorOf(`${elsewhere.url}/moved`, "elsewhere-key");
+      expect(moved).toMatch(/\(baseUrl of the provider server\).*set sameAccount of the provider server to/);
+    });
+  });
+
   test.each<[string, (url: string) => Inputs, string]>([
     ["its own", (baseUrl) => ({ baseUrl }), ""],
     ["the monitors' own", (monitorsBaseUrl) => ({ monitorsBaseUrl }), ""],

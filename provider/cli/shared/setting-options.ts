@@ -100,7 +100,8 @@ export async function commandSettings(
       const own = configOf(given);
       const options = new Map<string, string>(set.filter(([key]) => !addresses.includes(key)));
       return (account) => {
-        const settings = readSettings({ get: (key) => options.get(key) ?? own.get(key) }, env, account);
+        const merged = { ...own, get: (key: string) => options.get(key) ?? own.get(key) };
+        const settings = readSettings(merged, env, account);
         assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(config, env));
         return settings;
       };
