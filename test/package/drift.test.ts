@@ -636,6 +636,23 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     expect([...emulator.writes(), ...elsewhere.writes()]).toEqual([]);
   });
 
+  test("is compared with the settings of its provider if that was replaced and the old one is still in state", async () => {
+    const apiKey = "elsewhere-key";
+    const present = { ...provider(own, { baseUrl: elsewhere.url, apiKey }), id: "new" };
+    const old = { ...provider(own, { baseUrl: emulator.url, apiKey: "emulator-key" }), delete: true };
+    const entries = [
+      await native("moved", elsewhere, `${present.urn}::new`),
+      await native("waiting", emulator, own),
+    ];
+    for (const providers of [
+      [present, old],
+      [old, present],
+    ]) {
+      writeState([...providers, ...entries]);
+      expect(await drift()).toEqual({ code: 0, stdout: "2 resources compared, no drift.\n", stderr: "" });
+    }
+  });
+
   test("lists what is not managed on each server once", async () => {
     await mixed();
     emulator.monitors.add({ ...home, name: "By hand" });

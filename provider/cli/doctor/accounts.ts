@@ -13,7 +13,7 @@ import { readListed } from "../../lifecycle/complete-records";
 import { differences, type WantedValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
-import { providersOf } from "../drift/providers";
+import { providersOf, referenceTo } from "../drift/providers";
 import type { PreviewStep } from "../shared/preview";
 import { readableValues } from "../shared/readable-values";
 import { titleOf } from "../shared/resource-types";
@@ -34,8 +34,8 @@ export class Accounts {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
   private readonly settingsOf: ReturnType<typeof providersOf>;
-  /** The explicit providers in state, and those of the program whose settings are not known yet. */
-  private readonly explicit: ReadonlySet<string>;
+  /** The references to what is in state, and the providers of the program whose settings are not known yet. */
+  private readonly known: ReadonlySet<string>;
   private readonly unknown: ReadonlySet<string>;
   /** The records in each list by name; a list is read once. */
   private readonly lists = new Map<unknown, Promise<Map<string, ApiRecord[]>>>();
@@ -50,7 +50,7 @@ export class Accounts {
     const isUnknown = ({ urn, newState }: PreviewStep): boolean =>
       parseUrn(urn).type === providerType && Object.values(newState?.inputs ?? {}).includes(unknownValue);
     this.settingsOf = providersOf(resources, settings, session);
-    this.explicit = new Set(resources.flatMap(({ type, urn }) => (type === providerType ? [urn] : [])));
+    this.known = new Set(resources.map(referenceTo));
     this.unknown = new Set(steps.filter(isUnknown).map(({ urn }) => urn));
   }
 
@@ -71,16 +71,17 @@ export class Accounts {
     definition: Definition,
     wanted: WantedValues,
   ): Promise<SimilarRecord[]> {
-    const provider = providerUrn(step.newState?.provider);
+    const { provider: reference = "" } = step.newState ?? {};
+    const provider = providerUrn(reference);
     const { name } = parseUrn(provider);
-    if (!isDefaultProvider(provider) && !this.explicit.has(provider)) {
+    if (!isDefaultProvider(provider) && !this.known.has(reference)) {
       this.unchecked.add(
         `The provider ${name} is new, so its resources are not compared with the records in its account.`,
       );
       return [];
     }
     try {
-      const { connectTo } = this.settingsOf({ provider: step.newState?.provider });
+      const { connectTo } = this.settingsOf({ provider: reference });
       const account = step.newState?.inputs?.account;
       return await this.find(
         connectTo(definition)(typeof account === "string" ? account : undefined),

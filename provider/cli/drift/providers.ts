@@ -1,7 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { providerType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn } from "../../common/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "../shared/setting-options";
@@ -25,9 +25,14 @@ export function providersOf(
   const explicit = new Map(
     state
       .filter(({ type, urn }) => type === providerType && !isDefaultProvider(urn))
-      .map((resource) => [resource.urn, providerWith(settingsIn(resource, settings), session)]),
+      .map((resource) => [referenceTo(resource), providerWith(settingsIn(resource, settings), session)]),
   );
-  return ({ provider }) => explicit.get(providerUrn(provider)) ?? stackProvider;
+  return ({ provider = "" }) => explicit.get(provider) ?? stackProvider;
+}
+
+/** How resources refer to their provider. The URN alone is not enough: a provider that was replaced has it too. */
+export function referenceTo({ urn, id }: Pick<StateResource, "urn" | "id">): string {
+  return `${urn}::${id}`;
 }
 
 function settingsIn(
