@@ -275,12 +275,29 @@ test("an empty account is reported once, with the resources' names", async () =>
   for (let id = 1; id <= 30; id++) emulator.monitors.remove(id);
   const { code, stdout, stderr } = await drift();
   expect(code).toBe(1);
-  expect(stdout).toContain("1 resource compared, 1 drifted, 29 could not be compared.");
+  expect(stdout).toBe("0 resources compared, 30 could not be compared.\n");
   expect(stderr).toMatch(
-    /^m1: Monitor 2 does not exist .* list of monitors is empty, .* \(the same for m2, m3, m4, m5, m6 and 23 more\)\n$/,
+    /^m0: Monitor 1 does not exist .* list of monitors is empty, .* \(the same for m1, m2, m3, m4, m5 and 24 more\)\n$/,
   );
   expect((await drift("--markdown")).stdout.split("list of monitors is empty")).toHaveLength(2);
-  expect((await driftJson()).errors).toHaveLength(29);
+  expect((await driftJson()).errors).toHaveLength(30);
+});
+
+test("in an empty account, the only record of the stack is gone", async () => {
+  await state({ ...monitors(1), shop: { name: "shop.example" } });
+  emulator.monitors.remove(1);
+  const { code, stdout } = await drift();
+  expect(code).toBe(2);
+  expect(stdout).toContain("2 resources compared, 1 drifted.");
+});
+
+test("an account is empty also if secrets in state are encrypted", async () => {
+  const secret = { ...home, requestHeaders: [{ key: "A", value: "s3cret-1" }] };
+  await state({ home, secret: { ...secret, name: "Secret" } }, { form: "ciphertext" });
+  for (const id of [1, 2]) emulator.monitors.remove(id);
+  const { stdout, stderr } = await drift();
+  expect(stdout).toBe("0 resources compared, 2 could not be compared.\n");
+  expect(stderr).toMatch(/^home: .* list of monitors is empty/m);
 });
 
 describe("what Pulumi would run from state", () => {

@@ -19,7 +19,7 @@ import { addSettingOptions, commandSettings, type SettingOptions } from "../shar
 import { managedResources, parseDeployment, pendingCreates, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
-import { compareResource, type ComparedResource } from "./comparison";
+import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
 import { providersOf, type StateProvider } from "./providers";
 import { driftMarkdown, driftText, groupErrors, type DriftReport, type UnmanagedRecord } from "./report";
 
@@ -122,6 +122,8 @@ async function compareAll(
     firstComparisons.set(account, result);
     return result;
   };
+  for (const { definition, resource } of managed)
+    hearOfResource(definition, resource, providerOf(resource).connectTo(definition));
   let done = 0;
   const results = await withProgress(stderr, (show) =>
     Promise.all(

@@ -6,11 +6,13 @@ import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOf, stringsIn } from "../../engine/secret-strings";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
+import { hearOf } from "../../lifecycle/claims";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { State } from "../../lifecycle/resource";
+import { assertSameServer } from "../../lifecycle/same-record";
 import { clearProperties, secretPropertiesOf, type StateResource } from "../shared/state";
 import type { DriftedResource } from "./report";
 
@@ -33,6 +35,19 @@ interface ClearResource {
   readonly isSecret: (property: string) => boolean;
   /** The secret strings in these values. */
   readonly secrets: readonly string[];
+}
+
+/** Notes a record in state. An account that lacks all records in state is then not taken for one that lacks its first. */
+export function hearOfResource(definition: Definition, resource: StateResource, connect: Connect): void {
+  try {
+    const outputs = decodeOutputs(definition, resource.outputs ?? {});
+    const scope = connect(outputs.account);
+    assertSameServer(scope, outputs, {});
+    hearOf(scope, resource.id ?? "", outputs, {});
+  } catch (error) {
+    // The comparison reports it.
+    if (!(error instanceof UptimeError)) throw error;
+  }
 }
 
 /** Compares a resource with its record, as the provider itself reads and compares it. */

@@ -158,8 +158,8 @@ export function groupErrors({ errors }: DriftReport): { urn: string; reason: str
   const found = new Map<string, DriftReport["errors"]>();
   for (const error of errors) {
     const { id, message } = error;
-    // Reasons that differ only in the record's id are the same.
-    const withoutId = message.replace(/[\w-]+/g, (word) => (word === id ? "" : word));
+    // Reasons that differ only in the record's id are the same. A part of an IP address is no id.
+    const withoutId = message.replace(/(?<![\w.-])[\w-]+/g, (word) => (word === id ? "" : word));
     const same = found.get(message) ?? found.get(withoutId) ?? [];
     same.push(error);
     found.set(message, same).set(withoutId, same);
