@@ -165,6 +165,7 @@ test("checks imports and explicit providers of the plugin like dynamic resources
      new Monitor("theirs", site("Theirs", { url: "https://theirs.example/" }), { import: "1", provider });
      new Monitor("not-theirs", site("Second"), { import: "7", provider });
      new Monitor("bad", site("Bad", { url: "nowhere" }), { provider });
+     new Monitor("again", site("Kept"), { provider });
      const late = new uptime.Provider("late", { baseUrl: pulumi.interpolate\`https://\${new Domain("made", { name: "made.example" }).id}.example\`, apiKey: "k" });
      new Monitor("later", site("Later"), { import: "7", provider: late });
      Monitor.get("seen", "1", {}, { provider });`),
@@ -178,6 +179,9 @@ test("checks imports and explicit providers of the plugin like dynamic resources
   expect(failed).toMatch(/Monitor not-theirs \(import 7\): import of monitor 7 is not possible/);
   expect(failed).toMatch(/Monitor bad: url must be an absolute URL/);
   expect(failed).not.toMatch(/Monitor (theirs|later|made|kept) /);
+  expect(outcome.stdout).toMatch(
+    /warning {2}Monitor again: create, .*: record 2, which Monitor kept has, is equal/,
+  );
   expect(outcome.stdout).toMatch(
     /warning {2}The settings of the provider late are not known before `pulumi up`, so Monitor later was not checked/,
   );
