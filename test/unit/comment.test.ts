@@ -932,11 +932,20 @@ describe("what was reviewed is what runs", () => {
     });
     expect(stderr).toMatch(/^::error title=pulumi-uptime::Nothing is applied\. .*\.\n$/);
     const summary = readFileSync(join(folder, "summary.md"), "utf8");
-    expect(summary).toMatch(/^> \[!CAUTION\]\n> Nothing is applied\. .*\n\n<!-- pulumi-uptime comment v2 /);
+    expect(summary).toMatch(/^> \[!CAUTION\]\n> `Nothing is applied\. .*`\n\n<!-- pulumi-uptime comment v2 /);
     write("comments.json", [await commentOn(changes)]);
     await run(changes, report(), ["--reviewed", "comments.json", "--summary", "summary.md"]);
     expect(readFileSync(join(folder, "summary.md"), "utf8").slice(summary.length)).toMatch(
       /^<!-- pulumi-uptime/,
+    );
+  });
+
+  test("in the job's summary, names that a stop repeats are neither Markdown nor HTML", async () => {
+    write("comments.json", [await commentOn(changes)]);
+    const added = step("delete", "<img src=x> **@all** `y`", inputs("c"));
+    await run([...changes, added], report(), ["--reviewed", "comments.json", "--summary", "summary.md"]);
+    expect(readFileSync(join(folder, "summary.md"), "utf8")).toMatch(
+      /^> \[!CAUTION\]\n> `` Nothing is applied\. .*: Monitor <img src=x> \*\*@all\*\* `y`: delete\. .* ``\n/,
     );
   });
 

@@ -131,7 +131,7 @@ function run(options: CommentOptions, context: CommandContext): void {
   if (options.summary !== undefined) {
     const path = resolve(cwd, options.summary);
     const comment = commentOn(facts, { ...options, limit: Math.min(options.limit, longestSummary) });
-    const text = stop === undefined ? comment : `> [!CAUTION]\n> ${stop}\n\n${comment}`;
+    const text = stop === undefined ? comment : `> [!CAUTION]\n> ${codeSpan(stop)}\n\n${comment}`;
     explainFailure(`${path} cannot be written`, () => {
       appendFileSync(path, `${text}\n`);
     });
