@@ -40,7 +40,8 @@ module.exports = {
     },
     {
       name: "engine-knows-pulumi",
-      comment: "Below the engine's floor nothing knows Pulumi.",
+      comment:
+        "Below the engine's floor nothing imports a package of Pulumi's, although the lifecycle knows its terms.",
       severity: "error",
       from: { path: [folder("api"), folder("lifecycle")] },
       to: { path: "(^|node_modules/)@pulumi/" },
@@ -62,6 +63,14 @@ module.exports = {
         path: [tops.entries, folder("sdk"), folder("emulator")],
         pathNot: "^provider/emulator/cli\\.ts$",
       },
+    },
+    {
+      name: "commands-apart",
+      comment:
+        "A subcommand imports only its own folder or file and what all share; commands.ts starts them.",
+      severity: "error",
+      from: { path: "^provider/cli/([^/]+)", pathNot: "^provider/cli/(commands|main)\\.ts$" },
+      to: { path: tops.cli, pathNot: ["^provider/cli/shared/", "^provider/cli/$1(/|$)"] },
     },
     {
       name: "emulator-alone",

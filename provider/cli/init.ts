@@ -3,11 +3,11 @@ import { relative, resolve } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { startCommands } from "./export/next-steps";
 import { packageFiles, writeProject } from "./shared/dependency";
 import { readProject } from "./shared/project";
 import { shellWord, printable } from "./shared/quoting";
 import { sampleProgram, scaffold } from "./shared/scaffold";
+import { startCommands } from "./shared/start-commands";
 import type { CommandContext } from "./shared/terminal";
 
 export function configure(command: Command, context: CommandContext): void {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import type { DriftReport } from "../drift/report";
+import type { DriftReport } from "../shared/drift-report";
 import { changeOf, type PlannedChange, type PlannedChanges } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";

@@ -9,7 +9,7 @@ import { parseUrl } from "../../common/url";
 import { nameInStack } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { checkedValues, reviewVariables } from "../../engine/checked-values";
-import { driftReport, driftSummary } from "../drift/report";
+import { driftReport, driftSummary } from "../shared/drift-report";
 import { exists, explainFailure, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
@@ -18,7 +18,7 @@ import { plannedChanges, summaryOf, unknownSteps, type PlannedChange } from "../
 import { errorsIn, previewReport, stackNameIn } from "../shared/preview";
 import { codeSpan, firstWords, listOf } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
-import { triedSections } from "../try/report";
+import { triedSections } from "../shared/try-report";
 import { effectText } from "./effect";
 import { markerLine } from "./marker";
 import {

@@ -1,5 +1,5 @@
 import { counted } from "../../common/text";
-import type { DriftReport } from "../drift/report";
+import type { DriftReport } from "../shared/drift-report";
 import type { OperationCounts, PlannedChanges, PlannedOperation } from "../shared/planned-changes";
 
 /** One sentence for all that a merge does: the program's changes, and the drift that it sets back. */

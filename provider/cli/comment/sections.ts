@@ -6,7 +6,7 @@ import {
   otherSections,
   type DriftedResource,
   type DriftReport,
-} from "../drift/report";
+} from "../shared/drift-report";
 import { listSection, tableSection, type Section } from "../shared/markdown-layout";
 import { countsOf, countTexts } from "../shared/planned-changes";
 import type {

@@ -13,8 +13,8 @@ import { readListed } from "../../lifecycle/complete-records";
 import { differences, type WantedValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
-import { providersOf, referenceTo } from "../drift/providers";
 import type { PreviewStep } from "../shared/preview";
+import { providersOf, referenceTo } from "../shared/providers";
 import { readableValues } from "../shared/readable-values";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
@@ -33,7 +33,7 @@ export interface SimilarRecord {
 export class Accounts {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
-  private readonly settingsOf: ReturnType<typeof providersOf>;
+  private readonly providerOf: ReturnType<typeof providersOf>;
   /** The references to what is in state, and the providers of the program whose settings are not known yet. */
   private readonly known: ReadonlySet<string>;
   private readonly unknown: ReadonlySet<string>;
@@ -49,7 +49,7 @@ export class Accounts {
     const resources = state.deployment.resources ?? [];
     const isUnknown = ({ urn, newState }: PreviewStep): boolean =>
       parseUrn(urn).type === providerType && Object.values(newState?.inputs ?? {}).includes(unknownValue);
-    this.settingsOf = providersOf(resources, settings, session);
+    this.providerOf = providersOf(resources, settings, session);
     this.known = new Set(resources.map(referenceTo));
     this.unknown = new Set(steps.filter(isUnknown).map(({ urn }) => urn));
   }
@@ -81,7 +81,7 @@ export class Accounts {
       return [];
     }
     try {
-      const { connectTo } = this.settingsOf({ provider: reference });
+      const connectTo = this.providerOf({ provider: reference });
       const account = step.newState?.inputs?.account;
       return await this.find(
         connectTo(definition)(typeof account === "string" ? account : undefined),

@@ -10,8 +10,16 @@ import { identityKeys } from "../../definitions/keys";
 import { dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
+import {
+  driftMarkdown,
+  driftText,
+  groupErrors,
+  type DriftReport,
+  type UnmanagedRecord,
+} from "../shared/drift-report";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
+import { providersOf, type StateProvider } from "../shared/providers";
 import { exportState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { readableValues } from "../shared/readable-values";
@@ -20,8 +28,6 @@ import { managedResources, parseDeployment, pendingCreates, type ManagedResource
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
-import { providersOf, type StateProvider } from "./providers";
-import { driftMarkdown, driftText, groupErrors, type DriftReport, type UnmanagedRecord } from "./report";
 
 interface DriftOptions extends SettingOptions {
   readonly cwd?: string;
@@ -102,28 +108,31 @@ async function compareAll(
   { stderr, session }: CommandContext,
 ): Promise<Omit<DriftReport, "code" | "pending">> {
   const servers = new Set<string>();
-  /** If the first comparison in an account finds that its key is refused, nothing more is sent with it. */
+  /** The first comparison in each account. If it finds that the key is refused, nothing more is sent with it. */
+  const firstComparisons = new Map<StateProvider, Map<unknown, Promise<ComparedResource>>>();
   const compare = async ({ definition, resource }: ManagedResource): Promise<ComparedResource> => {
-    const { connectTo, firstComparisons } = providerOf(resource);
+    const provider = providerOf(resource);
+    const ofProvider = firstComparisons.get(provider) ?? new Map<unknown, Promise<ComparedResource>>();
+    firstComparisons.set(provider, ofProvider);
     const account = resource.outputs?.account;
     const connect: Connect = (name) => {
-      const scope = connectTo(definition)(name);
+      const scope = provider(definition)(name);
       servers.add(scope.address.url);
       return scope;
     };
     const startComparison = (): Promise<ComparedResource> =>
       compareResource(definition, resource, connect, session.secrets);
-    const before = firstComparisons.get(account);
+    const before = ofProvider.get(account);
     if (before) {
       const { problem, isKeyRefused } = await before;
       return isKeyRefused && problem !== undefined ? { problem } : startComparison();
     }
     const result = startComparison();
-    firstComparisons.set(account, result);
+    ofProvider.set(account, result);
     return result;
   };
   for (const { definition, resource } of managed)
-    hearOfResource(definition, resource, providerOf(resource).connectTo(definition));
+    hearOfResource(definition, resource, providerOf(resource)(definition));
   let done = 0;
   const results = await withProgress(stderr, (show) =>
     Promise.all(
@@ -154,7 +163,7 @@ async function unmanagedRecords(
   /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
   const lists = new Map<unknown, { scope: RecordScope; name: string | undefined; ids: Set<unknown> }>();
   const idsIn = (provider: StateProvider, definition: Definition, name: string | undefined): Set<unknown> => {
-    const scope = provider.connectTo(definition)(name);
+    const scope = provider(definition)(name);
     const list = lists.get(scope.reader) ?? { scope, name, ids: new Set() };
     lists.set(scope.reader, list);
     return list.ids;

@@ -13,8 +13,8 @@ import { read } from "../../lifecycle/read";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { State } from "../../lifecycle/resource";
 import { assertSameServer } from "../../lifecycle/same-record";
+import type { DriftedResource } from "../shared/drift-report";
 import { clearProperties, secretPropertiesOf, type StateResource } from "../shared/state";
-import type { DriftedResource } from "./report";
 
 /** The result of comparing one resource. */
 export interface ComparedResource {

@@ -11,16 +11,16 @@ import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
 import { exportState, type StackLocation } from "../shared/pulumi-cli";
 import { listOf } from "../shared/quoting";
+import { readDeclared } from "../shared/records";
 import { isSampleIn } from "../shared/scaffold";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
-import { hasPassword, moduleResource } from "./exported-record";
 import { assertRuntime, languages, planImport, type Language } from "./import-file";
 import { managedRecords } from "./managed";
+import { hasPassword, moduleResource } from "./module-resource";
 import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
-import { readDeclared } from "./records";
 import { exportText, type ExportReport } from "./report";
 
 interface ExportOptions extends SettingOptions {

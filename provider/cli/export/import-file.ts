@@ -3,8 +3,9 @@ import { pluginType } from "../../common/pulumi";
 import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
+import { settingCommands } from "../shared/start-commands";
 import { configValuesOf, type ModuleResource } from "./module-source";
-import { nextSteps, protectText, refusedList, secretCommands, settingCommands } from "./next-steps";
+import { nextSteps, protectText, refusedList, secretCommands } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 import { freeName } from "./program-files";
 

@@ -1,9 +1,9 @@
 import type { Settings } from "../../api/settings";
 import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
+import type { ExportedRecord } from "../shared/records";
 import { findDefinition } from "../shared/resource-types";
 import { managedResources, type Deployment } from "../shared/state";
-import type { ExportedRecord } from "./exported-record";
 
 /** What a stack's state says about an export. */
 interface ManagedRecords {

@@ -1,6 +1,7 @@
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
+import { setSecret, startCommands } from "../shared/start-commands";
 import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import { refusedText } from "./report";
 
@@ -97,8 +98,6 @@ export function refusedList(resources: readonly ModuleResource[], language: stri
   return items.length === 0 ? [] : [refusedText(language), items.join("\n")];
 }
 
-const setSecret = (key: string): string => `pulumi config set --secret ${shellWord(key)}`;
-
 /** The commands that set the values of secrets: from the file or, without one, by asking. No value is on a command line. */
 export function secretCommands(
   { resources, secretsFile }: Pick<ExportFacts, "resources" | "secretsFile">,
@@ -114,29 +113,5 @@ export function secretCommands(
       return secret === undefined ? setSecret(key) : `${reading} | ${setSecret(key)}`;
     }),
     ...(isInFile ? [`rm ${shellWord(secretsFile)}`] : []),
-  ];
-}
-
-/** The commands between a new project's files and its first preview. */
-export function startCommands(settings?: Addresses): string[] {
-  return [
-    "npm install",
-    "export PULUMI_RUN_PROGRAM=true",
-    "pulumi stack init dev",
-    ...settingCommands(settings),
-    "npx --no pulumi-uptime doctor",
-  ];
-}
-
-type Addresses = Pick<Settings, "baseUrl" | "monitorsBaseUrl">;
-
-/** The commands that set the server's address and the key. */
-export function settingCommands({ baseUrl, monitorsBaseUrl }: Partial<Addresses> = {}): string[] {
-  const set = (name: string, url: string): string => `pulumi config set uptime:${name} ${shellWord(url)}`;
-  const hasOwnMonitors = monitorsBaseUrl !== undefined && monitorsBaseUrl.url !== baseUrl?.url;
-  return [
-    set("baseUrl", baseUrl?.url ?? "https://uptime.example.com"),
-    ...(hasOwnMonitors ? [set("monitorsBaseUrl", monitorsBaseUrl.url)] : []),
-    setSecret("uptime:apiKey"),
   ];
 }

@@ -10,8 +10,8 @@ import { exportState } from "../shared/pulumi-cli";
 import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
 import { parseDeployment } from "../shared/state";
 import { withProgress, type CommandContext } from "../shared/terminal";
+import { alertingIn, tryText, type TryReport } from "../shared/try-report";
 import { monitorsInAccount, monitorsInState, previewedMonitors, type ReadMonitor } from "./monitors";
-import { alertingIn, tryText, type TryReport } from "./report";
 import { Sender } from "./sender";
 import { tryMonitor } from "./trial";
 

@@ -3,9 +3,9 @@ import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
 import { Redactor } from "../../engine/redactor";
 import { stringsIn } from "../../engine/secret-strings";
+import type { TriedMonitor } from "../shared/try-report";
 import { checkOf, type Check } from "./check-request";
 import type { ReadMonitor } from "./monitors";
-import type { TriedMonitor } from "./report";
 import { NoAnswer, type MonitorAnswer, type Sender } from "./sender";
 
 interface TrialOptions {

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 
 import { counted } from "../../common/text";
-import { parsePrinted } from "../shared/json";
-import { listSection, tableSection, type Section } from "../shared/markdown-layout";
-import { textTable } from "../shared/text-table";
+import { parsePrinted } from "./json";
+import { listSection, tableSection, type Section } from "./markdown-layout";
+import { textTable } from "./text-table";
 
 const triedMonitor = z.object({
   /** Such as `Monitor shop`. */

@@ -4,16 +4,11 @@ import { providerType } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn } from "../../common/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
-import type { CommandSettings, SettingsOfAccount } from "../shared/setting-options";
-import type { StateResource } from "../shared/state";
-import type { ComparedResource } from "./comparison";
+import type { CommandSettings, SettingsOfAccount } from "./setting-options";
+import type { StateResource } from "./state";
 
-/** A provider as drift needs it. */
-export interface StateProvider {
-  readonly connectTo: (definition: Definition) => Connect;
-  /** The first comparison in each account. */
-  readonly firstComparisons: Map<unknown, Promise<ComparedResource>>;
-}
+/** Connects to the accounts of a provider in state. */
+export type StateProvider = (definition: Definition) => Connect;
 
 /** Finds the provider of each resource in a state. Those that Pulumi has made from the stack's configuration count as one. */
 export function providersOf(
@@ -50,9 +45,5 @@ function settingsIn(
 }
 
 function providerWith(settingsOf: SettingsOfAccount, session: Session): StateProvider {
-  const connectTo =
-    (definition: Definition): Connect =>
-    (account) =>
-      session.connect(definition, settingsOf(account));
-  return { connectTo, firstComparisons: new Map() };
+  return (definition) => (account) => session.connect(definition, settingsOf(account));
 }

@@ -2,11 +2,11 @@ import * as z from "zod/mini";
 
 import { counted } from "../../common/text";
 import { parseUrn } from "../../common/urn";
-import { layOut, listSection, tableSection, type Section, type Table } from "../shared/markdown-layout";
-import { secretText } from "../shared/preview";
-import { codeSpan, listOf, printable } from "../shared/quoting";
-import { labelIn, titleOf } from "../shared/resource-types";
-import { textTable } from "../shared/text-table";
+import { layOut, listSection, tableSection, type Section, type Table } from "./markdown-layout";
+import { secretText } from "./preview";
+import { codeSpan, listOf, printable } from "./quoting";
+import { labelIn, titleOf } from "./resource-types";
+import { textTable } from "./text-table";
 
 const driftedResource = z.object({
   urn: z.string(),

@@ -1,0 +1,91 @@
+import { compareIds, type ApiRecord } from "../../api/answer";
+import { Operation } from "../../api/operation";
+import type { Value } from "../../common/values";
+import { mustBeDeclared } from "../../definitions/codecs";
+import type { Definition, Field } from "../../definitions/field";
+import { Redactor } from "../../engine/redactor";
+import { completeRecords } from "../../lifecycle/complete-records";
+import { shownValues } from "../../lifecycle/difference";
+import type { RecordScope } from "../../lifecycle/record-scope";
+import { problemsOf, type InputProblem } from "../../lifecycle/validate";
+import { withProgress, type CommandContext } from "./terminal";
+
+/** A record with the values that a program has to declare so that it matches. */
+export interface ExportedRecord {
+  readonly definition: Definition;
+  readonly record: ApiRecord;
+  /** By property. Secrets are in the clear. */
+  readonly values: ReadonlyMap<string, Exclude<Value, null>>;
+  /** The reasons for which the provider would refuse it. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads the records of one kind, or those that the API finds by a text, the oldest first.
+ *
+ * @param needed see {@link completeRecords}
+ */
+export async function readDeclared(
+  scope: RecordScope,
+  search: string | undefined,
+  { stderr, session }: CommandContext,
+  needed: readonly Field[] = [],
+): Promise<ExportedRecord[]> {
+  const { definition, collection } = scope;
+  const records = await withProgress(stderr, async (show) => {
+    show(`Reading ${definition.plural} …`);
+    const operation = new Operation(scope);
+    const listed: ApiRecord[] = [];
+    for await (const page of collection.list(operation, search === undefined ? {} : { search })) {
+      listed.push(...page);
+      show(`Reading ${definition.plural}: ${listed.length} …`);
+    }
+    return completeRecords(scope, listed, operation, needed);
+  });
+  const escaped = isEscaped(records);
+  return [...records]
+    .sort((a, b) => compareIds(a.id, b.id))
+    .map((record) => exportedOf(definition, record, escaped, session.secrets));
+}
+
+/**
+ * Whether the server may show strings HTML-escaped: no string has a character that would be escaped. Otherwise `&nbsp;` is
+ * what the record has, such as the text that a monitor looks for in a page, and an update must not send a space in its place.
+ */
+function isEscaped(records: readonly ApiRecord[]): boolean {
+  return !records.some(({ raw }) =>
+    Object.values(raw).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
+  );
+}
+
+/**
+ * The values of a record that a program has to declare: all that are shown, not empty, and not the default. A zero that means
+ * empty is declared too, so that a later edit of it is drift.
+ *
+ * @param escaped whether the server shows strings HTML-escaped
+ * @param secrets the API keys in use, which no problem may quote
+ */
+function exportedOf(
+  definition: Definition,
+  record: ApiRecord,
+  escaped: boolean,
+  secrets: ReadonlySet<string>,
+): ExportedRecord {
+  const unreadable: InputProblem[] = [];
+  const shown = shownValues(definition, record, {
+    escaped,
+    refuse: (property, reason) => unreadable.push({ property, reason }),
+  });
+  const values = new Map<string, Exclude<Value, null>>();
+  for (const [key, value] of shown) {
+    const field = definition.fields[key];
+    if (!field || field.writeOnly || value === null) continue;
+    if (mustBeDeclared(field, value) || (value === 0 && field.zeroIsEmpty)) values.set(key, value);
+  }
+  const refused = problemsOf(definition, Object.fromEntries(values)).filter(
+    ({ property }) => !unreadable.some((problem) => problem.property === property),
+  );
+  const redactor = Redactor.forResource(secrets, definition, Object.fromEntries(shown));
+  const problems = [...unreadable, ...refused].map((one) => redactor.problem(one).replace(/\.$/, ""));
+  return { definition, record, values, problems };
+}
