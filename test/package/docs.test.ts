@@ -31,6 +31,8 @@ test("the site can be built, and each of its links leads somewhere", async () =>
   const overview = readPage("docs", "_index.html");
   expect(overview).toMatch(/<h1[^>]*>Overview of the provider plugin</);
   expect(overview).not.toContain("choosable");
+  const classes = readdirSync(join(site, "classes")).map((name) => /^pulumi-uptime_native\.(\w+)/.exec(name));
+  expect(classes.flatMap((found) => found?.[1] ?? [])).toEqual(["Domain", "Monitor", "Provider"]);
 });
 
 test("the page of a third resource is written from its definition alone", async () => {

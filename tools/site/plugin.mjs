@@ -31,6 +31,9 @@ function publicPages() {
   };
 }
 
+/** The titles of the entry points. */
+const moduleNames = { index: "API reference", native: "pulumi-uptime/native" };
+
 /** Called by TypeDoc. */
 export function load(app) {
   const groups = pageGroups();
@@ -60,7 +63,7 @@ export function load(app) {
     document.frontmatter.group = groups.find(({ files }) => files.includes(relative))?.title;
   });
   app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
-    for (const module of project.children ?? []) if (module.name === "index") module.name = "API reference";
+    for (const module of project.children ?? []) module.name = moduleNames[module.name] ?? module.name;
     // The page has the project's name as its title already.
     const [first] = project.readme ?? [];
     if (first) first.text = first.text.replace(/^# .*\n/, "");
