@@ -15,12 +15,18 @@ export type { AccountSettings, ProviderArgs } from "./sdk/provider-args";
 
 export interface Domain extends dynamic.Domain {}
 
-/** A domain, as the `Domain` of `pulumi-uptime`, on the provider plugin. See docs/domain.md and docs/languages.md. */
+/**
+ * A domain, on the provider plugin. Fields that you do not declare keep the value that they have in the API, and are shown in
+ * `attributes`. See docs/domain.md, docs/languages.md and, for what may go wrong, docs/errors.md.
+ */
 export class Domain extends pulumi.CustomResource {
   /** The resource's type in Pulumi. */
   static readonly __pulumiType: string = pluginType(domain);
 
-  /** Declares a domain, or with the option `import` adopts one. (docs/domain.md) */
+  /**
+   * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages
+   * that domain as it is. The preview tells what is wrong with the arguments: see docs/errors.md (docs/adopting.md)
+   */
   constructor(name: string, args: dynamic.DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, pluginBinding);
     try {
@@ -33,7 +39,12 @@ export class Domain extends pulumi.CustomResource {
     }
   }
 
-  /** Reads an existing domain by its id, without managing it. Of `state`, only `account` is used. (docs/domain.md) */
+  /**
+   * Reads an existing domain by its id, without managing it. A field without a value is an output of undefined. Of `state`,
+   * only `account` is used. (docs/domain.md)
+   *
+   * @throws if `state` has a key that is no output. The run tells if the domain does not exist: see docs/errors.md
+   */
   static get(
     name: string,
     id: pulumi.Input<pulumi.ID>,
@@ -54,7 +65,11 @@ const domains = lookups<dynamic.GetDomainArgs, dynamic.GetDomainsArgs, dynamic.G
   pluginBinding,
 );
 
-/** Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md) */
+/**
+ * Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md)
+ *
+ * @throws if no domain matches, or more than one: see docs/errors.md
+ */
 export function getDomain(
   args: dynamic.GetDomainArgs,
   opts?: pulumi.InvokeOptions,
@@ -62,7 +77,12 @@ export function getDomain(
   return domains.one(args, opts);
 }
 
-/** Finds one domain as {@link getDomain} does, and takes inputs. (docs/domain.md) */
+/**
+ * Finds one domain as {@link getDomain} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
+ * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
+ *
+ * @throws if no domain matches, or more than one: see docs/errors.md
+ */
 export function getDomainOutput(
   args: dynamic.GetDomainOutputArgs,
   opts?: pulumi.InvokeOutputOptions,
@@ -70,7 +90,12 @@ export function getDomainOutput(
   return domains.oneOutput(args, opts);
 }
 
-/** Finds all domains that the arguments select, without managing them; all of them if nothing is given. (docs/domain.md) */
+/**
+ * Finds all domains that the arguments select, without managing them. It reads every page of the list, or fails.
+ * (docs/domain.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
 export function getDomains(
   args?: dynamic.GetDomainsArgs,
   opts?: pulumi.InvokeOptions,
@@ -78,7 +103,12 @@ export function getDomains(
   return domains.all(args, opts);
 }
 
-/** Finds all domains as {@link getDomains} does, and takes inputs. (docs/domain.md) */
+/**
+ * Finds all domains as {@link getDomains} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
+ * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
 export function getDomainsOutput(
   args?: dynamic.GetDomainsOutputArgs,
   opts?: pulumi.InvokeOutputOptions,
@@ -88,12 +118,18 @@ export function getDomainsOutput(
 
 export interface Monitor extends dynamic.Monitor {}
 
-/** An uptime monitor, as the `Monitor` of `pulumi-uptime`, on the provider plugin. See docs/monitor.md and docs/languages.md. */
+/**
+ * An uptime monitor, on the provider plugin. Fields that you do not declare keep the value that they have in the API, and are
+ * shown in `attributes`. See docs/monitor.md, docs/languages.md and, for what may go wrong, docs/errors.md.
+ */
 export class Monitor extends pulumi.CustomResource {
   /** The resource's type in Pulumi. */
   static readonly __pulumiType: string = pluginType(monitor);
 
-  /** Declares a monitor, or with the option `import` adopts one. (docs/monitor.md) */
+  /**
+   * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages
+   * that monitor as it is. The preview tells what is wrong with the arguments: see docs/errors.md (docs/adopting.md)
+   */
   constructor(name: string, args: dynamic.MonitorArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(monitor, pluginBinding);
     try {
@@ -106,7 +142,12 @@ export class Monitor extends pulumi.CustomResource {
     }
   }
 
-  /** Reads an existing monitor by its id, without managing it. Of `state`, only `account` is used. (docs/monitor.md) */
+  /**
+   * Reads an existing monitor by its id, without managing it. A field without a value is an output of undefined. Of `state`,
+   * only `account` is used. (docs/monitor.md)
+   *
+   * @throws if `state` has a key that is no output. The run tells if the monitor does not exist: see docs/errors.md
+   */
   static get(
     name: string,
     id: pulumi.Input<pulumi.ID>,
@@ -127,7 +168,11 @@ const monitors = lookups<dynamic.GetMonitorArgs, dynamic.GetMonitorsArgs, dynami
   pluginBinding,
 );
 
-/** Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md) */
+/**
+ * Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md)
+ *
+ * @throws if no monitor matches, or more than one: see docs/errors.md
+ */
 export function getMonitor(
   args: dynamic.GetMonitorArgs,
   opts?: pulumi.InvokeOptions,
@@ -135,7 +180,12 @@ export function getMonitor(
   return monitors.one(args, opts);
 }
 
-/** Finds one monitor as {@link getMonitor} does, and takes inputs. (docs/monitor.md) */
+/**
+ * Finds one monitor as {@link getMonitor} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
+ * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
+ *
+ * @throws if no monitor matches, or more than one: see docs/errors.md
+ */
 export function getMonitorOutput(
   args: dynamic.GetMonitorOutputArgs,
   opts?: pulumi.InvokeOutputOptions,
@@ -143,7 +193,12 @@ export function getMonitorOutput(
   return monitors.oneOutput(args, opts);
 }
 
-/** Finds all monitors that the arguments select, without managing them; all of them if nothing is given. (docs/monitor.md) */
+/**
+ * Finds all monitors that the arguments select, without managing them. It reads every page of the list, or fails.
+ * (docs/monitor.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
 export function getMonitors(
   args?: dynamic.GetMonitorsArgs,
   opts?: pulumi.InvokeOptions,
@@ -151,7 +206,12 @@ export function getMonitors(
   return monitors.all(args, opts);
 }
 
-/** Finds all monitors as {@link getMonitors} does, and takes inputs. (docs/monitor.md) */
+/**
+ * Finds all monitors as {@link getMonitors} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
+ * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
 export function getMonitorsOutput(
   args?: dynamic.GetMonitorsOutputArgs,
   opts?: pulumi.InvokeOutputOptions,

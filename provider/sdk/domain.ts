@@ -84,6 +84,7 @@ const domains = lookups<GetDomainArgs, GetDomainsArgs, GetDomainResult>(domain, 
 /**
  * Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md)
  *
+ * @param opts the option `provider` is an error; the others have no effect
  * @throws if no domain matches, or more than one: see docs/errors.md
  */
 export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult> {
@@ -94,6 +95,7 @@ export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Pro
  * Finds one domain as {@link getDomain} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
  *
+ * @param opts only `dependsOn` has an effect; `provider` is an error
  * @throws if no domain matches, or more than one: see docs/errors.md
  */
 export function getDomainOutput(
@@ -107,6 +109,7 @@ export function getDomainOutput(
  * Finds all domains that the arguments select, without managing them. It reads every page of the list, or fails.
  * (docs/domain.md)
  *
+ * @param opts the option `provider` is an error; the others have no effect
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getDomains(args?: GetDomainsArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult[]> {
@@ -117,6 +120,7 @@ export function getDomains(args?: GetDomainsArgs, opts?: pulumi.InvokeOptions): 
  * Finds all domains as {@link getDomains} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
  *
+ * @param opts only `dependsOn` has an effect; `provider` is an error
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getDomainsOutput(

@@ -85,6 +85,7 @@ const monitors = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(moni
 /**
  * Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md)
  *
+ * @param opts the option `provider` is an error; the others have no effect
  * @throws if no monitor matches, or more than one: see docs/errors.md
  */
 export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): Promise<GetMonitorResult> {
@@ -95,6 +96,7 @@ export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): P
  * Finds one monitor as {@link getMonitor} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
  *
+ * @param opts only `dependsOn` has an effect; `provider` is an error
  * @throws if no monitor matches, or more than one: see docs/errors.md
  */
 export function getMonitorOutput(
@@ -108,6 +110,7 @@ export function getMonitorOutput(
  * Finds all monitors that the arguments select, without managing them. It reads every page of the list, or fails.
  * (docs/monitor.md)
  *
+ * @param opts the option `provider` is an error; the others have no effect
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getMonitors(
@@ -121,6 +124,7 @@ export function getMonitors(
  * Finds all monitors as {@link getMonitors} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
  *
+ * @param opts only `dependsOn` has an effect; `provider` is an error
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getMonitorsOutput(

@@ -187,6 +187,21 @@ describe("in an editor", () => {
     expect(read).toMatch(/^Reads an existing monitor by its id/);
   });
 
+  test.each(["Domain", "Monitor"])(
+    "get and the lookups of %s say what they throw, on both fronts",
+    (label) => {
+      const lookups = ["", "Output", "s", "sOutput"].map((end) => `get¦${label}${end}`);
+      const names = [`${label}.g¦et`, ...lookups];
+      const [uptime, native] = ["uptime", "native"].map((front) =>
+        editor.tags(names.map((name) => `void ${front}.${name};`).join(" ")),
+      );
+      const throwing = (tags?: string[][]) =>
+        tags?.map((some) => some.filter((tag) => tag.startsWith("throws if ")));
+      expect(throwing(native)).toEqual(throwing(uptime));
+      for (const some of throwing(uptime) ?? []) expect(some).toHaveLength(1);
+    },
+  );
+
   test.each([
     ["uptime.Mon¦itor", "sdk/monitor.d.ts", /^class Monitor /],
     ["uptime.get¦Domain", "sdk/domain.d.ts", /^function getDomain\(/],

@@ -49,6 +49,14 @@ export class Editor {
     return this.quickInfos(marked, "documentation");
   }
 
+  /** The tags of that description, such as `throws if no domain matches`. */
+  tags(marked: string): string[][] {
+    return this.marksIn(marked).map((position) => {
+      const { tags = [] } = this.service.getQuickInfoAtPosition(program, position) ?? {};
+      return tags.map(({ name, text }) => `${name} ${ts.displayPartsToString(text)}`.replace(/\s+/g, " "));
+    });
+  }
+
   /** The declaration above that description. */
   declarations(marked: string): string[] {
     return this.quickInfos(marked, "displayParts");
