@@ -15,6 +15,8 @@ module.exports = {
     // In this process, against the emulator, with neither an engine nor a build: `npm run test:quick`.
     {
       ...project("unit"),
+      // Jest has `testTimeout` for all projects only.
+      setupFilesAfterEnv: ["<rootDir>/test/support/unit-timeout.ts"],
       // What Pulumi's SDK loads for programs that run Pulumi or serialize functions, and the languages that zod loads, take more
       // than half a second in each test file.
       moduleNameMapper: {
