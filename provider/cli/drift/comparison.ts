@@ -6,7 +6,6 @@ import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOf, stringsIn } from "../../engine/secret-strings";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
-import { hearOf } from "../../lifecycle/claims";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
@@ -43,7 +42,7 @@ export function hearOfResource(definition: Definition, resource: StateResource, 
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connect(outputs.account);
     assertSameServer(scope, outputs, {});
-    hearOf(scope, resource.id ?? "", outputs, {});
+    scope.claims.hear(resource.id ?? "", outputs, {});
   } catch (error) {
     // The comparison reports it.
     if (!(error instanceof UptimeError)) throw error;
