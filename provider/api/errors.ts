@@ -100,9 +100,9 @@ export class LostAnswerError extends UptimeError {
     given: string | Message,
     /**
      * - `send again`: search twice, and send the create again if there is no record.
-     * - `never again`: search for a minute, because the server may still be at work, or another create would get the same answer.
+     * - `look for a minute`: do not send it again, because the server may still be at work, or another create would get the same answer.
      */
-    readonly next: "send again" | "never again",
+    readonly next: "send again" | "look for a minute",
     options?: ErrorOptions,
     /** The id in the answer, if there is no such record yet. */
     readonly answeredId?: string,

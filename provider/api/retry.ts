@@ -36,9 +36,9 @@ export function nextStep(method: string, failure: Failure): Step {
     case "cut":
       return retryable ? "retry" : "send again";
     case "timeout":
-      return retryable ? "retry" : "never again";
+      return retryable ? "retry" : "look for a minute";
     case "unreadable":
-      return retryable ? "fail" : "never again";
+      return retryable ? "fail" : "look for a minute";
     case "final":
       return "fail";
     case "status":
@@ -46,12 +46,12 @@ export function nextStep(method: string, failure: Failure): Step {
       // Caches send a 503 after the server has stored, with Retry-After too, so for a create it proves nothing.
       if (failure.status === 503 && failure.hasRetryAfter && retryable) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
-      if ([408, 504, 524].includes(failure.status)) return retryable ? "retry" : "never again";
+      if ([408, 504, 524].includes(failure.status)) return retryable ? "retry" : "look for a minute";
       // Web frameworks redirect a form after a success, and also back to the form after a refusal.
-      if (!retryable && failure.status < 400) return "never again";
+      if (!retryable && failure.status < 400) return "look for a minute";
       if (failure.status < 500) return "fail";
       // "Not implemented" and "HTTP version not supported": the same request would fail again.
-      if (failure.status === 501 || failure.status === 505) return retryable ? "fail" : "never again";
+      if (failure.status === 501 || failure.status === 505) return retryable ? "fail" : "look for a minute";
       return retryable ? "retry" : "send again";
   }
 }

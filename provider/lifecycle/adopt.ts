@@ -2,7 +2,7 @@ import { isRecordOf, type ApiRecord } from "../api/answer";
 import { joinMessages, message, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
-import { comparableName, notShown, type Baseline } from "./baseline";
+import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord, quoteValue } from "./describe";
 import { compare, differences, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
@@ -85,7 +85,7 @@ async function namesakesOf(
     return readNamesakes(scope, wanted, listed, sharedKeys, operation);
   };
   const name = comparableName(wanted.get(nameKey));
-  const namesakes = await find([name, notShown], [nameKey, ...otherKeys]);
+  const namesakes = await find([name, noName], [nameKey, ...otherKeys]);
   if (namesakes.length > 0 || otherKeys.length === 0) return namesakes;
   const beginnings = Array.from({ length: name.length }, (_, length) => name.slice(0, length));
   return find(

@@ -21,11 +21,11 @@ export interface Baseline {
    * ones are new.
    */
   readonly isDoubtful: boolean;
-  /** The records by {@link comparableName}, for adoption; under {@link notShown} those whose names the list does not show. */
+  /** The records by {@link comparableName}, for adoption; under {@link noName} those whose names the list does not show. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
 }
 
-export const notShown = "";
+export const noName = "";
 
 /** Reads the whole list: what it does not hold is new. */
 export async function readBaseline(
@@ -63,7 +63,7 @@ export async function readBaseline(
  * share a key, so compare the names themselves afterwards.
  */
 export function comparableName(name: Value | undefined): string {
-  if (typeof name !== "string") return notShown;
+  if (typeof name !== "string") return noName;
   const decoded = decodeEntities(name) as string;
   return decoded === name ? comparableHost(name) : comparableName(decoded);
 }

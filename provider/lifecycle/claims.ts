@@ -122,7 +122,7 @@ export class Claims {
    */
   async beginDelete(id: string, outputs: Outputs, readRecord: () => Promise<ApiRecord>): Promise<Deleter> {
     const claim = claimOf(outputs);
-    this.ledger.end(id, claim);
+    this.ledger.endClaim(id, claim);
     return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, readRecord);
   }
 

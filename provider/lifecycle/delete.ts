@@ -23,13 +23,13 @@ export async function deleteRecord(
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
     if (!isSameAccount || hasFixedKey(definition)) await assertRecordOfState();
-    ledger.change(id);
+    ledger.markOutdated(id);
     await collection.remove(id, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
-  ledger.delete(id);
+  ledger.markDeleted(id);
   return undefined;
 
   /** In the account of state, a record that is not found is deleted all the same: the API's word on the delete counts. */

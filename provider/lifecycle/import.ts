@@ -113,7 +113,7 @@ async function readToImport(
 ): Promise<ApiRecord> {
   try {
     const record = await reader.read(id, wantedValues(definition, values), operation, true);
-    ledger.show(id);
+    ledger.markShown(id);
     return record;
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;

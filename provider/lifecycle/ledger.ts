@@ -14,7 +14,7 @@ interface Entry {
   readonly plannedImports: Set<Owner>;
   /** The server has shown it. */
   isShown: boolean;
-  mayHaveChanged: boolean;
+  isOutdated: boolean;
 }
 
 /**
@@ -76,18 +76,18 @@ export class Ledger {
   }
 
   /** The server has shown the record. */
-  show(id: string): void {
+  markShown(id: string): void {
     this.heard.add(id);
     this.entry(id).isShown = true;
   }
 
   /** Notes that lists which were read before may be outdated, because the provider changes or has just created the record. */
-  change(id: string): void {
-    this.entry(id).mayHaveChanged = true;
+  markOutdated(id: string): void {
+    this.entry(id).isOutdated = true;
   }
 
   /** The delete of a resource begins, even if its record stays. */
-  end(id: string, claim: Claim): void {
+  endClaim(id: string, claim: Claim): void {
     const entry = this.entry(id);
     this.heard.add(id);
     entry.inState.delete(claim);
@@ -96,13 +96,13 @@ export class Ledger {
   }
 
   /** This run has deleted the record. */
-  delete(id: string): void {
-    this.forget(id);
+  markDeleted(id: string): void {
+    this.markGone(id);
     this.deleted.add(id);
   }
 
   /** The record is gone. */
-  forget(id: string): void {
+  markGone(id: string): void {
     this.entries.delete(id);
   }
 
@@ -139,8 +139,8 @@ export class Ledger {
     return this.deleted.has(id);
   }
 
-  mayHaveChanged(id: string): boolean {
-    return this.entries.get(id)?.mayHaveChanged === true;
+  isOutdated(id: string): boolean {
+    return this.entries.get(id)?.isOutdated === true;
   }
 
   /** How many records this run has heard of, from state or from the server. */
@@ -168,7 +168,7 @@ export class Ledger {
         ended: new Set(),
         plannedImports: new Set(),
         isShown: false,
-        mayHaveChanged: false,
+        isOutdated: false,
       };
       this.entries.set(id, entry);
     }

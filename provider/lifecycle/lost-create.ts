@@ -102,7 +102,7 @@ async function findLost(
     return giveUp([
       `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so the provider cannot tell which ones are new`,
     ]);
-  const isLong = sent.isDuplicate || sent.lost.next === "never again";
+  const isLong = sent.isDuplicate || sent.lost.next === "look for a minute";
   const begun = clock.now();
   creates.lost.add(sent);
   try {

@@ -29,11 +29,11 @@ export async function read(
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertGoneInRefresh(scope, id, outputs, error, operation);
-    ledger.forget(id);
+    ledger.markGone(id);
     return undefined;
   }
   assertSameRecord(scope, outputs, record);
-  ledger.show(id);
+  ledger.markShown(id);
   return {
     id,
     outputs: outputsOf(scope, outputs, record, {

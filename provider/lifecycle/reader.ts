@@ -69,7 +69,7 @@ export class RecordReader {
    * @param since the list is read again if it was begun at this time on the clock, or before
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
-    const isOutdated = id !== undefined && this.ledger.mayHaveChanged(id);
+    const isOutdated = id !== undefined && this.ledger.isOutdated(id);
     if (isOutdated || (this.latestList && this.latestList.begun <= since)) this.latestList = undefined;
     const list = this.list(operation);
     await operation.inTime(list.complete());
@@ -100,7 +100,7 @@ export class RecordReader {
   private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     const { size } = this.askedIds;
     const hasJustFailed = this.clock.now() - this.listFailedAt < failurePause;
-    if (size <= fewRecords || hasJustFailed || this.ledger.mayHaveChanged(id)) return undefined;
+    if (size <= fewRecords || hasJustFailed || this.ledger.isOutdated(id)) return undefined;
     try {
       return await operation.inTime(this.list(operation).find(id, size / fewRecords + sparePages));
     } catch (error) {

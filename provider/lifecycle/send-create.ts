@@ -79,11 +79,11 @@ async function postOnce(
     throw new LostAnswerError(
       message`${request} was answered with status ${status} and without an id, so the new
         ${definition.singular} was looked for, and was not found.`,
-      "never again",
+      "look for a minute",
     );
   assertNew(scope, id, baseline, answer);
   const claim = claims.takeCreated(id, owner);
-  ledger.change(id);
+  ledger.markOutdated(id);
   const record = await readNewRecord(scope, id, answer, operation);
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim);
@@ -104,7 +104,7 @@ function assertNew(
     throw new LostAnswerError(
       message`${request} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and without a record, so the new one was looked for, and was not found.`,
-      "never again",
+      "look for a minute",
     );
   throw new UptimeError(
     message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the
@@ -132,7 +132,7 @@ async function readNewRecord(
     throw new LostAnswerError(
       message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked
         for, and was not found.`,
-      "never again",
+      "look for a minute",
       { cause: error },
       isAnother ? undefined : id,
     );

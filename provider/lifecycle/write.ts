@@ -42,7 +42,7 @@ export async function sendUpdate(
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
   if (changeable.size === 0) return scope.reader.readById(id, operation);
-  scope.ledger.change(id);
+  scope.ledger.markOutdated(id);
   const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     sendPatchOrPut(scope, id, pairs, operation),
   );
