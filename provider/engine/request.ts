@@ -103,12 +103,13 @@ export function markedInputs(...properties: readonly Properties[]): readonly str
 /** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
 export function decodeOutputs(definition: Definition, properties: Properties): Outputs {
   const { attributes } = properties;
-  const values = Object.entries(definition.fields).flatMap(([key, field]) => {
+  const values: Record<string, Value> = {};
+  for (const [key, field] of Object.entries(definition.fields)) {
     const value = properties[key];
-    return isValueOf(field, value) ? [[key, value] as const] : [];
-  });
+    if (isValueOf(field, value)) values[key] = value;
+  }
   return {
-    values: Object.fromEntries(values),
+    values,
     // They may be large and are not declared, so their values are not checked.
     attributes: isObject(attributes) ? attributes : {},
     account: textIn(properties, "account"),

@@ -34,6 +34,7 @@ class NoteFile implements RunNote {
   /** The file that was read, and how many of its bytes. */
   private inode: number | undefined;
   private offset = 0;
+  private isPrivate = false;
 
   constructor(engine: string) {
     // By user id, because a container's user may have no name. On Windows each user has a folder for temporary files.
@@ -58,14 +59,22 @@ class NoteFile implements RunNote {
   }
 
   linesAbout(place: string): readonly Line[] | undefined {
-    if (problemOf(this.folder) !== undefined) return undefined;
+    if (this.folderProblem() !== undefined) return undefined;
     this.read();
     return (this.lines.get(place) ?? []).filter((line) => this.isOwn(line) || isRunning(line.writer));
   }
 
   problem(): UptimeError | undefined {
-    const problem = problemOf(this.folder);
+    const problem = this.folderProblem();
     return problem === undefined ? undefined : this.failure(problem);
+  }
+
+  /** Once a folder is this user's alone, nobody else can change that. */
+  private folderProblem(): string | undefined {
+    if (this.isPrivate) return undefined;
+    const problem = problemOf(this.folder);
+    this.isPrivate = problem === undefined;
+    return problem ?? undefined;
   }
 
   private failure(reason: string, cause?: unknown): UptimeError {
@@ -77,7 +86,7 @@ class NoteFile implements RunNote {
 
   private openFolder(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    const problem = problemOf(this.folder);
+    const problem = this.folderProblem();
     if (problem !== undefined) throw new Error(problem);
     for (const name of readdirSync(this.folder)) removeIfOld(join(this.folder, name));
   }
@@ -123,15 +132,16 @@ function* linesIn(text: string): Generator<Line> {
 const isVerb = (word: string | undefined): word is Verb =>
   word === "takes" || word === "keeps" || word === "deletes";
 
-/** Why a folder that exists cannot be trusted: everybody may create it, and it would be theirs. */
-function problemOf(folder: string): string | undefined {
+/** Why a folder cannot be trusted: everybody may create it, and it would be theirs. Null if it does not exist. */
+function problemOf(folder: string): string | null | undefined {
   let stats: Stats | undefined;
   try {
     stats = lstatSync(folder, { throwIfNoEntry: false });
   } catch (error) {
     return (error as NodeJS.ErrnoException).message;
   }
-  if (!stats || process.getuid === undefined) return undefined;
+  if (!stats) return null;
+  if (process.getuid === undefined) return undefined;
   if (!stats.isDirectory()) return "it is not a folder";
   if (stats.uid !== process.getuid()) return "it belongs to another user";
   return (stats.mode & 0o022) === 0 ? undefined : "others may write it";
