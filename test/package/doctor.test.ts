@@ -192,6 +192,9 @@ describe("in a project", () => {
     const { code, stdout } = await doctorWith(env, "--program", ".");
     expect(code).toBe(1);
     expect(stdout).toMatch(/^failed {3}Monitor home: The provider code in state is not this package's/m);
+    const deployment = { resources: [], snippets: [{ code: "evil" }] };
+    write(join("bin", "state.json"), JSON.stringify({ version: 4, deployment }));
+    expect((await doctorWith(env, "--program", ".")).stdout).toMatch(/^failed {3}.* has "snippets", and/m);
     expect(readFileSync(join(folder, "bin", "calls"), "utf8")).not.toContain("preview");
   });
 

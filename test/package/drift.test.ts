@@ -360,6 +360,26 @@ describe("what Pulumi would run from state", () => {
       provider({ __internal: { name: "evil", parameterization: "e30=" } }),
       /In state the provider is that of another plugin/,
     ],
+    [
+      "a provider that has another type than its URN",
+      { ...provider({ pluginDownloadURL: "https://evil.example" }), type: "harmless:index:Thing" },
+      /has the type "harmless:index:Thing", and its URN another one, "pulumi:providers:uptime"/,
+    ],
+    [
+      "a resource that has another type than its URN",
+      resource({ type: "harmless:index:Thing", outputs: { __provider: evil } }),
+      /has the type "harmless:index:Thing", and its URN another one, "pulumi-nodejs:dynamic\/uptime:Monitor"/,
+    ],
+    [
+      "a URN that has no type",
+      { urn: "urn:pulumi:test::evil", type: "harmless:index:Thing" },
+      /its URN another one, ""/,
+    ],
+    [
+      "an extension of a provider",
+      { ...resource({}, "aws:s3/bucket:Bucket"), extensionRef: "0a1b" },
+      /names an extension of its provider/,
+    ],
   ])("is refused before anything is sent: %s", async (_, bad, reason) => {
     writeState([resource({ urn: urnOf(monitor, "good") }), bad]);
     const { code, stderr } = await drift();
@@ -368,6 +388,31 @@ describe("what Pulumi would run from state", () => {
     expect(stderr).toContain("Find out who can write the state");
     expect((await driftJson()).errors).toHaveLength(1);
     expect(emulator.requests).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ["snippets", { deployment: { snippets: [{ code: "evil" }] } }],
+    ["extensions", { deployment: { extensions: { "0a1b": {} } } }],
+    ["Resources", { deployment: { Resources: [resource()] } }],
+    ["newer", { deployment: { newer: true } }],
+    ["Deployment", { Deployment: { resources: [] } }],
+    ["snippets-prototype", { features: ["views", "snippets-prototype"] }],
+  ])("is refused before anything is sent: %s, of which nothing is known", async (name, more) => {
+    const { deployment = {}, ...others } = more as { deployment?: object };
+    const own = { manifest: {}, secrets_providers: {}, resources: [resource()], metadata: {} };
+    const text = JSON.stringify({ version: 4, deployment: { ...own, ...deployment }, ...others });
+    writeFileSync(join(folder, "state.json"), text);
+    const stderr = await failed(drift());
+    expect(stderr).toContain(`state.json has "${name}", and this version of pulumi-uptime does not know`);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("empty parts of state, and features of other resources, are not refused", async () => {
+    const resources = [provider({})];
+    const deployment = { resources, snippets: [], extensions: {}, newer: null };
+    const features = ["hooks", "refreshBeforeUpdate", "replaceWith", "taint", "views"];
+    writeFileSync(join(folder, "state.json"), JSON.stringify({ version: 4, features, deployment }));
+    expect(await drift()).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("creates that a killed run has begun are told, with the way on", async () => {

@@ -80,7 +80,7 @@ export function codeActions(code: DriftReport["code"]): ApplyAction[] {
 /** The hashes of the code that the program declares. Outputs are still those of state. */
 export function codeIn({ steps }: Preview): string[] {
   const declared = (steps ?? []).flatMap(({ urn, newState }) =>
-    newState ? [{ urn, type: newState.type, inputs: newState.inputs }] : [],
+    newState ? [{ urn, inputs: newState.inputs }] : [],
   );
   return foreignCode(declared).map(({ hash }) => hash);
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
 import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
-import { isObject } from "../../common/values";
+import { isEmpty, isObject } from "../../common/values";
 import { parseUrn, providerUrn } from "../../common/urn";
 import { findDefinition, titleOf } from "./resource-types";
 import type { StateResource } from "./state";
@@ -15,14 +15,14 @@ const dynamicProviderType = "pulumi:providers:pulumi-nodejs";
 
 const isProvider = (type: string): boolean => type.startsWith("pulumi:providers:");
 
-/** A resource of this package for which Pulumi would run other code. */
+/** A resource for which Pulumi would run other code. */
 interface ForeignCodeProblem {
   readonly urn: string;
   readonly id: string | undefined;
   readonly message: string;
 }
 
-/** The resources and providers of this package's types for which Pulumi would run other code than this package. */
+/** The resources for which Pulumi would run other code than this package: those of its types, and those whose type is not sure. */
 export function codeProblems(state: readonly StateResource[]): ForeignCodeProblem[] {
   return state.flatMap((resource) => {
     const { urn, id } = resource;
@@ -35,7 +35,13 @@ export function codeProblems(state: readonly StateResource[]): ForeignCodeProble
   });
 }
 
-function problemOf({ urn, type, provider, inputs, outputs }: StateResource): string | undefined {
+function problemOf(resource: StateResource): string | undefined {
+  const { urn, provider, inputs, outputs } = resource;
+  // The engine goes by the URN's type.
+  const { type, name } = parseUrn(urn);
+  if (resource.type !== type)
+    return `In state the resource has the type ${JSON.stringify(resource.type)}, and its URN another one, ${JSON.stringify(type)}`;
+  if (!isEmpty(resource.extensionRef)) return "In state the resource names an extension of its provider";
   const definition = findDefinition(type);
   if (definition) {
     const code = providerCode(definition);
@@ -52,7 +58,7 @@ function problemOf({ urn, type, provider, inputs, outputs }: StateResource): str
   const { url, base } = pluginOf({ inputs });
   if (base !== undefined) return "In state the provider is that of another plugin";
   if (url === undefined || url === ownPluginAddress()) return undefined;
-  return `In state the plugin of ${parseUrn(urn).name} has the address ${typeof url === "string" ? JSON.stringify(url) : "that is no plain string"}, and this package's is ${ownPluginAddress()}`;
+  return `In state the plugin of ${name} has the address ${typeof url === "string" ? JSON.stringify(url) : "that is no plain string"}, and this package's is ${ownPluginAddress()}`;
 }
 
 /** The code of a dynamic resource; undefined if there is none. Encrypted code counts too. */
@@ -89,10 +95,11 @@ interface ForeignCode {
 
 /** What Pulumi would run for resources of other packages, each piece once. */
 export function foreignCode(
-  resources: readonly (Pick<StateResource, "urn" | "type"> & Partial<StateResource>)[],
+  resources: readonly (Pick<StateResource, "urn"> & Partial<StateResource>)[],
 ): ForeignCode[] {
   const found = new Map<string, ForeignCode>();
-  for (const { urn, type, inputs, outputs } of resources) {
+  for (const { urn, inputs, outputs } of resources) {
+    const { type } = parseUrn(urn);
     if (findDefinition(type) || type === providerType) continue;
     const { url, base } = isProvider(type) ? pluginOf({ inputs }) : {};
     const pieces = [

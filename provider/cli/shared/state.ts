@@ -3,7 +3,9 @@ import * as z from "zod/mini";
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { hasSecret, unwrapSecrets } from "../../common/marks";
+import { isEmpty, isObject } from "../../common/values";
 import { parseAs } from "./json";
+import { listOf } from "./quoting";
 import { findDefinition } from "./resource-types";
 
 const stateResource = z.looseObject({
@@ -24,10 +26,13 @@ const stateResource = z.looseObject({
   provider: z.optional(z.string()),
   /** The program's option, if the engine keeps it in state. */
   ignoreChanges: z.optional(z.array(z.string())),
+  /** An extension of the provider, from the deployment. */
+  extensionRef: z.optional(z.unknown()),
 });
 
 const deployment = z.looseObject({
   version: z.number(),
+  features: z.nullish(z.array(z.string())),
   deployment: z.looseObject({
     resources: z.nullish(z.array(stateResource)),
     /** What a run had begun when it was killed; `creating`, for example. */
@@ -39,11 +44,39 @@ export type StateResource = z.infer<typeof stateResource>;
 /** A stack's state as `pulumi stack export` prints and `pulumi stack import` reads it. */
 export type Deployment = z.infer<typeof deployment>;
 
-/** The deployment in the text of a file or an output. */
+/** What Pulumi 3.250 writes into state, without what it runs or loads plugins for: snippets and extensions. */
+const knownKeys: readonly string[] = ["version", "features", "deployment"];
+const knownParts: readonly string[] = [
+  "manifest",
+  "secrets_providers",
+  "resources",
+  "pending_operations",
+  "metadata",
+];
+const knownFeatures: readonly string[] = ["refreshBeforeUpdate", "views", "hooks", "taint", "replaceWith"];
+
+/** The deployment in the text of a file or an output. Throws if Pulumi may run something in it that no command looks at. */
 export function parseDeployment(text: string, source: string): Deployment {
   const parsed = parseAs(deployment, text);
-  if (parsed) return parsed;
-  throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
+  if (!parsed)
+    throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
+  const unknown = [
+    ...unknownIn(parsed, knownKeys),
+    ...unknownIn(parsed.deployment, knownParts),
+    ...(parsed.features ?? []).filter((feature) => !knownFeatures.includes(feature)),
+  ];
+  if (unknown.length === 0) return parsed;
+  throw new UptimeError(
+    `${source} has ${listOf(unknown.map((name) => JSON.stringify(name)))}, and this version of pulumi-uptime does not know what Pulumi does with that. ` +
+      "It may run code, so nothing is read. If you do not use it, find out who can write the state; if you do, use a version of this package that knows it.",
+  );
+}
+
+function unknownIn(value: object, known: readonly string[]): string[] {
+  return Object.entries(value).flatMap(([key, part]) => {
+    const isPartEmpty = isEmpty(part) || (isObject(part) && Object.keys(part).length === 0);
+    return known.includes(key) || isPartEmpty ? [] : [key];
+  });
 }
 
 /** A resource that manages a record. */
