@@ -159,7 +159,7 @@ test("an address that was changed in state does not get the key of its provider,
   expect((await workspace.up("--diff")).output).not.toContain("__addresses");
   expect(await drift()).toMatchObject({ code: 0, stderr: "" });
   await changeState(JSON.stringify(emulator.url), JSON.stringify(foreign.url));
-  expect((await drift()).stderr).toMatch(/In state its address is .* so the key is not sent there/);
+  expect((await drift()).stderr).toMatch(/Its address is .* so the key is not sent there/);
   await write(emulator.apiKey, { other: yamlMonitor({ name: "New" }, { provider: "${server}" }) });
   expect((await run("doctor", "--program", ".")).stdout).toMatch(
     /provider server cannot be read: .* is not sent/,

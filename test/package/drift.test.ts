@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { addressProofOf } from "../../provider/api/settings";
 import type { Emulator } from "../../provider/emulator";
 import { checkedSettings } from "../../provider/engine/provider-settings";
 import {
@@ -815,7 +816,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
       return cli(server, folder, ["drift", "--state", "state.json", ...args], { env });
     };
     const refusal =
-      /^other: The provider server: In state its address is http:\S+, and nothing shows .* so the key is not sent/;
+      /^other: The provider server: Its address is http:\S+, and nothing in state shows .* so the key is not sent/;
 
     test.each<[string, (url: string) => Inputs, Inputs, Inputs]>([
       ["its own", (baseUrl) => ({ baseUrl }), {}, {}],
@@ -846,11 +847,30 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
       expect(stderr).toMatch(refusal);
     });
 
-    test("unless the person who runs it names the address, by the environment or an option", async () => {
-      const changed = { baseUrl: elsewhere.url };
-      expect(await compare(changed, { url: elsewhere.url })).toMatchObject({ code: 0, stderr: "" });
-      expect(await compare(changed, { baseUrl: elsewhere.url })).toMatchObject({ code: 0, stderr: "" });
-      expect((await compare(changed, { url: emulator.url })).stderr).toMatch(refusal);
+    test("also if the stack's own settings name the address, or the environment fills it in", async () => {
+      for (const [changed, settings] of [
+        [{ baseUrl: elsewhere.url }, { url: elsewhere.url }],
+        [{ baseUrl: elsewhere.url }, { baseUrl: elsewhere.url }],
+        [{ baseUrl: undefined }, { url: elsewhere.url }],
+      ] as const) {
+        const { code, stderr } = await compare(changed, settings);
+        expect([code, elsewhere.requests]).toEqual([1, []]);
+        expect(stderr).toMatch(refusal);
+      }
+    });
+
+    test.each<[string, (url: string) => Inputs, string]>([
+      ["its key", () => ({ apiKey: "elsewhere-key" }), "apiKey"],
+      ["its accounts", () => ({ accounts: "{}" }), "accounts"],
+      [
+        "the proofs of its addresses",
+        (url) => ({ __addresses: [addressProofOf({ url }, "elsewhere-key")] }),
+        "__addresses",
+      ],
+    ])("if %s is in state without the mark of a secret", async (_, changed, name) => {
+      const { code, stderr } = await compare(changed(elsewhere.url), { given: { baseUrl: elsewhere.url } });
+      expect([code, elsewhere.requests]).toEqual([1, []]);
+      expect(stderr).toContain(`The provider server: In state its ${name} is not marked as secret`);
     });
 
     test("but to one that the program has given it, whatever key the resources in state were last read with", async () => {

@@ -9,7 +9,7 @@ import {
   readSettings,
 } from "../../api/settings";
 import type { Address, Settings } from "../../api/settings";
-import { hasSecret, type Properties } from "../../common/marks";
+import { hasSecret, isSecret, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
@@ -94,6 +94,7 @@ export async function commandSettings(
     },
     forAccount: (account) => readSettings(config, env, account),
     forProvider: (inputs) => {
+      assertEncrypted(inputs);
       const given = clearProperties(inputs);
       for (const [name, value] of Object.entries(given))
         if (hasSecret(inputs[name])) hide(`uptime:${name}`, value);
@@ -111,21 +112,32 @@ export async function commandSettings(
 
 /**
  * Throws if a key would go to an address that only state names, where anybody who can write state may have put it. A provider's
- * own key may go to an address for which state has a proof: it cannot be made without the key.
+ * own key goes only to an address for which state has a proof: it cannot be made without the key.
  */
 function assertKeyIsFor(settings: Settings, proofs: unknown, named: () => readonly string[]): void {
   const { apiKey, apiKeySource, baseUrl, monitorsBaseUrl } = settings;
   const isOwnKey = !isKeyOfEnvironment(settings);
   const isProved = (address: Address): boolean =>
-    isOwnKey && Array.isArray(proofs) && proofs.includes(addressProofOf(address, apiKey));
-  const isKnown = (address: Address): boolean =>
-    address.source.startsWith("UPTIME_") || isProved(address) || named().includes(address.url);
-  const foreign = [baseUrl, monitorsBaseUrl].find((address) => !isKnown(address));
+    Array.isArray(proofs) && proofs.includes(addressProofOf(address, apiKey));
+  const isNamed = ({ source, url }: Address): boolean =>
+    source.startsWith("UPTIME_") || named().includes(url);
+  const foreign = [baseUrl, monitorsBaseUrl].find((address) => !(isOwnKey ? isProved : isNamed)(address));
   if (foreign === undefined) return;
   throw new UptimeError(
     isOwnKey
-      ? `In state its address is ${foreign.url}, and nothing shows that the program has given it this address with this key, so the key is not sent there. Find out whether somebody has changed the state. \`pulumi up\` writes the program's address; if that of state is right, you can also set UPTIME_BASE_URL to it.`
+      ? `Its address is ${foreign.url}, and nothing in state shows that the program has given it this address with this key, so the key is not sent there. Find out whether somebody has changed the state. \`pulumi up\` writes the program's address and a proof of it to state; until then, nothing is read there.`
       : `In state its address is ${foreign.url}, which neither the options, the stack's configuration nor the environment have, so the key in ${apiKeySource} is not sent there. If the address is right, set UPTIME_BASE_URL to it, or give the provider a key of its own.`,
+  );
+}
+
+/** Throws if state has a setting in the clear that the provider always marks as secret, so that somebody else has written it. */
+function assertEncrypted(inputs: Properties): void {
+  const clear = [...settingNames.filter((name) => settingOf(name).secret), hiddenNames.addressProofs].filter(
+    (name) => inputs[name] !== undefined && !isSecret(inputs[name]),
+  );
+  if (clear.length === 0) return;
+  throw new UptimeError(
+    `In state its ${clear.join(" and ")} is not marked as secret, as the provider always marks it, so it is not used. Find out whether somebody has changed the state. \`pulumi up\` writes it again.`,
   );
 }
 
