@@ -359,6 +359,26 @@ describe("redirects", () => {
   });
 
   test.each([
+    ["a token without its scheme", "Authorization", (secret: string) => `Bearer ${secret}`],
+    ["a cookie's value", "Cookie", (secret: string) => `session=${secret}; theme=dark`],
+    [
+      "the password of a Basic pair",
+      "Authorization",
+      (secret: string) => `Basic ${Buffer.from(`me:${secret}`).toString("base64")}`,
+    ],
+  ])("do not repeat %s", async (_, key, valueOf) => {
+    const secret = canary("try-part");
+    const { url } = await recording(({ url: path = "" }, response) => {
+      if (path === "/") redirectTo(`/${secret}`)(undefined as never, response);
+      else response.writeHead(404).end();
+    });
+    const requestHeaders = [{ key, value: valueOf(secret) }];
+    const { stdout } = await tried({ url: `${url}/`, requestHeaders }, "--json");
+    expect(stdout).toContain("(the server repeats a secret)");
+    expect(stdout).not.toContain(secret);
+  });
+
+  test.each([
     [301, "POST", "GET"],
     [302, "POST", "GET"],
     [303, "PUT", "GET"],

@@ -1,8 +1,9 @@
 import { message, quote, type Message } from "../../api/errors";
 import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
+import { monitor as definition } from "../../definitions/monitor";
 import { Redactor } from "../../engine/redactor";
-import { stringsIn } from "../../engine/secret-strings";
+import { secretsOf, stringsIn } from "../../engine/secret-strings";
 import type { TriedMonitor } from "../shared/try-report";
 import { checkOf, type Check } from "./check-request";
 import type { ReadMonitor } from "./monitors";
@@ -28,7 +29,10 @@ export async function tryMonitor(
   { anyMethod, secrets }: TrialOptions,
 ): Promise<TriedMonitor> {
   const { title, urn, id, values, secret } = monitor;
-  const own = [...secret].flatMap((key) => stringsIn(values[key]));
+  const own = [...secret].flatMap((key) => {
+    const field = definition.fields[key];
+    return field ? secretsOf(field, values[key]) : stringsIn(values[key]);
+  });
   const redactor = new Redactor([...secrets, ...own]);
   const isUrlSecret = secret.has("url");
   const shown = (url: URL): string => redactor.message([quote(withoutSecretParts(url))]);
