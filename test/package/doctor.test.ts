@@ -61,7 +61,18 @@ test("lists the channels that monitors use, with their names if records show the
     if (path.endsWith("/domains")) return answer(200, { data: [] });
     return answer(200, { data: path.endsWith("/monitors") ? [record] : record });
   };
-  expect((await doctor()).stdout).toContain('the alertChannelIds in use: 4 ("Ops [secret]", 1 monitor)\n');
+  expect((await doctor()).stdout).toContain(
+    'the alertChannelIds in use: 4 ("(the server repeats a secret)", 1 monitor)\n',
+  );
+});
+
+test("shows no API key that records repeat, in an encoding or in what looks the same", async () => {
+  const name = Buffer.from(`for ${emulator.apiKey}`).toString("base64");
+  for (const url of ["https://a.example/", "https://a.example/"])
+    emulator.monitors.add({ name, url, interval: 60 });
+  const { stdout } = await doctor();
+  expect(stdout).toContain('2, 3 ("(the server repeats a secret)", "https://a.example/")');
+  expect(stdout).not.toContain(name);
 });
 
 test("reports what is wrong, with exit code 1", async () => {
@@ -159,6 +170,16 @@ describe("in a project", () => {
     }
     const calls = readFileSync(join(folder, "bin", "calls"), "utf8").split("\n");
     expect(calls.filter((call) => call.startsWith("config "))).toHaveLength(2);
+  });
+
+  test("does not show the name of an account that looks like a key", async () => {
+    const accounts = { "misplaced-0123456789": { baseUrl: emulator.url, apiKey: emulator.apiKey } };
+    const { code, stdout } = await doctorWithout(
+      withStack(folder, { "uptime:accounts": JSON.stringify(accounts) }),
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain("Account [not shown]: monitors: 1 record\n");
+    expect(stdout).not.toContain("misplaced");
   });
 
   test("checks every account of the stack, and the one without a name if it has a key or is the only one", async () => {

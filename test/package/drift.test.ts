@@ -479,6 +479,28 @@ test("state of another server, a missing file and other JSON are errors", async 
   expect(await failed(drift())).toMatch(/^\S+state\.json is not a deployment/);
 });
 
+test("does not show the name of an account that looks like a key", async () => {
+  const [first] = await state({ home });
+  const account = "misplaced-0123456789";
+  const named = { inputs: { ...first?.inputs, account }, outputs: { ...first?.outputs, account } };
+  writeState([{ ...first, ...named }]);
+  emulator.monitors.edit(1, { interval: 300 });
+  emulator.monitors.add({ ...home, name: "By hand" });
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
+  const settings = {
+    ...settingsOf(await startEmulator()),
+    "uptime:accounts": JSON.stringify({ [account]: { baseUrl: emulator.url, apiKey: emulator.apiKey } }),
+  };
+  const env = withStack(folder, settings);
+  const args = ["drift", "--state", "state.json", "--stack", "prod", "--unmanaged"];
+  for (const form of [[], ["--markdown"], ["--json"]]) {
+    const { code, stdout } = await cli(unset, folder, [...args, ...form], { env });
+    expect(code).toBe(2);
+    expect(stdout.split("[not shown]")).toHaveLength(3);
+    expect(stdout).not.toContain("misplaced");
+  }
+});
+
 test("without --state, the stack has the state, the settings and the accounts", async () => {
   const resources = await state({ home, other: { ...home, name: "Other", account: "other" } });
   emulator.monitors.edit(2, { interval: 300 });
@@ -531,20 +553,31 @@ test("no secret of state is shown, whatever its field", async () => {
   }
 });
 
-test.each([[[]], [["--markdown"]], [["--json"]]])(
-  "shows no API key that a record repeats, %j",
-  async (form) => {
-    // A server in which keys have characters that JSON and URLs escape.
-    emulator.apiKey = 'emulator"key\\';
-    await state({ home });
-    emulator.monitors.edit(1, { url: `https://example.com/?key=${encodeURIComponent(emulator.apiKey)}` });
-    emulator.monitors.add({ ...home, name: `Token ${emulator.apiKey}` });
-    const { code, stdout } = await drift("--unmanaged", ...form);
-    expect(code).toBe(2);
-    expect(stdout).toContain("Token [secret]");
-    expect(stdout).not.toMatch(/emulator\W/);
-  },
-);
+describe.each([
+  // Characters that JSON and URLs escape, one that a table of Markdown escapes, and more than a cell has.
+  'emulator"key\\',
+  "12|AbCdEfGhIjKl",
+  "k3y-".repeat(18),
+])("a server with the API key %j", (key) => {
+  test.each([[[]], [["--markdown"]], [["--json"]]])(
+    "whose records repeat it: not shown, %j",
+    async (form) => {
+      emulator.apiKey = key;
+      const named = { ...home, name: `Mine ${key}` };
+      await state({ home: named, gone: { ...home, name: `Gone ${key}` } });
+      emulator.monitors.edit(1, {
+        name: "By hand",
+        url: `https://example.com/?key=${encodeURIComponent(key)}`,
+      });
+      emulator.monitors.remove(2);
+      emulator.monitors.add({ ...home, name: `Token ${key}` });
+      const { code, stdout } = await drift("--unmanaged", ...form);
+      expect(code).toBe(2);
+      expect(stdout.split("(the server repeats a secret)").length).toBeGreaterThan(4);
+      expect(stdout).not.toMatch(/Token|Mine|Gone|AbC|k3y-|emulator\W/);
+    },
+  );
+});
 
 test("shows no secret of a resource that another field of its record repeats", async () => {
   const [entry] = await state({

@@ -10,7 +10,9 @@ import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { ownPackage } from "../../common/package";
 import { plainTextKeys } from "../../definitions/setting-warnings";
+import { shownName } from "../../common/text";
 import { isLoopback } from "../../common/url";
+import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
@@ -208,7 +210,7 @@ async function accountFindings(
   const findings = [...addressFindings(settings), ...(await serverFindings(settings, session))];
   return name === undefined
     ? findings
-    : findings.map((finding) => ({ ...finding, text: `Account ${name}: ${finding.text}` }));
+    : findings.map((finding) => ({ ...finding, text: `Account ${shownName(name)}: ${finding.text}` }));
 }
 
 function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): Finding[] {
@@ -231,7 +233,8 @@ async function serverFindings(settings: Settings, session: Session): Promise<Fin
   const findings: Finding[] = [];
   for (const definition of definitions)
     try {
-      findings.push(...(await checkServer(session.connect(definition, settings))));
+      const scope = session.connect(definition, settings);
+      findings.push(...(await checkServer(scope, new Redactor(session.secrets))));
     } catch (error) {
       findings.push(failure(`${definition.plural}-request`, error, session.secrets));
       // A key that is not accepted for one kind of record is accepted for none; a 403 may be about this kind only.

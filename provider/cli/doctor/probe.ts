@@ -4,6 +4,7 @@ import { counted } from "../../common/text";
 import { groupBy, isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
+import type { Redactor } from "../../engine/redactor";
 import { readSample } from "../../lifecycle/complete-records";
 import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
@@ -12,7 +13,7 @@ import { listOf } from "../shared/quoting";
 import { readableValues } from "../shared/readable-values";
 
 /** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
-export async function checkServer(scope: RecordScope): Promise<Finding[]> {
+export async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Finding[]> {
   const { collection, definition } = scope;
   const { plural, fields } = definition;
   const operation = new Operation(scope);
@@ -38,15 +39,19 @@ export async function checkServer(scope: RecordScope): Promise<Finding[]> {
         `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
       ),
     );
-  for (const { key, ids } of usedIds(definition, listed))
+  for (const { key, ids } of usedIds(definition, listed, redactor))
     findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
-  for (const twins of twinsAmong(definition, listed))
+  for (const twins of twinsAmong(definition, listed, redactor))
     findings.push(warning("account-twins", `${plural}: ${twins}`));
   return findings;
 }
 
 /** The ids of other things that records have, such as alert channels, and how many records have each; the most used first. */
-function usedIds(definition: Definition, listed: readonly ApiRecord[]): { key: string; ids: string[] }[] {
+function usedIds(
+  definition: Definition,
+  listed: readonly ApiRecord[],
+  redactor: Redactor,
+): { key: string; ids: string[] }[] {
   const fields = Object.entries(definition.fields).filter(([, { type }]) => type === "idList");
   return fields.flatMap(([key, field]) => {
     const counts = new Map<string, number>();
@@ -65,19 +70,19 @@ function usedIds(definition: Definition, listed: readonly ApiRecord[]): { key: s
       .map(([id, count]) => {
         const name = names.get(id);
         const records = counted(count, definition.singular);
-        return `${id} (${name === undefined ? "" : `${JSON.stringify(name)}, `}${records})`;
+        return `${id} (${name === undefined ? "" : `${JSON.stringify(redactor.shown(name))}, `}${records})`;
       });
     return ids.length > 0 ? [{ key, ids }] : [];
   });
 }
 
 /** Records that people cannot tell apart. */
-function twinsAmong(definition: Definition, listed: readonly ApiRecord[]): string[] {
+function twinsAmong(definition: Definition, listed: readonly ApiRecord[], redactor: Redactor): string[] {
   const keys = identityKeys(definition);
   const identified = listed.flatMap((record) => {
     const values = readableValues(definition, record);
     const identity = comparableIdentity(definition, values);
-    const shown = keys.map((key) => JSON.stringify(values.get(key))).join(", ");
+    const shown = keys.map((key) => JSON.stringify(redactor.shown(values.get(key)))).join(", ");
     return identity === undefined ? [] : [{ id: record.id, identity, shown }];
   });
   const groups = [...groupBy(identified, ({ identity }) => identity).values()];

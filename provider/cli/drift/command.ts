@@ -8,7 +8,9 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { dynamicType } from "../../common/pulumi";
+import { shownName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
+import { Redactor } from "../../engine/redactor";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import {
   driftMarkdown,
@@ -97,7 +99,7 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   const providerOf = providersOf(resources, settings, context.session);
   const report = { ...(await compareAll(managed, providerOf, context)), ...found };
   if (options.unmanaged !== true) return report;
-  return { ...report, unmanaged: await unmanagedRecords(managed, providerOf) };
+  return { ...report, unmanaged: await unmanagedRecords(managed, providerOf, context.session.secrets) };
 }
 
 type ProviderOf = ReturnType<typeof providersOf>;
@@ -159,6 +161,7 @@ async function compareAll(
 async function unmanagedRecords(
   managed: readonly ManagedResource[],
   providerOf: ProviderOf,
+  secrets: Iterable<string>,
 ): Promise<UnmanagedRecord[]> {
   /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
   const lists = new Map<unknown, { scope: RecordScope; name: string | undefined; ids: Set<unknown> }>();
@@ -187,13 +190,14 @@ async function unmanagedRecords(
     const list = await scope.reader.wholeList(new Operation(scope));
     const others = list.all().filter(({ id }) => !ids.has(id));
     others.sort((a, b) => compareIds(a.id, b.id));
+    const redactor = new Redactor(secrets);
     return others.map((record) => {
-      const shown = readableValues(definition, record).get(nameKey);
+      const shown = redactor.shown(readableValues(definition, record).get(nameKey));
       return {
         type: dynamicType(definition),
         id: record.id,
         name: typeof shown === "string" ? shown : "",
-        ...(name !== undefined && { account: name }),
+        ...(name !== undefined && { account: shownName(name) }),
       };
     });
   });

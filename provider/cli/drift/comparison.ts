@@ -2,6 +2,7 @@ import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/erro
 import type { Definition } from "../../definitions/field";
 import { fixedKeys, identityKeys } from "../../definitions/keys";
 import type { Properties } from "../../common/marks";
+import { shownName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOf, stringsIn } from "../../engine/secret-strings";
@@ -66,9 +67,10 @@ export async function compareResource(
     if (!(error instanceof UptimeError)) throw error;
     return resultOfError(clear, error, secrets);
   }
-  if (!state) return { drift: driftOfGone(clear) };
-  const properties = changedProperties(clear, state, new Redactor([...secrets, ...clear.secrets]));
-  return properties.length > 0 ? { drift: driftOf(clear, { outcome: "changed", properties }) } : {};
+  const redactor = new Redactor([...secrets, ...clear.secrets]);
+  if (!state) return { drift: driftOfGone(clear, redactor) };
+  const properties = changedProperties(clear, state, redactor);
+  return properties.length > 0 ? { drift: driftOf(clear, redactor, { outcome: "changed", properties }) } : {};
 }
 
 /** Throws if state has a property encrypted. */
@@ -93,25 +95,26 @@ function resultOfError(
   error: UptimeError,
   secrets: Iterable<string>,
 ): ComparedResource {
-  const message = new Redactor([...secrets, ...(clear?.secrets ?? [])]).error(error);
+  const redactor = new Redactor([...secrets, ...(clear?.secrets ?? [])]);
+  const message = redactor.error(error);
   if (!clear || !(error instanceof AnotherRecordError))
     return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
   // The message quotes the values of fixed properties, which may be secret.
   const isQuoted = fixedKeys(clear.definition).some(clear.isSecret);
   return {
-    drift: driftOf(clear, {
+    drift: driftOf(clear, redactor, {
       outcome: "another record",
       message: isQuoted ? "is another record than in state" : message,
     }),
   };
 }
 
-function driftOfGone(clear: ClearResource): DriftedResource {
+function driftOfGone(clear: ClearResource, redactor: Redactor): DriftedResource {
   const properties = identityKeys(clear.definition).map((property) => {
     const secret = clear.isSecret(property);
-    return { property, secret, ...(!secret && { inState: clear.outputs[property] ?? null }) };
+    return { property, secret, ...(!secret && { inState: redactor.shown(clear.outputs[property] ?? null) }) };
   });
-  return driftOf(clear, { outcome: "gone", message: "is not in the API any more", properties });
+  return driftOf(clear, redactor, { outcome: "gone", message: "is not in the API any more", properties });
 }
 
 /** The managed properties that the record has with another value. */
@@ -138,7 +141,7 @@ function changedProperties(
       if (isSecret(property)) return { property, secret: true };
       return {
         property,
-        inState: managed[property] ?? null,
+        inState: redactor.shown(managed[property] ?? null),
         inApi: redactor.shown(found[property] ?? null),
         secret: false,
       };
@@ -147,17 +150,18 @@ function changedProperties(
 
 function driftOf(
   { definition, resource, outputs, isSecret }: ClearResource,
+  redactor: Redactor,
   differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
 ): DriftedResource {
   const { urn, type, id = "", outputs: { account } = {} } = resource;
   const [nameKey = ""] = identityKeys(definition);
-  const name = isSecret(nameKey) ? undefined : outputs[nameKey];
+  const name = isSecret(nameKey) ? undefined : redactor.shown(outputs[nameKey]);
   return {
     urn,
     type,
     name: parseUrn(urn).name,
     id,
-    ...(typeof account === "string" && { account }),
+    ...(typeof account === "string" && { account: shownName(account) }),
     ...(typeof name === "string" && { record: name }),
     properties: [],
     ...differing,
