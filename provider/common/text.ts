@@ -44,13 +44,16 @@ export function escapeCommands(text: string): string {
   return text.replace(/##(?=\w*\[)/g, "\\u0023#").replace(/^((?:[^\S\r\n]|\u0085)*):(?=:)/gm, "$1\\u003a");
 }
 
+/** How much of a text {@link excerpt} looks at. */
+export const excerptSource = 4000;
+
 /**
  * The first words of a text, on one line, without HTML tags, and with invisible characters escaped. Search it for secrets first:
  * this cuts them in pieces.
  */
 export function excerpt(text: string): string {
   const line = text
-    .slice(0, 4000)
+    .slice(0, excerptSource)
     .toWellFormed()
     .replace(/<(style|script)\b.*?<\/\1>/gis, " ")
     .replace(/<[^>]*>/g, " ")

@@ -2,7 +2,7 @@ import { message, quote, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
-import { escapeCommands, excerpt } from "../common/text";
+import { escapeCommands, excerpt, excerptSource } from "../common/text";
 import { mapLeaves, isObject } from "../common/values";
 import type { InputProblem } from "../lifecycle/validate";
 import { SecretDetector } from "./secret-detector";
@@ -10,6 +10,9 @@ import { secretsIn, secretsInHeader, secretsOf, stringsIn } from "./secret-strin
 
 /** Replaces a text that holds a secret. */
 const redacted = "(the server repeats a secret)";
+
+/** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
+const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
 
 /** Removes secrets from what leaves this process. */
 export class Redactor {
@@ -37,7 +40,10 @@ export class Redactor {
     const detector = new SecretDetector(this.secrets);
     const parts = text.map((part) => {
       if (typeof part === "string") return part;
-      return detector.finds(part.text) ? redacted : excerpt(part.text);
+      // The rest is not shown, and a server may send a great deal.
+      const source = part.text.slice(0, excerptSource + detector.reach);
+      const isSecret = [source, source.replace(markup, "")].some((text) => detector.finds(text));
+      return isSecret ? redacted : excerpt(part.text);
     });
     return escapeCommands(parts.join("").toWellFormed());
   }

@@ -4,16 +4,21 @@ import { decodeHTMLStrict } from "entities/decode";
 const leastLength = 4;
 /** No real server encodes what it repeats more often than this. */
 const maxPasses = 5;
+/** The characters for one of a secret: `\u0041` in JSON that was escaped so often is the longest. */
+const longestEscape = 64;
 
 /**
  * Finds secrets in texts, in any letter case, and also if a server has encoded them. Takes time in proportion to the text;
  * docs/security.md names the encodings.
  */
 export class SecretDetector {
+  /** No secret takes more characters, however a server encodes it. */
+  readonly reach: number;
   private readonly secrets: readonly SecretForms[];
 
   constructor(secrets: Iterable<string>) {
     const values = new Set(Array.from(secrets, (secret) => secret.toWellFormed()));
+    this.reach = longestEscape * Array.from(values).reduce((most, { length }) => Math.max(most, length), 0);
     this.secrets = Array.from(values).flatMap((value) => (value === "" ? [] : [formsOf(value)]));
   }
 

@@ -63,6 +63,33 @@ test("a secret that ends in a letter with two lower-case forms is found in a lon
   expect(shown("The value ABCDΣx is taken", "abcdΣ")).toBe(notice);
 });
 
+describe("of a long text, only the beginning is shown and searched", () => {
+  // Tags are not shown, so that the excerpt reaches far into the text.
+  const tags = "<i>".repeat(1332);
+
+  test.each(Object.entries(echoes))("with a secret across its end, %s", (_, echo) => {
+    const secret = "p<ss>'word\"&ü-😀";
+    for (const more of ["", "x", "xx", "xxx"]) {
+      const text = tags + more + echo(secret) + " no ".repeat(2 ** 18);
+      expect(shown(text, secret)).toBe(notice);
+    }
+  });
+
+  test("without a secret that is far behind it", () => {
+    const text = `${"no ".repeat(2 ** 17)}hunter22`;
+    expect(shown(text, "hunter22")).toBe(excerpt(text));
+  });
+});
+
+test.each([
+  ["tags", "hun<b>ter</b>22"],
+  ["control characters", "hun\u0007ter\u000022"],
+  ["invisible characters", "h\u200bun\u00adter\u206022"],
+  ["a line break", "hunt\ner22"],
+])("a secret with %s in it is not shown", (_, text) => {
+  expect(shown(`The value ${text} is taken`, "hunter22")).toBe(notice);
+});
+
 describe("a secret header", () => {
   const pair = Buffer.from("probe-user:p@ss:word").toString("base64");
   const otherPair = Buffer.from("other-user:0ther:word").toString("base64");
