@@ -336,6 +336,12 @@ async function reviewsOf(platform, { number, mergedAt, head }) {
 function refresh(stack, file) {
   const { drifted } = JSON.parse(readFileSync(file, "utf8"));
   if (drifted.length === 0) return;
+  const wild = drifted.find(({ urn }) => urn.includes("*"));
+  if (wild)
+    throw new Error(
+      `Pulumi takes the * in --target=${wild.urn} for any name, so it would refresh other resources too, and nothing is refreshed. ` +
+        "Undo the edit by hand, or give the resource a name without *.",
+    );
   const args = [
     "refresh",
     "--stack",

@@ -9,6 +9,8 @@ import { gitHubWorkflow, gitLabPipeline, Recipes } from "../support/workflow";
 /** What the replaced commands print and end with; the test of that name in `engine` has the real ones. */
 interface Commands {
   drift?: number;
+  /** What `drift` finds if it ends with 2. */
+  urns?: readonly string[];
   doctor?: number;
   preview?: number;
   /** How `comment --code` ends, and `comment --reviewed`. */
@@ -42,8 +44,16 @@ class Setup extends Recipes {
     this.set({});
   }
 
-  set({ drift = 0, code = 0, doctor = 0, preview = 0, review = 0, digest = "0a1b" }: Commands): void {
-    const drifted = drift === 2 ? [{ urn: "urn:a b" }, { urn: "urn:c" }] : [];
+  set({
+    drift = 0,
+    urns = ["urn:a b", "urn:c"],
+    code = 0,
+    doctor = 0,
+    preview = 0,
+    review = 0,
+    digest = "0a1b",
+  }: Commands): void {
+    const drifted = drift === 2 ? urns.map((urn) => ({ urn })) : [];
     this.program(
       "pulumi",
       `echo "$1" >> log; [ "$1" != preview ] || { echo '{}'; exit ${preview}; }; printf '<%s>' pulumi "$@"; echo`,
@@ -389,6 +399,18 @@ describe.each([
     setup.program("node", `[ "$1" != -p ] || exit 3; exec ${process.execPath} "$@"`);
     expect((await setup.only("apply", { commit: "c1" })).code).toBe(3);
     expect(setup.log().at(-1)).toBe("preview");
+  });
+
+  test("an apply with drift of a resource whose name Pulumi would expand writes nothing", async () => {
+    const forge = await new Kind().start();
+    const setup = new Setup(forge);
+    merged(forge, 12, "a1", "c1");
+    setup.set({ drift: 2, urns: ["urn:c", "urn:all*"] });
+    const { code, stdout, stderr } = await setup.only("apply", { commit: "c1" });
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain("Pulumi takes the * in --target=urn:all* for any name");
+    expect(setup.log()).not.toContain("up");
+    expect(setup.log()).not.toContain("refresh");
   });
 
   test("what is asked of the platform: of a run by hand only the branch's head, and the first page with an apply", async () => {
