@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -230,6 +230,35 @@ describe("publishing", () => {
       code: 1,
       output: expect.stringContaining("The commit of v1.2.3 is not on main.") as string,
     });
+  });
+
+  test("is refused for what another job has put in the place of what was packed", async () => {
+    const folder = newFolder();
+    const release = join(folder, "release");
+    mkdirSync(release);
+    mkdirSync(join(folder, "dist"));
+    symlinkSync(release, join(folder, "dist", "package"));
+    const shell = new Shell(folder, { PATH: process.env.PATH ?? "" });
+    const write = async (name: string, text: string): Promise<void> => {
+      writeFileSync(join(release, name), text);
+      await shell.run("cd release && sha256sum plugin.tar.gz package.tgz > SHA256SUMS", {});
+    };
+    await write("plugin.tar.gz", "archive");
+    await write("package.tgz", "package");
+    const output = join(folder, "output");
+    expect(await shell.run(stepOf("Say what was packed"), { GITHUB_OUTPUT: output })).toMatchObject({
+      code: 0,
+    });
+    const SUMS = readFileSync(output, "utf8")
+      .trim()
+      .replace(/^sums=/, "");
+    const check = () => shell.run(stepOf("Only what was packed is published"), { SUMS });
+    expect(await check()).toMatchObject({ code: 0 });
+    writeFileSync(join(release, "more.tgz"), "more");
+    expect(await check()).toMatchObject({ code: 1 });
+    rmSync(join(release, "more.tgz"));
+    await write("package.tgz", "other");
+    expect(await check()).toMatchObject({ code: 1 });
   });
 
   /** A shell with what was packed, and programs that keep what they were given as GitHub and npm do. */
