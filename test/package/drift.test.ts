@@ -364,17 +364,17 @@ describe("what Pulumi would run from state", () => {
     [
       "a provider that has another type than its URN",
       { ...provider({ pluginDownloadURL: "https://evil.example" }), type: "harmless:index:Thing" },
-      /has the type "harmless:index:Thing", and its URN another one, "pulumi:providers:uptime"/,
+      /has the type "harmless:index:Thing", but its URN names the code of the type "pulumi:providers:uptime"/,
     ],
     [
       "a resource that has another type than its URN",
       resource({ type: "harmless:index:Thing", outputs: { __provider: evil } }),
-      /has the type "harmless:index:Thing", and its URN another one, "pulumi-nodejs:dynamic\/uptime:Monitor"/,
+      /has the type "harmless:index:Thing", but its URN names the code of the type "pulumi-nodejs:dynamic\/uptime:Monitor"/,
     ],
     [
       "a URN that has no type",
       { urn: "urn:pulumi:test::evil", type: "harmless:index:Thing" },
-      /its URN another one, ""/,
+      /its URN names the code of the type ""/,
     ],
     [
       "an extension of a provider",

@@ -40,7 +40,7 @@ function problemOf(resource: StateResource): string | undefined {
   // The engine goes by the URN's type.
   const { type, name } = parseUrn(urn);
   if (resource.type !== type)
-    return `In state the resource has the type ${JSON.stringify(resource.type)}, and its URN another one, ${JSON.stringify(type)}`;
+    return `In state the resource has the type ${JSON.stringify(resource.type)}, but its URN names the code of the type ${JSON.stringify(type)}`;
   if (!isEmpty(resource.extensionRef)) return "In state the resource names an extension of its provider";
   const definition = findDefinition(type);
   if (definition) {
