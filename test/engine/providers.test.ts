@@ -173,4 +173,13 @@ test("an address that was changed in state does not get the key of its provider,
   expect((await drift()).code).toBe(1);
   await workspace.up("--expect-no-changes");
   expect(await drift()).toMatchObject({ code: 0, stderr: "" });
+  // Pulumi keeps, and would run, what no resource of this package shows.
+  const descriptor = { name: "evil", version: "1.0.0", downloadURL: "https://evil.example" };
+  const uuid = "5b4b7e5e-0000-4000-8000-000000000000";
+  const snippet = { uuid, name: "x", type: "evil:index:Thing", code: "", descriptor };
+  await changeState('"resources": [', `"snippets": [${JSON.stringify(snippet)}], "resources": [`);
+  expect(await drift()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('has "snippets", "snippets-prototype", and') as string,
+  });
 });
