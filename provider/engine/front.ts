@@ -15,7 +15,7 @@ import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import type { InputProblem } from "../lifecycle/validate";
-import type { RecordValues } from "./checked-values";
+import type { ReviewNotes } from "./checked-values";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
 import {
@@ -88,8 +88,7 @@ export interface FrontContext {
   readonly session: FrontSession;
   readonly settingsOf: (account: string | undefined) => Settings;
   readonly print: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
-  /** Notes what was declared, for a review. */
-  readonly recordValues?: RecordValues | undefined;
+  readonly reviewNotes?: ReviewNotes | undefined;
 }
 
 /** A declaration that the engine asks a front to check. */
@@ -159,7 +158,7 @@ export class Front {
     session.hasProgram = true;
     if (name !== undefined) {
       session.owners.declare(name);
-      this.context.recordValues?.(name, news);
+      this.context.reviewNotes?.inputs(name, news);
     }
     const checked = await check(
       this.definitionOf(news),
@@ -182,8 +181,10 @@ export class Front {
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
-    if (changes.changed.length > 0) return changes;
-    return { ...changes, changed: this.repeatedInputs(outputs, news) };
+    const changed = changes.changed.length > 0 ? changes.changed : this.repeatedInputs(outputs, news);
+    const name = options.owner && this.context.session.owners.nameOf(options.owner);
+    if (name !== undefined) this.context.reviewNotes?.changes(name, changed);
+    return { ...changes, changed };
   }
 
   /** The marked inputs, if state's attributes repeat one because it was not marked before: an update cleans them. */

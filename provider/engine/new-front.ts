@@ -1,4 +1,4 @@
-import { valueRecorder } from "./checked-values";
+import { reviewNotes } from "./checked-values";
 import { collectVariable } from "./collected";
 import { CollectingFront } from "./collecting-front";
 import { Front, type FrontContext } from "./front";
@@ -13,7 +13,5 @@ export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {
   const socket = env[tellVariable];
   if (socket) return new TellingFront(context, socket);
   const file = env[collectVariable];
-  return file
-    ? new CollectingFront(context, file)
-    : new Front({ ...context, recordValues: valueRecorder(env) });
+  return file ? new CollectingFront(context, file) : new Front({ ...context, reviewNotes: reviewNotes(env) });
 }

@@ -77,7 +77,11 @@ class Project {
   ) {}
 
   /** Its steps see the API's settings only where a recipe gives them. */
-  static async start(Kind: typeof GitHubForge | typeof GitLabForge, first: string): Promise<Project> {
+  static async start(
+    Kind: typeof GitHubForge | typeof GitLabForge,
+    first: string,
+    review: Record<string, string> = { UPTIME_REVIEW_KEY: "key-of-reviews" },
+  ): Promise<Project> {
     const stack = await startStack({ program: first, env: {} });
     const { emulator, workspace } = stack;
     const settings = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
@@ -89,7 +93,7 @@ class Project {
     const forge = await new Kind().start();
     forge.applied.push("c0");
     const backend = { PULUMI_BACKEND_URL, PULUMI_CONFIG_PASSPHRASE };
-    const secrets = { ...backend, UPTIME_REVIEW_KEY: "key-of-reviews" };
+    const secrets = { ...backend, ...review };
     const recipes = new Recipes(workspace.project, forge, env, { ...settings, ...secrets });
     // It runs the command without looking for it, which takes half a second.
     recipes.program("npx", `[ "$1 $2" = "--no pulumi-uptime" ] && shift 2 && exec node "${main}" "$@"`);
@@ -287,6 +291,23 @@ test("a cancelled apply is interrupted: each record that it has created is in st
     writes: { length: 1 + names.length - created },
   });
   expect(project.names).toEqual(["Site", ...names].sort());
+});
+
+test("without a key for reviews, a secret that changes beside another property is in the comment, and nobody can add it", async () => {
+  const project = await Project.start(GitHubForge, program(60, []), {});
+  await project.propose(12, "a1", program(300, []));
+  const lines = '! Monitor site: record 1, "Site", "https://example.com/"\n!     interval: 60 => 300\n';
+  expect(project.comment(12)).toContain(`${lines}\`\`\``);
+  project.merge(12, "c1");
+  project.push("c2", program(300, [], "another-header"));
+  const stopped = await project.apply("c2");
+  expect(stopped).toMatchObject({ code: 1, writes: [] });
+  expect(stopped.output).toContain("1 of 1 change was not reviewed: Monitor site: update.");
+
+  await project.propose(13, "b1", program(300, [], "another-header"));
+  expect(project.comment(13)).toContain(`${lines}!     requestHeaders: [secret] => [secret]\n\`\`\``);
+  project.merge(13, "c3");
+  expect(await project.apply("c3")).toMatchObject({ code: 0, writes: { length: 1 } });
 });
 
 describe.each(platforms)("%s", (_, Kind) => {

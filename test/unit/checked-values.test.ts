@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Properties } from "../../provider/common/marks";
+import { unwrapSecrets, type Properties } from "../../provider/common/marks";
 import { monitor } from "../../provider/definitions/monitor";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { canary } from "../support/canary.cjs";
@@ -38,7 +38,34 @@ test("a preview notes a keyed hash of each resource's values, by which secrets c
   expect(await noted({ requestAuthUsername: "u", requestAuthPassword: one }, "another key")).not.toBe(first);
 });
 
-test("without a key, nothing is noted", async () => {
+test("without a key, no value is noted", async () => {
   expect(await noted({})).toBeDefined();
   expect(await noted({}, "")).toBeUndefined();
+});
+
+test("a preview notes which properties of a declared resource change, also without a key", async () => {
+  const file = join(newFolder(), "values");
+  Object.assign(process.env, {
+    UPTIME_BASE_URL: "http://127.0.0.1:1",
+    UPTIME_API_KEY: canary("key"),
+    UPTIME_REVIEW_FILE: file,
+  });
+  const { check, diff } = dynamicProvider(monitor);
+  const headers = (value: string) => ({ requestHeaders: [{ key: "Authorization", value }] });
+  const olds = { ...home, ...headers(canary("one")) };
+  const news = { ...home, interval: 300, ...headers(canary("two")), __options: { owner } };
+  // As in a refresh, which asks for a difference before the program has declared anything.
+  await diff?.("1", olds, { ...olds, __options: { owner } });
+  expect(existsSync(file)).toBe(false);
+  // The host removes the marks of secrets.
+  const inputs = unwrapSecrets((await check?.({}, news))?.inputs);
+  await diff?.(
+    "1",
+    { ...olds, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false },
+    inputs,
+  );
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+    name: owner,
+    changed: ["interval", "requestHeaders"],
+  });
 });

@@ -38,12 +38,12 @@ export function applyActions(
   drift: DriftReport | undefined,
   valuesOf: (urn: string) => string | undefined,
 ): ApplyActions {
-  const creates = createHashes(preview, valuesOf);
+  const declarations = declarationsIn(preview, valuesOf);
   const changes = [
     ...own.map((change) => {
       const hash = hashOfOwn(change, valuesOf(change.urn));
       const isMade = change.operation !== "delete";
-      return actionOf(change, hash, isMade ? restOf(creates.get(change.urn)) : undefined);
+      return actionOf(change, hash, isMade ? declarations.get(change.urn) : undefined);
     }),
     // Their values may be new in each preview, and the comment does not show them.
     ...others.map((change) => {
@@ -52,13 +52,15 @@ export function applyActions(
     }),
   ];
   const edits = (drift?.drifted ?? []).map((one) => {
-    const create = creates.get(one.urn);
+    const declared = declarations.get(one.urn);
+    const isGone = one.outcome === "gone";
+    const secrets = one.properties.filter(({ secret }) => secret).map(({ property }) => property);
     // If a run has stored the drift, and failed before it set it back, the next one plans a create or an update.
-    const again = one.outcome === "gone" ? create : undefined;
+    const again = declared && isGone ? [declared.create] : [];
     return {
       hash: shortHash(["drift", one.urn, one.id, one.outcome, one.properties]),
       title: `${titleOf(one)}: ${one.outcome === "changed" ? "edited by hand" : one.outcome}`,
-      leftovers: [again, restOf(create)].flatMap((hash) => hash ?? []),
+      leftovers: [...again, ...restsOf(declared, isGone ? declared?.secrets : secrets)],
     };
   });
   const interrupted = pendingChanges(own, drift).map(({ urn, title }) => ({
@@ -96,27 +98,50 @@ export function pendingChanges(
   );
 }
 
-/** By its URN, the hash of the create that would bring what the program declares of a resource, whatever state has of it. */
-function createHashes(
+/** What the program declares of a resource. */
+interface DeclaredResource {
+  /** The hash of the create that would bring it, whatever state has of it. */
+  readonly create: string;
+  /** The secrets whose values are not in that hash. */
+  readonly secrets: readonly string[];
+}
+
+/** By its URN. */
+function declarationsIn(
   { steps }: Preview,
   valuesOf: (urn: string) => string | undefined,
-): Map<string, string> {
+): Map<string, DeclaredResource> {
   return new Map(
     (steps ?? []).flatMap(({ urn, newState }) => {
-      const create = newState && isOwn({ urn }) ? changeOf({ op: "create", urn, newState }) : undefined;
-      return create ? [[urn, hashOfOwn(create, valuesOf(urn))] as const] : [];
+      const change = newState && isOwn({ urn }) ? changeOf({ op: "create", urn, newState }) : undefined;
+      if (!change) return [];
+      const values = valuesOf(urn);
+      const secrets = values === undefined ? change.secrets : [];
+      return [[urn, { create: hashOfOwn(change, values), secrets }] as const];
     }),
   );
 }
 
-/** The hash of an update that brings what is missing of a create. */
-function restOf(create: string | undefined): string | undefined {
-  return create && shortHash(["rest", create]);
+/** The hash of an update that brings what is missing of a declared resource, and of its secrets none but these. */
+function restOf({ create, secrets }: DeclaredResource, sent: readonly string[]): string {
+  return shortHash(["rest", create, secrets.filter((key) => sent.includes(key))]);
+}
+
+/** What may be missing after a change that sends these secrets: all of them, or none. */
+function restsOf(declared: DeclaredResource | undefined, sent: readonly string[] = []): string[] {
+  return declared ? [restOf(declared, []), restOf(declared, sent)] : [];
+}
+
+/** The secrets that a change may set to other values. */
+function secretsSent({ operation, secrets, properties, maybeChanged }: PlannedChange): readonly string[] {
+  if (operation === "import") return [];
+  if (operation !== "update") return secrets;
+  return [...maybeChanged, ...properties.map(({ property }) => property)];
 }
 
 function hashOfOwn(change: PlannedChange, values: string | undefined): string {
   const { operation, urn, importId, recordId, account, provider, isProtected, isRetained } = change;
-  const { properties, options, secrets } = change;
+  const { properties, options, secrets, maybeChanged } = change;
   const changed = [...properties, ...options].map(({ property, before, after }) =>
     JSON.stringify([property, before, after]),
   );
@@ -125,18 +150,20 @@ function hashOfOwn(change: PlannedChange, values: string | undefined): string {
     ...[operation, urn, importId, recordId, account, provider, isProtected, isRetained],
     changed.sort(),
     isSecretSent ? values : undefined,
+    maybeChanged,
   ]);
 }
 
-function actionOf(change: PlannedChange, hash: string, rest?: string): ApplyAction {
+function actionOf(change: PlannedChange, hash: string, declared?: DeclaredResource): ApplyAction {
   const { title, operation, isLeftover, urn, recordId } = change;
   const oldRecord = shortHash(["leftover", urn, recordId]);
+  const sent = secretsSent(change);
   return {
     hash: isLeftover ? oldRecord : hash,
     title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
     isLoss: operation === "delete" || operation === "replace",
-    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...(rest === undefined ? [] : [rest])],
-    leftoverOf: operation === "update" ? rest : undefined,
+    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...restsOf(declared, sent)],
+    leftoverOf: declared && operation === "update" ? restOf(declared, sent) : undefined,
   };
 }
 

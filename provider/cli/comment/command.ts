@@ -8,15 +8,16 @@ import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
 import { nameInStack } from "../../common/urn";
 import { groupBy } from "../../common/values";
-import { checkedValues, reviewVariables } from "../../engine/checked-values";
+import { reviewNote, reviewVariables } from "../../engine/checked-values";
 import { driftReport, driftSummary } from "../shared/drift-report";
 import { exists, explainFailure, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import { layOut } from "../shared/markdown-layout";
 import { plannedChanges, summaryOf, unknownSteps, type PlannedChange } from "../shared/planned-changes";
-import { errorsIn, previewReport, stackNameIn } from "../shared/preview";
+import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
 import { codeSpan, firstWords, listOf } from "../shared/quoting";
+import { isOwn } from "../shared/resource-types";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../shared/try-report";
 import { effectText } from "./effect";
@@ -170,7 +171,9 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
     throw new UptimeError(
       "There is nothing to comment on: none of the files of --preview, --drift, --doctor and --tried exists.",
     );
-  const preview = parsePrinted(previewReport, previewText ?? "");
+  const notes = reviewNotesIn(textAt(env[reviewVariables.file]) ?? "");
+  const printed = parsePrinted(previewReport, previewText ?? "");
+  const preview = printed && withChanges(printed, notes);
   const drift = parsePrinted(driftReport, driftText ?? "");
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
   const itemsOf = (wanted: Finding["level"]): string[] =>
@@ -183,7 +186,6 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
   const counts = summaryOf(preview ?? {});
   const checks = itemsOf("failed");
   const isKnown = preview && errors.length + checks.length === 0 && drift?.errors.length === 0;
-  const values = valuesIn(textAt(env[reviewVariables.file]) ?? "");
   const isFailed = errors.length + checks.length > 0;
   return {
     title: options.title ?? stackNameIn(preview ?? {}) ?? "",
@@ -200,7 +202,7 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
     effect: preview && !isFailed ? effectText(changes, drift, counts) : undefined,
     total: (counts.delete ?? 0) + (counts.replace ?? 0) + (counts.update ?? 0) + (counts.same ?? 0),
     actions: isKnown
-      ? applyActions(preview, changes, drift, (urn) => values.get(nameInStack(urn)))
+      ? applyActions(preview, changes, drift, (urn) => notes.get(nameInStack(urn))?.values)
       : undefined,
   };
 }
@@ -220,13 +222,34 @@ function pendingItems(changes: readonly PlannedChange[]): string[] {
   ];
 }
 
-/** The hashes of values by the names of resources in the stack. A resource that is replaced is checked twice. */
-function valuesIn(text: string): Map<string, string> {
-  const lines = text.split("\n").flatMap((line) => parseAs(checkedValues, line) ?? []);
-  const byName = [...groupBy(lines, ({ name }) => name)];
+/** What the provider has noted of a resource. */
+interface ReviewNotes {
+  /** The hashes of its values. If it is replaced, it is checked twice. */
+  readonly values: string | undefined;
+  /** The properties that change. */
+  readonly changed: string[] | undefined;
+}
+
+/** By the names of resources in the stack. */
+function reviewNotesIn(text: string): Map<string, ReviewNotes> {
+  const lines = text.split("\n").flatMap((line) => parseAs(reviewNote, line) ?? []);
   return new Map(
-    byName.map(([name, found]) => [name, [...new Set(found.map(({ hash }) => hash))].sort().join()]),
+    [...groupBy(lines, ({ name }) => name)].map(([name, found]) => {
+      const hashes = [...new Set(found.flatMap(({ hash }) => hash ?? []))];
+      const changes = found.flatMap(({ changed }) => (changed ? [changed] : []));
+      const values = hashes.length > 0 ? hashes.sort().join() : undefined;
+      return [name, { values, changed: changes.length > 0 ? changes.flat() : undefined }];
+    }),
   );
+}
+
+/** A preview that names what changes in dynamic resources too. */
+function withChanges(preview: Preview, notes: ReadonlyMap<string, ReviewNotes>): Preview {
+  const steps = preview.steps?.map((step) => {
+    const changed = isOwn(step) ? notes.get(nameInStack(step.urn))?.changed : undefined;
+    return { ...step, diffReasons: step.diffReasons ?? changed };
+  });
+  return { ...preview, steps };
 }
 
 function commentOn(facts: Facts, { commit, runUrl, limit, maxDeletes, reviewed }: CommentOptions): string {

@@ -183,20 +183,18 @@ function propertyLines(
   value: ShowValue,
   edits?: ReadonlyMap<string, string>,
 ): string[] {
-  const { operation, urn, properties, options, secrets } = change;
+  const { operation, urn, properties, options, maybeChanged } = change;
   const optionLines = options.map((one) => `option ${propertyText(one, value)}`);
   if (!isOwn({ urn }) || operation === "import" || operation === "delete") return optionLines;
-  // Pulumi shows a secret as [secret] before and after.
-  const isHidden = properties.length === 0 && (secrets.length > 0 || options.length === 0);
-  if (isHidden && operation !== "create") {
-    const hidden = [...secrets.map((key) => `${key} (secret)`), "an option of the resource"].join(", or ");
-    return [hidden, ...optionLines];
-  }
+  const unclear = maybeChanged.map((key) => `${key} (secret)`);
+  const isHidden = properties.length === 0 && (unclear.length > 0 || options.length === 0);
+  if (isHidden && operation !== "create")
+    return [[...unclear, "an option of the resource"].join(", or "), ...optionLines];
   const fields = findDefinition(parseUrn(urn).type)?.fields;
   const isDefault = ({ property, after }: PlannedProperty): boolean =>
     operation === "create" && after !== undefined && after === JSON.stringify(fields?.[property]?.default);
   const lines = properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value, edits));
-  return [...lines, ...optionLines];
+  return [...lines, ...unclear.map((text) => `${text} may change too`), ...optionLines];
 }
 
 function propertyText(

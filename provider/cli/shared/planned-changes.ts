@@ -77,6 +77,8 @@ export interface PlannedChange {
   readonly options: readonly PlannedProperty[];
   /** The properties whose values are secret, whether they change or not. */
   readonly secrets: readonly string[];
+  /** Those that may change or not: Pulumi does not say it of a dynamic resource. */
+  readonly maybeChanged: readonly string[];
 }
 
 /** A property before and after, as JSON; undefined if it is not there. */
@@ -120,7 +122,7 @@ function optionUpdates(steps: readonly PreviewStep[]): PlannedChange[] {
     .filter(({ op }) => op === "same")
     .flatMap((step) => changeOf({ ...step, op: "update" }) ?? [])
     .filter(({ options }) => options.length > 0)
-    .map((change) => ({ ...change, properties: [], secrets: [] }));
+    .map((change) => ({ ...change, properties: [], secrets: [], maybeChanged: [] }));
 }
 
 /** Why the steps may not be all that an `up` does. */
@@ -150,7 +152,7 @@ export function summaryOf(preview: Preview): OperationCounts {
 
 /** What a step does to its resource, if it is not a part of another step. */
 export function changeOf(step: PreviewStep): PlannedChange | undefined {
-  const { op, urn, oldState, newState, detailedDiff } = step;
+  const { op, urn, oldState, newState, detailedDiff, diffReasons } = step;
   const after = visibleIn(urn, newState?.inputs);
   const present = newState ?? oldState;
   const provider = providerUrn(present?.provider);
@@ -169,7 +171,10 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     isRetained: present?.retainOnDelete === true,
     properties: [],
     options: [],
-    secrets: Object.keys(after).filter((key) => after[key] === secretText),
+    secrets: Object.keys(after)
+      .filter((key) => after[key] === secretText)
+      .sort(),
+    maybeChanged: [],
   };
   switch (op) {
     case "create":
@@ -191,14 +196,18 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
       const outputs = visibleIn(urn, oldState?.outputs);
       const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
       const found = declared.length > 0 ? declared : changedProperties(managed, after);
-      const secrets = [...new Set(Object.keys(detailedDiff ?? {}).map(topLevel))]
-        .filter((key) => change.secrets.includes(key) && !found.some(({ property }) => property === key))
+      const alike = change.secrets.filter((key) => !found.some(({ property }) => property === key));
+      const isKnown = detailedDiff != null || diffReasons != null;
+      const known = [...Object.keys(detailedDiff ?? {}), ...(diffReasons ?? [])].map(topLevel);
+      const secrets = alike
+        .filter((key) => known.includes(key))
         .map((property) => ({ property, before: secretText, after: secretText }));
       return {
         ...change,
         operation: op,
         isDeletedFirst: op === "replace" && oldState?.pendingReplacement === true,
         properties: [...found, ...secrets],
+        maybeChanged: isKnown ? [] : alike,
         options: changedOptions(oldState, newState),
       };
     }

@@ -28,8 +28,10 @@ export const previewReport = z.looseObject({
         urn: z.string(),
         oldState: z.optional(stepState),
         newState: z.optional(stepState),
-        /** By property path. Only native resources have it. */
+        /** By property path. Pulumi prints it for native resources only. */
         detailedDiff: z.nullish(z.record(z.string(), z.unknown())),
+        /** The properties that change. Pulumi prints them for native resources and providers. */
+        diffReasons: z.nullish(z.array(z.string())),
       }),
     ),
   ),
