@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
+import { cli, type Outcome } from "../support/cli";
 import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
@@ -96,6 +97,32 @@ test("a program in YAML creates, shows drift, changes, replaces, is refused and 
 
   await workspace.destroy();
   expect([...emulator.monitors.all(), ...emulator.domains.all()]).toEqual([]);
+});
+
+test("a preview that fails is not taken for one without changes", async () => {
+  const { workspace } = await startStack({ language: "yaml", program: yamlOf({}) });
+  const comment = async (): Promise<Outcome> => {
+    const { stdout } = await workspace.run(["preview", "--json", "--show-sames"]);
+    await writeFile(join(workspace.project, "preview.json"), stdout);
+    return cli({ url: "", apiKey: "" }, workspace.project, [
+      "comment",
+      "--preview",
+      "preview.json",
+      "--title",
+      "test",
+    ]);
+  };
+  expect((await comment()).stdout).toContain("**Merging this changes nothing, 0 unchanged.**");
+  await workspace.write(yamlOf({ home: yamlMonitor({ alertChannels: [4] }) }));
+  const refused = (await comment()).stdout;
+  expect(refused).toContain("the preview failed");
+  expect(refused).toContain("Error: Property alertChannels does not exist on 'uptime:index:Monitor'");
+  // Pulumi cannot even begin.
+  await writeFile(
+    join(workspace.project, "Pulumi.yaml"),
+    "name: workspace\nruntime: yaml\nplugins: {providers: [{name: uptime, path: ./missing}]}\n",
+  );
+  expect((await comment()).stdout).toContain("the preview failed");
 });
 
 fullTest(

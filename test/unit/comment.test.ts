@@ -609,6 +609,46 @@ test("a preview is found below the lines of a wrapper, and one that is cut short
   expect(cut.stdout.split("\n").length).toBeLessThan(60);
 });
 
+test.each(["{}", '{"steps":null}', '{"steps":[],"changeSummary":{}}'])(
+  "a preview that could not begin, and prints %s, has failed",
+  async (printed) => {
+    write("preview.json", printed);
+    write("preview.log", "error: could not find the plugin\n");
+    write("drift.json", noDrift);
+    const { code, stdout, stderr } = await comment("--reviewed", "");
+    expect(code).toBe(1);
+    expect(stderr).toContain("It is not known what would be done: the preview failed");
+    expect(stdout).toMatch(/^<!-- pulumi-uptime comment v2 title= -->\n\n### The preview failed\n/);
+    expect(stdout).toContain(`printed no whole result: ${printed}\nerror: could not find the plugin\n`);
+    expect(stdout).not.toContain("unchanged");
+    write("preview.json", preview([]));
+    expect((await comment("--reviewed", "")).stdout).toContain(
+      "**Merging this changes nothing, 0 unchanged.**",
+    );
+  },
+);
+
+test("an error that YAML's host only prints is one; what another program prints is none", async () => {
+  const printed = (...messages: string[]) => ({
+    ...preview([]),
+    diagnostics: messages.map((message) => ({ message, severity: "info#err" })),
+  });
+  write("drift.json", noDrift);
+  write(
+    "preview.json",
+    printed('\u001b[31mError\u001b[0m: resource "nothing" not found\n\n', "  on line 4:\n\n"),
+  );
+  const failed = await comment("--reviewed", "");
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toContain('```\nError: resource "nothing" not found\n  on line 4:\n```');
+  expect(failed.stdout).toContain("**It is not known what merging this changes.**");
+  write("preview.json", printed("Error: a cache is missing\n", "\u001b[33mWarning\u001b[0m: old\n"));
+  expect(await comment("--reviewed", "")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("**Merging this changes nothing, 0 unchanged.**") as string,
+  });
+});
+
 test("events in place of a preview name the variable that makes Pulumi print them", async () => {
   const events = ["preludeEvent", "summaryEvent"].map((name, sequence) => ({
     sequence,

@@ -179,7 +179,9 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
   const itemsOf = (wanted: Finding["level"]): string[] =>
     findings.flatMap(({ level, text }) => (level === wanted ? [`- ${codeSpan(text)}`] : []));
   const errors = preview ? errorsIn(preview) : [];
-  if (previewText !== undefined && !preview)
+  // A preview that could not begin prints an empty object; otherwise the stack is a step, also of an empty program.
+  const isRun = (preview?.steps ?? []).length > 0 || errors.length > 0;
+  if (previewText !== undefined && !isRun)
     errors.push(unreadablePreview(previewText, textAt(options.previewLog) ?? ""));
   errors.push(...unknownSteps(preview ?? {}));
   const changes = plannedChanges(preview ?? {});

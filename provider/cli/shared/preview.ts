@@ -58,21 +58,30 @@ export function stackNameIn({ steps }: Preview): string | undefined {
   return `${project}/${stack}`;
 }
 
-/** What a failed preview says: its errors or, if it has none, as with a program in YAML, what the program has printed. */
+/** What a failed preview says: its errors or, if it has none, what the program has printed. */
 export function failureIn(preview: Preview): string[] {
   const errors = errorsIn(preview);
-  if (errors.length > 0) return errors;
-  const printed = (preview.diagnostics ?? []).filter(({ severity }) => severity === "info#err");
-  const text = stripVTControlCharacters(printed.map(({ message }) => message).join("")).trim();
-  return text === "" ? [] : [text.replace(/\n{2,}/g, "\n")];
+  return errors.length > 0 ? errors : printedIn(preview);
 }
 
-export function errorsIn({ diagnostics }: Preview): string[] {
-  return (diagnostics ?? [])
+export function errorsIn(preview: Preview): string[] {
+  const diagnostics = preview.diagnostics ?? [];
+  const errors = diagnostics
     .filter(({ severity }) => severity === "error")
     .map(({ urn, message }) => {
       const text = message.replace(/^error: /, "").trim();
       const { name } = parseUrn(urn ?? "");
       return name === "" || text.includes(name) ? text : `${name}: ${text}`;
     });
+  const isYaml = diagnostics.some(({ message }) => message.startsWith(yamlError));
+  return errors.length === 0 && isYaml ? printedIn(preview) : errors;
+}
+
+/** What Pulumi's YAML host prints before an error of a program, in red, instead of reporting it. */
+const yamlError = "\u001b[31mError\u001b[0m: ";
+
+function printedIn({ diagnostics }: Preview): string[] {
+  const printed = (diagnostics ?? []).filter(({ severity }) => severity === "info#err");
+  const text = stripVTControlCharacters(printed.map(({ message }) => message).join("")).trim();
+  return text === "" ? [] : [text.replace(/\n{2,}/g, "\n")];
 }
