@@ -448,6 +448,47 @@ test("one sentence says what a merge does to the program's changes and the drift
   expect((await comment()).stdout).toContain("**Merging this changes nothing, 10 unchanged.**");
 });
 
+test("a record that is gone and that the program still imports is not said to be made again", async () => {
+  const gone = (name: string) => ({ ...drifted(name, null), outcome: "gone" });
+  const same = (name: string, more: Record<string, unknown>, importID?: string) => {
+    const one = step("same", name, inputs(name, more), inputs(name, more));
+    return { ...one, newState: { ...one.newState, ...(importID && { importID }) } };
+  };
+  const removed = { importId: "7" };
+  const update = step(
+    "update",
+    "changed",
+    inputs("changed", removed),
+    inputs("changed", { ...removed, pause: true }),
+  );
+  write(
+    "preview.json",
+    preview([
+      same("dynamic", removed),
+      same("native", {}, "eu/7"),
+      update,
+      // The program imports another record, or none any more.
+      same("other", { importId: "8" }),
+      step("same", "free", inputs("free", removed), inputs("free")),
+    ]),
+  );
+  const names = ["changed", "dynamic", "free", "native", "other"];
+  write("drift.json", { ...noDrift, drifted: names.map(gone) });
+  const { code, stdout } = await comment();
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    "**Merging this creates 2 resources (2 again) and cannot create 3, 0 unchanged.**",
+  );
+  expect(stdout).toContain(
+    "#### Before you merge\n\n- The program has the option `import` for `Monitor dynamic, Monitor native, Monitor changed`, and the " +
+      "record is gone, so the apply will fail. Remove the option first: then the record is made again.\n",
+  );
+  const fails = stdout
+    .split("\n")
+    .filter((line) => line.includes("`cannot be imported again: the apply fails`"));
+  expect(fails.map((line) => /Monitor (\w+)/.exec(line)?.[1])).toEqual(["changed", "dynamic", "native"]);
+});
+
 test("drift of a record that the change deletes is not said to be set back", async () => {
   const gone = {
     ...drifted("gone", null),

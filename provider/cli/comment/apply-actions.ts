@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { DriftReport } from "../shared/drift-report";
-import { changeOf, type PlannedChange, type PlannedChanges } from "../shared/planned-changes";
+import { changeOf, importIdIn, type PlannedChange, type PlannedChanges } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOwn, titleOf } from "../shared/resource-types";
@@ -96,6 +96,20 @@ export function pendingChanges(
   return own.filter(
     ({ urn, operation }) => pending.has(urn) && (operation === "create" || operation === "replace"),
   );
+}
+
+/** The URNs of resources that cannot be made again, because the program still imports a record that is gone. */
+export function lostImports({ steps }: Preview, drift: DriftReport | undefined): ReadonlySet<string> {
+  const gone = new Map(
+    (drift?.drifted ?? []).flatMap(({ urn, id, outcome }) =>
+      outcome === "gone" ? [[urn, id] as const] : [],
+    ),
+  );
+  const lost = (steps ?? []).filter(
+    // The plugin also knows ACCOUNT/ID.
+    ({ urn, newState }) => gone.has(urn) && importIdIn(newState)?.split("/").at(-1) === gone.get(urn),
+  );
+  return new Set(lost.map(({ urn }) => urn));
 }
 
 /** What the program declares of a resource. */

@@ -17,7 +17,7 @@ import { layOut } from "../shared/markdown-layout";
 import { plannedChanges, summaryOf, unknownSteps, type PlannedChange } from "../shared/planned-changes";
 import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
 import { codeSpan, firstWords, listOf } from "../shared/quoting";
-import { isOwn } from "../shared/resource-types";
+import { isOwn, titleOf } from "../shared/resource-types";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../shared/try-report";
 import { effectText } from "./effect";
@@ -28,6 +28,7 @@ import {
   codeIn,
   digestOf,
   hashesText,
+  lostImports,
   partialDigest,
   pendingChanges,
   type ApplyActions,
@@ -189,11 +190,17 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
   const checks = itemsOf("failed");
   const isKnown = preview && errors.length + checks.length === 0 && drift?.errors.length === 0;
   const isFailed = errors.length + checks.length > 0;
+  const lost = lostImports(preview ?? {}, drift);
   return {
     title: options.title ?? stackNameIn(preview ?? {}) ?? "",
     isPreviewed: previewText !== undefined,
     checks,
-    warnings: [...pendingItems(pendingChanges(changes.own, drift)), ...itemsOf("warning")],
+    warnings: [
+      ...lostItems(lost),
+      ...pendingItems(pendingChanges(changes.own, drift)),
+      ...itemsOf("warning"),
+    ],
+    lost,
     programCode: codeIn(preview ?? {}),
     errors,
     changes,
@@ -201,12 +208,27 @@ function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts
     tried: triedSections(triedText),
     isDrift: driftText !== undefined,
     isDriftUnreadable: driftText !== undefined && drift === undefined,
-    effect: preview && !isFailed ? effectText(changes, drift, counts) : undefined,
+    effect: preview && !isFailed ? effectText(changes, drift, counts, lost) : undefined,
     total: (counts.delete ?? 0) + (counts.replace ?? 0) + (counts.update ?? 0) + (counts.same ?? 0),
     actions: isKnown
       ? applyActions(preview, changes, drift, (urn) => notes.get(nameInStack(urn))?.values)
       : undefined,
   };
+}
+
+/** What to do before a merge that would import records that are gone. */
+function lostItems(urns: ReadonlySet<string>): string[] {
+  if (urns.size === 0) return [];
+  const names = codeSpan(
+    listOf(
+      [...urns].map((urn) => titleOf({ urn })),
+      mostLines,
+    ),
+  );
+  return [
+    `- The program has the option \`import\` for ${names}, and the record is gone, so the apply will fail. Remove the option first: ` +
+      "then the record is made again.",
+  ];
 }
 
 /** What to do before a merge makes again what a killed run may have made. */

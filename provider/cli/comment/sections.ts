@@ -33,6 +33,8 @@ export interface Content {
   readonly errors: readonly string[];
   readonly changes: PlannedChanges;
   readonly drift: DriftReport | undefined;
+  /** The URNs of resources that a merge cannot make again. */
+  readonly lost: ReadonlySet<string>;
   /** The hashes of the code that the program declares. */
   readonly programCode: readonly string[];
   readonly tried: readonly Section[];
@@ -49,6 +51,7 @@ export function sectionsOf({
   errors,
   changes,
   drift,
+  lost,
   programCode,
   tried,
   isOfMerge,
@@ -82,7 +85,7 @@ export function sectionsOf({
     ...(isShort ? [] : [notes]),
     ...tried,
     ...(drift && isOfMerge ? [codeSection(drift, programCode)] : []),
-    ...(drift ? driftSections(drift, isOfMerge && isKnown, own, value) : []),
+    ...(drift ? driftSections(drift, lost, isOfMerge && isKnown, own, value) : []),
     changesSection(`#### Of other packages: ${countTexts(countsOf(rest)).join(", ")}`, rest, value, edits),
     section(of(own, "import"), "Imported", ": nothing is written"),
   ];
@@ -210,6 +213,7 @@ function propertyText(
 
 function driftSections(
   report: DriftReport,
+  lost: ReadonlySet<string>,
   isOfMerge: boolean,
   own: readonly PlannedChange[],
   value: ShowValue,
@@ -219,6 +223,7 @@ function driftSections(
   const present = ({ urn, outcome }: DriftedResource, name: string, inApi: string): string => {
     const { operation, properties = [] } = changes.get(urn) ?? {};
     if (!isOfMerge) return inApi;
+    if (lost.has(urn)) return "cannot be imported again: the apply fails";
     if (outcome === "gone")
       return operation === "delete" ? "leaves the state too" : "is made again, with a new id";
     if (operation === "delete" || operation === "replace") return `${inApi}; the record is deleted`;

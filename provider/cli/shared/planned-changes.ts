@@ -179,13 +179,12 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
   switch (op) {
     case "create":
     case "import": {
-      const given = newState?.inputs?.importId ?? newState?.importID;
       const operation = newState?.inputs?.importId === undefined ? op : "import";
       return {
         ...change,
         operation,
         recordNames: operation === "import" ? recordNamesIn(urn, newState) : [],
-        importId: typeof given === "string" && given !== "" ? given : undefined,
+        importId: importIdIn(newState),
         properties: changedProperties({}, after),
       };
     }
@@ -217,6 +216,12 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
       // Nothing changes, or it is a part of a replacement.
       return undefined;
   }
+}
+
+/** What the option `import` names, if the program has it. */
+export function importIdIn(state: PreviewStep["newState"]): string | undefined {
+  const given = state?.inputs?.importId ?? state?.importID;
+  return typeof given === "string" && given !== "" ? given : undefined;
 }
 
 /** The name and URL of a resource's record, unless they are secret. */
