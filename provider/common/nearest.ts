@@ -1,9 +1,11 @@
 import { distance } from "fastest-levenshtein";
 
-/** The most similar candidate, ignoring letter case; undefined if none is similar. */
+/** The most similar candidate, or the only one that begins so, ignoring letter case; undefined if there is none. */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, far: distance(given.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.far - b.far);
-  return best && best.far <= Math.max(2, best.candidate.length / 3) ? best.candidate : undefined;
+  if (best && best.far <= Math.max(2, best.candidate.length / 3)) return best.candidate;
+  const longer = candidates.filter((one) => one.toLowerCase().startsWith(given.toLowerCase()));
+  return longer.length === 1 ? longer[0] : undefined;
 }

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor } from "../../provider";
+import { unknownSettings } from "../../provider/definitions/setting-warnings";
 import { settingNames } from "../../provider/definitions/settings";
 import { settingsWarnings } from "../../provider/sdk/warnings";
 import { settled, startMocks } from "../support/mocks";
@@ -21,6 +22,12 @@ test('unknown settings give one warning, with "did you mean"', () => {
       "uptime:monitorBaseUrl (did you mean uptime:monitorsBaseUrl?), uptime:colour. It has " +
       `${settingNames.map((name) => `uptime:${name}`).join(", ")}.`,
   ]);
+});
+
+test("the beginning of one name is near it, that of several is not", () => {
+  const near = (name: string) => unknownSettings([name], undefined)[0];
+  expect(near("Timeout")).toContain("Timeout (did you mean timeoutSeconds?)");
+  expect(near("max")).toContain("max. It has");
 });
 
 test("a project that is named uptime may have settings of its own", () => {
