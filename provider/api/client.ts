@@ -50,6 +50,7 @@ export class Client {
   private readonly clock: Clock;
   private readonly transport: Transport;
   private readonly limiter: RateLimiter;
+  private readonly unreachableTime: number | undefined;
   private readonly log: ((line: string) => unknown) | undefined;
 
   constructor(
@@ -61,11 +62,14 @@ export class Client {
       readonly showWait?: ShowWait;
       /** Prints a line about each request, if `uptime:logLevel` is `debug`. */
       readonly print?: (line: string) => unknown;
+      /** See {@link Retries}. */
+      readonly unreachableTime?: number | undefined;
     },
   ) {
-    const { clock, transport, showWait, print } = surroundings;
+    const { clock, transport, showWait, print, unreachableTime } = surroundings;
     this.clock = clock;
     this.transport = transport;
+    this.unreachableTime = unreachableTime;
     this.limiter = new RateLimiter(settings, clock, showWait);
     this.log = settings.logLevel === "debug" ? print : undefined;
   }
@@ -82,7 +86,7 @@ export class Client {
   async send(request: ApiRequest): Promise<Answer> {
     const { method, operation } = request;
     const name = describeRequest(request, this.address);
-    const retries = new Retries(this.settings.maxRetries);
+    const retries = new Retries(this.settings.maxRetries, this.unreachableTime);
     let lastError: UptimeError | undefined;
     const since = this.clock.now();
     let ready = since;

@@ -111,6 +111,9 @@ export class LostAnswerError extends UptimeError {
   }
 }
 
+/** Nothing at the address accepts connections. */
+export class UnreachableError extends UptimeError {}
+
 /** Pulumi was interrupted, so the next step was not begun. */
 export class InterruptedError extends UptimeError {}
 

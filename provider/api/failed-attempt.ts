@@ -6,8 +6,9 @@ import {
   message,
   quote,
   TimeIsOverError,
-  withoutPeriod,
+  UnreachableError,
   UptimeError,
+  withoutPeriod,
 } from "./errors";
 import type { Message } from "./errors";
 import { networkFailure } from "./network-errors";
@@ -123,9 +124,10 @@ export function unansweredAttempt(
   const network = isProxied(new URL(address.url))
     ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
     : " and the network";
+  const Reason = type === "unreachable" ? UnreachableError : UptimeError;
   return {
     failure: { type },
-    error: new UptimeError(message`${name} ${text}. Check ${address.source}${network}.`, { cause: error }),
+    error: new Reason(message`${name} ${text}. Check ${address.source}${network}.`, { cause: error }),
   };
 }
 

@@ -65,8 +65,14 @@ export class Retries {
   private pauses = 0;
   private unreachableSince: number | undefined;
 
-  /** @param most how often it may be sent again; one that does not reach the server, which does no harm, is sent for a minute */
-  constructor(private readonly most: number) {}
+  /**
+   * @param most how often it may be sent again
+   * @param unreachableTime how long one that does not reach the server, which does no harm, is sent again, in milliseconds
+   */
+  constructor(
+    private readonly most: number,
+    private readonly unreachableTime = restartTime,
+  ) {}
 
   /** Milliseconds to wait before it is sent again after a failure at this time; undefined if it is not. */
   pauseAfter({ type }: Failure, now: number): number | undefined {
@@ -76,7 +82,7 @@ export class Retries {
       return ++this.count > this.most ? undefined : pause;
     }
     this.unreachableSince ??= now;
-    const left = this.unreachableSince + restartTime - now;
+    const left = this.unreachableSince + this.unreachableTime - now;
     return left > 0 ? Math.min(pause, left) : undefined;
   }
 }

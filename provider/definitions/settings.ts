@@ -94,6 +94,7 @@ export const settings = {
     default: 5,
     isOption: true,
     text: "How often a failed request is sent again. A create is sent again only if it surely had no effect, or if no record of it is found. A refused connection is tried for a minute, whatever this says.",
+    details: "The command `pulumi-uptime` tries it for three seconds.",
   },
   maxConcurrency: {
     type: "integer",

@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly print?: (line: string) => unknown;
   /** Shows what requests wait for. */
   readonly showWait?: ShowWait;
+  /** How long a refused connection is tried again, in milliseconds; a minute by default. */
+  readonly unreachableTime?: number;
 }
 
 /** What accounts with the same address and key share, for one kind of record. */
@@ -50,6 +52,7 @@ export class Session {
   private readonly runNote: RunNote;
   protected readonly print: (line: string) => unknown;
   private readonly showWait: ShowWait;
+  private readonly unreachableTime: number | undefined;
   private hasWarnedOfNote = false;
   private readonly interruptions = new AbortController();
   /** Aborted once the engine was interrupted. */
@@ -61,12 +64,14 @@ export class Session {
     runNote = noNote,
     print = (line) => process.stderr.write(`${line}\n`),
     showWait = (line) => process.stderr.write(`uptime: ${line}\n`),
+    unreachableTime,
   }: Surroundings = {}) {
     this.clock = clock;
     this.runNote = runNote;
     this.transport = transport;
     this.print = print;
     this.showWait = showWait;
+    this.unreachableTime = unreachableTime;
   }
 
   /** Only the first error about a refused key explains what to do; others refer to it. */
@@ -136,8 +141,9 @@ export class Session {
     const name = `${address.url} ${settings.apiKey}`;
     let shared = this.accounts.get(name);
     if (!shared) {
-      const { clock, transport, showWait, print } = this;
-      const client = new Client(address, settings, { clock, transport, showWait, print });
+      const { clock, transport, showWait, print, unreachableTime } = this;
+      const surroundings = { clock, transport, showWait, print, unreachableTime };
+      const client = new Client(address, settings, surroundings);
       this.accounts.set(name, (shared = { client, scopes: new Map() }));
       this.secrets.add(settings.apiKey);
     }

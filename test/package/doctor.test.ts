@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { runCommand } from "../../provider/cli/commands";
 import type { Dialect } from "../../provider/emulator";
 import { cli, emulator, folder, type Outcome, unset, withCli, withStack } from "../support/cli";
 import { answer, startEmulator } from "../support/emulator";
@@ -99,6 +100,40 @@ test("reports a refused key once", async () => {
   expect(stdout.match(/^failed .*$/gm)).toEqual([expect.stringContaining("status 401: No.")]);
 });
 
+test("tells what it has found before it asks the server, and asks one that refuses connections only for seconds", async () => {
+  const told: string[] = [];
+  const context = { cwd: folder, env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey } };
+  const stream = { write: (text: string) => told.push(text) };
+  let toldBefore = "";
+  emulator.fault = () => {
+    toldBefore ||= told.join("");
+    return undefined;
+  };
+  expect(await runCommand(["doctor"], { ...context, stdout: stream, stderr: stream })).toBe(0);
+  expect(toldBefore).toMatch(/^ok {7}pulumi-uptime .*\n[^]*^ok {7}The API key comes from UPTIME_API_KEY\n$/m);
+  await emulator.stop();
+  const { code, stdout } = await doctor();
+  expect(code).toBe(1);
+  expect(stdout.match(/^failed .*$/gm)).toEqual([
+    expect.stringMatching(
+      /GET .*\/domains failed: nothing accepts connections there\. Check UPTIME_BASE_URL/,
+    ),
+  ]);
+}, 30_000);
+
+test("shows on a terminal what it waits for, and asks a second server if the first refuses connections", async () => {
+  const there = emulator.url;
+  const gone = await startEmulator();
+  await gone.stop();
+  const env = { UPTIME_MONITORS_BASE_URL: there };
+  const { stdout, stderr } = await cli({ url: gone.url, apiKey: gone.apiKey }, folder, ["doctor"], {
+    env,
+    isTTY: true,
+  });
+  expect(stdout).toMatch(/domains failed: nothing accepts connections there[^]*monitors: 1 record\n$/);
+  expect(stderr).toContain("Reading domains …");
+});
+
 test("checks every kind of record, because a key may have rights to one only", async () => {
   emulator.fault = ({ path }) => (path.includes("/domains") ? answer(403) : undefined);
   const { code, stdout } = await doctor();
@@ -180,6 +215,30 @@ describe("in a project", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("Account [not shown]: monitors: 1 record\n");
     expect(stdout).not.toContain("misplaced");
+  });
+
+  test("shows no key of an account that it checks later", async () => {
+    const { url: baseUrl, apiKey } = emulator;
+    const accounts = { eu: { baseUrl, apiKey }, us: { baseUrl, apiKey: "expired-key-of-us" } };
+    for (let twin = 0; twin < 2; twin++)
+      emulator.monitors.add({ name: "expired-key-of-us", url: "https://example.com/", interval: 60 });
+    const env = withStack(folder, { "uptime:accounts": JSON.stringify(accounts) });
+    const { stdout } = await doctorWithout(env);
+    expect(stdout).toContain("Account eu: monitors: records with the same name and url: 2, 3 (");
+    expect(stdout).not.toContain("expired-key-of-us");
+  });
+
+  test("warns of settings that it does not know, and says what was meant", async () => {
+    const set = { "uptime:baseurl": emulator.url, "uptime:timeout": "5", "other:baseURL": "1" };
+    const { code, stdout } = await doctorWithout(withStack(folder, set));
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      "warning  pulumi-uptime does not know these settings: uptime:baseurl (did you mean uptime:baseUrl?), " +
+        "uptime:timeout (did you mean uptime:timeoutSeconds?). It has ",
+    );
+    expect(stdout).toMatch(/^failed .*uptime:baseUrl is not set/m);
+    write("Pulumi.yaml", "name: uptime\nruntime: nodejs\n");
+    expect((await doctorWith(withStack(folder, set))).stdout).not.toContain("does not know");
   });
 
   test("checks every account of the stack, and the one without a name if it has a key or is the only one", async () => {

@@ -58,8 +58,12 @@ test("a create is only sent again if it surely had no effect", () => {
 
 describe("a request is sent again", () => {
   /** How often, and the time that passes meanwhile, if each attempt fails so. */
-  function sentAgain(most: number, failureAt: (time: number) => Failure): [count: number, time: number] {
-    const retries = new Retries(most);
+  function sentAgain(
+    most: number,
+    failureAt: (time: number) => Failure,
+    unreachableTime?: number,
+  ): [count: number, time: number] {
+    const retries = new Retries(most, unreachableTime);
     let time = 0;
     for (let count = 0; ; count++) {
       const pause = retries.pauseAfter(failureAt(time), time);
@@ -77,6 +81,7 @@ describe("a request is sent again", () => {
     const [count, time] = sentAgain(0, () => ({ type: "unreachable" }));
     expect(time).toBe(60_000);
     expect(count).toBeGreaterThan(8);
+    expect(sentAgain(0, () => ({ type: "unreachable" }), 3000)[1]).toBe(3000);
   });
 
   test("as often as ever once a connection was accepted", () => {

@@ -5,15 +5,14 @@ import { styleText } from "node:util";
 import { Option, type Command } from "commander";
 import * as z from "zod/mini";
 
-import { ApiError, UptimeError } from "../../api/errors";
+import { ApiError, UnreachableError, UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { ownPackage } from "../../common/package";
-import { plainTextKeys } from "../../definitions/setting-warnings";
+import { plainTextKeys, unknownSettings } from "../../definitions/setting-warnings";
 import { shownName } from "../../common/text";
 import { isLoopback } from "../../common/url";
 import { Redactor } from "../../engine/redactor";
-import type { Session } from "../../lifecycle/session";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
 import { readProject } from "../shared/project";
@@ -77,11 +76,15 @@ Examples:
     )
     .action(async (options: DoctorOptions) => {
       const { stdout, stderr, exit } = context;
-      const report = await examine(options, context);
-      if (options.json) stdout.write(jsonText(report));
-      else for (const finding of report.findings) stdout.write(lineOf(finding, context));
-      const isRefused = (report.program?.refused.length ?? 0) > 0;
-      const isBroken = report.findings.some(({ code, level }) => level === "failed" && code !== refusedCode);
+      const findings: Finding[] = [];
+      const program = await examine(options, context, (...found) => {
+        findings.push(...found);
+        if (!options.json) for (const finding of found) stdout.write(lineOf(finding, context));
+      });
+      if (options.json)
+        stdout.write(jsonText({ findings, ...(program && { program }) } satisfies DoctorReport));
+      const isRefused = (program?.refused.length ?? 0) > 0;
+      const isBroken = findings.some(({ code, level }) => level === "failed" && code !== refusedCode);
       if (isBroken || isRefused) stderr.write("Some checks failed; see above.\n");
       exit(isBroken ? 1 : isRefused ? 2 : 0);
     });
@@ -95,36 +98,56 @@ function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): stri
   return `${isColoured ? styleText(colours[level], word, { validateStream: false }) : word}  ${printable(text)}\n`;
 }
 
+/** Tells findings, which a person sees at once. */
+type Tell = (...findings: readonly Finding[]) => void;
+
 /** Checks versions, settings, the server, and a program if one is named. It only reads. */
-async function examine(options: DoctorOptions, context: CommandContext): Promise<DoctorReport> {
+async function examine(
+  options: DoctorOptions,
+  context: CommandContext,
+  tellAll: Tell,
+): Promise<ProgramReport | undefined> {
   const { env, session } = context;
   const cwd = resolve(context.cwd, options.program ?? options.cwd ?? ".");
   const location = { cwd, env, stack: options.stack === true ? undefined : options.stack };
-  const findings = await versionFindings(location);
+  const failures: Finding[] = [];
+  const tell: Tell = (...findings) => {
+    failures.push(...findings.filter(({ level }) => level === "failed"));
+    tellAll(...findings);
+  };
+  tell(...(await versionFindings(location)));
   let settings: CommandSettings;
+  let unreadStack: string | undefined;
   try {
-    settings = await stackSettings(options, location, context, findings);
+    settings = await stackSettings(options, location, context, (text) => (unreadStack = text));
   } catch (error) {
-    return { findings: [...findings, failure("settings", error, session.secrets)] };
+    tell(failure("settings", error, session.secrets));
+    return undefined;
   }
   // A program whose resources all have explicit providers needs no other settings.
   const unset: Finding[] = [];
-  const check = async (found: () => Promise<Finding[]>): Promise<void> => {
+  const collect = <T>(read: () => T): T[] => {
     try {
-      findings.push(...(await found()));
+      return [read()];
     } catch (error) {
       unset.push(failure("settings", error, session.secrets));
+      return [];
     }
   };
-  await check(async () => {
-    for (const name of settings.accounts()) await check(() => accountFindings(name, settings, session));
-    return plainKeyFindings(settings);
-  });
-  const stack = findings.find(({ code }) => code === "stack");
+  const names = collect(settings.accounts).flat();
+  const accounts = names.flatMap((name) => collect(() => ({ name, settings: settings.forAccount(name) })));
+  // A server may repeat the key of an account that is checked later.
+  for (const account of accounts) session.secrets.add(account.settings.apiKey);
   // The missing settings may be in the stack, so the stack that cannot be read is the failure to report.
-  if (stack && unset.length > 0)
-    return { findings: findings.map((one) => (one === stack ? { ...one, level: "failed" } : one)) };
-  if (options.program === undefined || isFailed(findings)) return { findings: [...findings, ...unset] };
+  const isStackMissed = unreadStack !== undefined && unset.length > 0;
+  if (unreadStack !== undefined) tell((isStackMissed ? failed : warning)("stack", unreadStack));
+  tell(...settingFindings(settings, cwd));
+  for (const account of accounts) await checkAccount(account, context, tell);
+  if (isStackMissed) return undefined;
+  if (options.program === undefined || failures.length > 0) {
+    tell(...unset);
+    return undefined;
+  }
   try {
     const state = await exportState(location, true);
     // The preview may run what state holds.
@@ -135,14 +158,12 @@ async function examine(options: DoctorOptions, context: CommandContext): Promise
       return checkProgram(location, state, settings, session);
     });
     const isUnset = unset.length > 0 && program.usesStackSettings && program.errors.length === 0;
-    return { findings: [...findings, ...(isUnset ? unset : programFindings(program))], program };
+    tell(...(isUnset ? unset : programFindings(program)));
+    return program;
   } catch (error) {
-    return { findings: [...findings, ...unset, failure("preview", error, session.secrets)] };
+    tell(...unset, failure("preview", error, session.secrets));
+    return undefined;
   }
-}
-
-function isFailed(findings: readonly Finding[]): boolean {
-  return findings.some(({ level }) => level === "failed");
 }
 
 async function versionFindings(location: StackLocation): Promise<Finding[]> {
@@ -182,14 +203,12 @@ async function stackSettings(
   options: DoctorOptions,
   location: StackLocation,
   context: CommandContext,
-  findings: Finding[],
+  warn: (text: string) => void,
 ): Promise<CommandSettings> {
   const { stack, program } = options;
   const isAsked = stack !== undefined || program !== undefined;
   try {
-    return await settingsInFolder(options, context, location, isAsked, (text) => {
-      findings.push(warning("stack", text));
-    });
+    return await settingsInFolder(options, context, location, isAsked, warn);
   } catch (error) {
     if (program === undefined || !(error instanceof UptimeError)) throw error;
     throw new UptimeError(
@@ -201,16 +220,17 @@ async function stackSettings(
 }
 
 /** Checks the settings of an account, and its server. */
-async function accountFindings(
-  name: string | undefined,
-  { forAccount }: CommandSettings,
-  session: Session,
-): Promise<Finding[]> {
-  const settings = forAccount(name);
-  const findings = [...addressFindings(settings), ...(await serverFindings(settings, session))];
-  return name === undefined
-    ? findings
-    : findings.map((finding) => ({ ...finding, text: `Account ${shownName(name)}: ${finding.text}` }));
+async function checkAccount(
+  { name, settings }: { readonly name: string | undefined; readonly settings: Settings },
+  context: CommandContext,
+  tellAll: Tell,
+): Promise<void> {
+  const tell: Tell = (...findings) => {
+    if (name === undefined) tellAll(...findings);
+    else tellAll(...findings.map((one) => ({ ...one, text: `Account ${shownName(name)}: ${one.text}` })));
+  };
+  tell(...addressFindings(settings));
+  await checkKinds(settings, context, tell);
 }
 
 function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): Finding[] {
@@ -229,21 +249,33 @@ function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): 
 }
 
 /** Checks the server with each kind of record. */
-async function serverFindings(settings: Settings, session: Session): Promise<Finding[]> {
-  const findings: Finding[] = [];
+async function checkKinds(
+  settings: Settings,
+  { session, stderr }: CommandContext,
+  tell: Tell,
+): Promise<void> {
+  const isOneServer = settings.baseUrl.url === settings.monitorsBaseUrl.url;
   for (const definition of definitions)
     try {
-      const scope = session.connect(definition, settings);
-      findings.push(...(await checkServer(scope, new Redactor(session.secrets))));
+      const found = await withProgress(stderr, (show) => {
+        show(`Reading ${definition.plural} …`);
+        return checkServer(session.connect(definition, settings), new Redactor(session.secrets));
+      });
+      tell(...found);
     } catch (error) {
-      findings.push(failure(`${definition.plural}-request`, error, session.secrets));
+      tell(failure(`${definition.plural}-request`, error, session.secrets));
       // A key that is not accepted for one kind of record is accepted for none; a 403 may be about this kind only.
       if (error instanceof ApiError && error.status === 401) break;
+      if (error instanceof UnreachableError && isOneServer) break;
     }
-  return findings;
 }
 
-function plainKeyFindings({ config, secretSettings }: CommandSettings): Finding[] {
+/** Warnings about the stack's configuration. */
+function settingFindings({ config, secretSettings }: CommandSettings, cwd: string): Finding[] {
+  const { name } = readProject(cwd);
   const isSecret = (key: string): boolean => secretSettings.has(key);
-  return plainTextKeys((key) => config.get(key), isSecret).map((text) => warning("plain-text-key", text));
+  return [
+    ...unknownSettings([...config.keys()], name, "uptime:").map((text) => warning("unknown-setting", text)),
+    ...plainTextKeys((key) => config.get(key), isSecret).map((text) => warning("plain-text-key", text)),
+  ];
 }
