@@ -77,6 +77,8 @@ describe("init", () => {
     const described = { name: "my-site-s-checks", runtime: "nodejs" };
     expect(parse(text(project, "Pulumi.yaml"))).toMatchObject(described);
     expect(text(project, "index.ts")).toContain("\nexport const homeId = home.id;\n");
+    // Otherwise nobody would learn that somebody has paused it.
+    expect(text(project, "index.ts")).toContain("\n  pause: false,\n");
     expect(text(project, ".gitignore")).toBe("node_modules/\nsecrets.json\nstate.json\n");
     expect(JSON.parse(text(project, "package.json"))).toMatchObject({
       scripts: { up: "pulumi up --refresh --run-program", destroy: "pulumi destroy --run-program" },

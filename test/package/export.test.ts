@@ -126,6 +126,7 @@ export const monitors = {
       name: "Home page",
       url: "https://home.example/",
       interval: 300,
+      pause: false,
     },
     { import: "1", protect },
   ),
@@ -262,7 +263,8 @@ export const monitors = {
         const whole = Object.keys(definitions[of].fields).filter((key) => {
           const value = record[snake(key)];
           const isZeroDays = value === 0 && key.endsWith("AlertDays");
-          return Array.isArray(value) ? value.length > 0 : isZeroDays || !leftOut.includes(value);
+          const isDeclared = isZeroDays || key === "pause" || !leftOut.includes(value);
+          return Array.isArray(value) ? value.length > 0 : isDeclared;
         });
         if (dialect.pauseShown !== "hidden") expect(Object.keys(args).sort()).toEqual(whole.sort());
       }

@@ -60,7 +60,7 @@ function isEscaped(records: readonly ApiRecord[]): boolean {
 
 /**
  * The values of a record that a program has to declare: all that are shown, not empty, and not the default. A zero that means
- * empty is declared too, so that a later edit of it is drift.
+ * empty is declared too, and that a monitor is not paused, so that a later edit of it is drift.
  *
  * @param escaped whether the server shows strings HTML-escaped
  * @param secrets the API keys in use, which no problem may quote
@@ -80,7 +80,8 @@ function exportedOf(
   for (const [key, value] of shown) {
     const field = definition.fields[key];
     if (!field || field.writeOnly || value === null) continue;
-    if (mustBeDeclared(field, value) || (value === 0 && field.zeroIsEmpty)) values.set(key, value);
+    const isOff = value === 0 ? field.zeroIsEmpty : value === false && field.default === undefined;
+    if (mustBeDeclared(field, value) || isOff) values.set(key, value);
   }
   const refused = problemsOf(definition, Object.fromEntries(values)).filter(
     ({ property }) => !unreadable.some((problem) => problem.property === property),

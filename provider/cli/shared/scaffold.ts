@@ -34,6 +34,7 @@ const home = new Monitor("home", {
   name: "Home page",
   url: "https://example.com/",
   interval: 300,
+  pause: false,
 });
 
 export const homeId = home.id;
