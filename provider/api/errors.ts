@@ -1,12 +1,19 @@
 /** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
 export class Quote {
-  constructor(readonly text: string) {}
+  /** @param isValue a value of a record is shown as it is; of any other text, which may be an HTML page, the tags are left out */
+  constructor(
+    readonly text: string,
+    readonly isValue = false,
+  ) {}
 }
 
 /** A message for a person, in which the words of others are kept apart from ours. */
 export type Message = readonly (string | Quote)[];
 
 export const quote = (text: string): Quote => new Quote(text);
+
+/** A value that a record shows. */
+export const quoteValue = (value: unknown): Quote => new Quote(JSON.stringify(value ?? null), true);
 
 /** A record's id. The API's ids are numbers; any other one may repeat a secret. */
 export const quoteId = (id: string): string | Quote => (/^\d+$/.test(id) ? id : quote(id));
@@ -32,7 +39,10 @@ export function withoutPeriod(given: Message | UptimeError): Message {
   const parts = given instanceof UptimeError ? given.parts : given;
   const last = parts.at(-1) ?? "";
   const cut = (text: string): string => text.replace(/\.\s*$/, "");
-  return [...parts.slice(0, -1), typeof last === "string" ? cut(last) : quote(cut(last.text))];
+  return [
+    ...parts.slice(0, -1),
+    typeof last === "string" ? cut(last) : new Quote(cut(last.text), last.isValue),
+  ];
 }
 
 function partsOf(value: string | number | Quote | Message | Error): Message {

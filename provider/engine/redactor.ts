@@ -2,7 +2,7 @@ import { message, quote, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
-import { escapeCommands, excerpt, excerptSource } from "../common/text";
+import { escapeCommands, escapeInvisible, excerpt, excerptSource, shorten } from "../common/text";
 import { mapLeaves, isObject } from "../common/values";
 import type { InputProblem } from "../lifecycle/validate";
 import { SecretDetector } from "./secret-detector";
@@ -42,8 +42,8 @@ export class Redactor {
       if (typeof part === "string") return part;
       // The rest is not shown, and a server may send a great deal.
       const source = part.text.slice(0, excerptSource + detector.reach);
-      const isSecret = [source, source.replace(markup, "")].some((text) => detector.finds(text));
-      return isSecret ? redacted : excerpt(part.text);
+      if ([source, source.replace(markup, "")].some((text) => detector.finds(text))) return redacted;
+      return part.isValue ? shorten(escapeInvisible(source), 300) : excerpt(part.text);
     });
     return escapeCommands(parts.join("").toWellFormed());
   }

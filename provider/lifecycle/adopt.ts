@@ -1,9 +1,9 @@
 import { isRecordOf, type ApiRecord } from "../api/answer";
-import { joinMessages, message, UptimeError, type Message } from "../api/errors";
+import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
-import { describeRecord, quoteValue } from "./describe";
+import { describeRecord } from "./describe";
 import { compare, differences, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
 import type { CreatedRecord } from "./pending-creates";

@@ -1,8 +1,7 @@
 import type { ApiRecord } from "../api/answer";
-import { joinMessages, message, quote, quoteId, type Message, type Quote } from "../api/errors";
+import { joinMessages, message, quoteId, quoteValue, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
-import type { Value } from "../common/values";
 import { compare } from "./difference";
 import type { Owner, Owners } from "./owners";
 
@@ -21,11 +20,6 @@ export function describeRecord(
   });
   const id = quoteId(record.id);
   return values.length > 0 ? message`${id} (${joinMessages(values, ", ")})` : [id];
-}
-
-/** A value that a record shows, in a message. */
-export function quoteValue(value: Value | undefined): Quote {
-  return quote(JSON.stringify(value ?? null));
 }
 
 /** A resource in a message: the end of its URN, or the noun if the program does not declare it. */

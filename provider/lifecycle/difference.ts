@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { message, quote, quoteId, UptimeError, type Message } from "../api/errors";
+import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
 import { fieldOf, identityKeys, isConfidential, managedKeys } from "../definitions/keys";
@@ -161,6 +161,6 @@ function findShown(field: Field, record: ApiRecord): { readonly value: unknown }
 }
 
 function describeUnexpected(field: Field, value: unknown, { message: expected }: UnreadableError): Message {
-  const found = isConfidential(field) ? "something else" : quote(JSON.stringify(value));
+  const found = isConfidential(field) ? "something else" : quoteValue(value);
   return message`The API shows ${field.wire} as ${found}, but ${expected} was expected`;
 }

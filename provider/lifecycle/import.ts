@@ -1,9 +1,17 @@
 import type { ApiRecord } from "../api/answer";
-import { joinMessages, message, MissingError, withoutPeriod, UptimeError, type Message } from "../api/errors";
+import {
+  joinMessages,
+  message,
+  MissingError,
+  quoteValue,
+  withoutPeriod,
+  UptimeError,
+  type Message,
+} from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { describeOwner, describeRecord, resourceName, quoteValue } from "./describe";
+import { describeOwner, describeRecord, resourceName } from "./describe";
 import { compare, differences, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";

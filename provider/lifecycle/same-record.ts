@@ -1,9 +1,8 @@
 import type { ApiRecord } from "../api/answer";
-import { AnotherRecordError, message, quoteId, UptimeError } from "../api/errors";
+import { AnotherRecordError, message, quoteId, quoteValue, UptimeError } from "../api/errors";
 import { oldSettings } from "../api/failed-attempt";
 import { defaultProvider } from "../api/settings";
 import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
-import { quoteValue } from "./describe";
 import { compare, differences, valueOf, wantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";

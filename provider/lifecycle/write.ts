@@ -7,6 +7,7 @@ import {
   message,
   NotStoredError,
   quote,
+  quoteValue,
   UptimeError,
 } from "../api/errors";
 import type { Message } from "../api/errors";
@@ -15,7 +16,6 @@ import type { Definition } from "../definitions/field";
 import { encode, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { quoteValue } from "./describe";
 import { differences, shows, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";

@@ -136,6 +136,20 @@ describe("an import", () => {
     expect(emulator.monitors.get(importId)).toMatchObject({ interval: 300, ssl_alert_days: 7 });
   });
 
+  test.each([true, false])(
+    "shows values of the record as they are, whatever looks like HTML in them; escaped: %j",
+    async (escapeHtml) => {
+      emulator.dialect = { escapeHtml };
+      const name = "R&D <x> <script>alert(1)</script>";
+      await resource("monitor", "same").preview({ ...home, name, importId: add({ name }) });
+      expect(warnings).toEqual([expect.stringContaining(` imports monitor 1 ("${name}", `)]);
+      const failure = await failureOf(
+        resource("monitor", "other").preview({ ...home, importId: add({ name }) }),
+      );
+      expect(failure).toContain(`in the program and "${name}" in monitor 2`);
+    },
+  );
+
   test("reads the record once, and announces that nothing is created", async () => {
     const importId = add();
     await resource().up({ ...home, importId });

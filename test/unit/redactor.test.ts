@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { message, quote, UptimeError } from "../../provider/api/errors";
+import { message, quote, quoteValue, UptimeError, withoutPeriod } from "../../provider/api/errors";
 import { excerpt, shorten } from "../../provider/common/text";
 import { withMarked } from "../../provider/definitions/keys";
 import { monitor } from "../../provider/definitions/monitor";
@@ -258,6 +258,16 @@ test("other strings stay as they are, except that they become well-formed Unicod
   );
   expect(shown("a \ud83d b", "secret")).toBe("a \ufffd b");
   expect(shown("", "", "secret")).toBe("");
+});
+
+test("a value of a record keeps what looks like HTML; it is cut, and hides neither secrets, invisible characters nor commands of CI", () => {
+  const value = (given: unknown): string => new Redactor(["p<ss>word"]).message([quoteValue(given)]);
+  expect(value("a  <b>\u200b</b>")).toBe('"a  <b>\\u200b</b>"');
+  expect(value(["x p<ss>word"])).toBe(notice);
+  expect(value("##[error]")).toBe('"\\u0023#[error]"');
+  expect(value("<".repeat(400))).toBe(`"${"<".repeat(299)}…`);
+  expect(new Redactor([]).message(withoutPeriod([quoteValue("<i>")]))).toBe('"<i>"');
+  expect(value(undefined)).toBe("null");
 });
 
 test.each([

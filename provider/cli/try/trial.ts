@@ -1,4 +1,4 @@
-import { message, quote, type Message } from "../../api/errors";
+import { message, Quote, quote, quoteValue, type Message } from "../../api/errors";
 import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
 import { monitor as definition } from "../../definitions/monitor";
@@ -38,7 +38,7 @@ export async function tryMonitor(
   const shown = (url: URL): string => redactor.message([quote(withoutSecretParts(url))]);
   const url = isUrlSecret || typeof values.url !== "string" ? undefined : parseUrl(values.url);
   const tried = {
-    title: redactor.message([quote(title)]),
+    title: redactor.message([new Quote(title, true)]),
     ...(urn !== undefined && { urn }),
     ...(id !== undefined && { id }),
     ...(url && { url: shown(url) }),
@@ -110,7 +110,7 @@ function alertReasons(
   }
   if (text) {
     const isFound = text.content.includes(alertTextLookup);
-    const looked = isTextSecret ? "alertTextLookup" : message`${quote(JSON.stringify(alertTextLookup))}`;
+    const looked = isTextSecret ? "alertTextLookup" : message`${quoteValue(alertTextLookup)}`;
     const part = text.isWhole ? "" : " in its beginning, which is all that was read";
     if (isFound && alertCondition === "url_text")
       reasons.push({ code: "text", text: message`the response contains ${looked}` });
