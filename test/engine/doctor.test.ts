@@ -60,11 +60,11 @@ test("lists everything that a preview would refuse or do, with exit code 2, or t
     expect.stringMatching(/ Monitor wrong \(import 2\): requestHeaders differs from what monitor 2 has/),
   ] as string[]);
   for (const line of [
-    "2 to import: Domain late (1), Monitor right (1)",
-    "2 to create: Domain made, Monitor copy",
-    "The program declares 12 resources: 2 to create, 2 to import, 6 refused.",
+    "ok       2 to import: Domain late (1), Monitor right (1)",
+    "ok       2 to create: Domain made, Monitor copy",
+    "warning  The program declares 12 resources: 2 to create, 2 to import, 6 refused.",
   ])
-    expect(outcome.stdout).toContain(`ok       ${line}\n`);
+    expect(outcome.stdout).toContain(`${line}\n`);
   expect(outcome.stdout).not.toContain("s3cret");
   expect(emulator.writes()).toEqual([]);
   expect(await workspace.stateText()).toBe(state);

@@ -57,7 +57,7 @@ export function programFindings({
     ...(errors.length > 0
       ? []
       : [
-          ok(
+          (refused.length > 0 ? warning : ok)(
             "program",
             `The program declares ${counted(resources, "resource")}: ${counts || "nothing to do"}.`,
           ),
