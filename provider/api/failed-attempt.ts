@@ -45,9 +45,11 @@ export interface FinalResponse {
   readonly hasOtherPath: boolean;
 }
 
-/** Added to errors of an operation that may have old settings. */
-export const oldSettings =
-  "`pulumi refresh`, `destroy` and `--refresh` use the settings of the last `up` unless you add --run-program";
+/** Added to errors of an operation that may have old settings; empty if the environment has the option for every command. */
+export function oldSettingsHint(condition: string): string {
+  if (/^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
+  return `. ${condition}: \`pulumi refresh\`, \`destroy\` and \`--refresh\` use the settings of the last \`up\` unless you add --run-program`;
+}
 
 /** The failure in one word, or its status, for the log. */
 export function outcomeOf(failure: Failure): number | string {
@@ -142,7 +144,7 @@ function adviceFor(
 ): string | Message {
   const { source } = address;
   const key = settings.apiKeySource;
-  const ifChanged = operation.mayHaveOldSettings ? `. If you have changed it: ${oldSettings}` : "";
+  const ifChanged = operation.mayHaveOldSettings ? oldSettingsHint("If you have changed it") : "";
   const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : "";
   if (status === 401) return `The API does not accept the key from ${key}${ifChanged}${ifFormer}`;
   const isOfCollection = /^\/api\/v1\/[^/]+$/.test(path);

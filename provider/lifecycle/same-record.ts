@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../api/answer";
 import { AnotherRecordError, message, quoteId, quoteValue, UptimeError } from "../api/errors";
-import { oldSettings } from "../api/failed-attempt";
+import { oldSettingsHint } from "../api/failed-attempt";
 import { defaultProvider } from "../api/settings";
 import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
 import { compare, differences, valueOf, wantedValues } from "./difference";
@@ -31,10 +31,10 @@ export function assertSameServer(
 ): void {
   if (isServerOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source } = account.address;
-  const hint = mayHaveOldSettings ? ` If you have already corrected it: ${oldSettings}.` : "";
+  const hint = mayHaveOldSettings ? oldSettingsHint("If you have already corrected it") : "";
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
-      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise change ${source} back.${hint}`,
+      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise change ${source} back${hint}.`,
   );
 }
 

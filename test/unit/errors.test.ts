@@ -28,7 +28,7 @@ const hurried = { ...home, __options: { customTimeouts: { create: "40s" } } };
 
 // A person's own settings must not stand in for the missing ones.
 beforeAll(() => {
-  for (const name of ["UPTIME_BASE_URL", "UPTIME_MONITORS_BASE_URL", "UPTIME_API_KEY"])
+  for (const name of ["UPTIME_BASE_URL", "UPTIME_MONITORS_BASE_URL", "UPTIME_API_KEY", "PULUMI_RUN_PROGRAM"])
     Reflect.deleteProperty(process.env, name);
 });
 

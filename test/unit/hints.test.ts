@@ -6,6 +6,12 @@ import { home } from "../support/monitors";
 const hint = "use the settings of the last `up` unless you add --run-program";
 
 withServer({ anyKey: true });
+beforeEach(() => {
+  delete process.env.PULUMI_RUN_PROGRAM;
+});
+afterAll(() => {
+  delete process.env.PULUMI_RUN_PROGRAM;
+});
 
 describe.each(fronts)("an error says that Pulumi uses the settings of the last `up` (%s)", (front) => {
   type Operation = (one: ModelStack) => Promise<unknown>;
@@ -37,6 +43,17 @@ describe.each(fronts)("an error says that Pulumi uses the settings of the last `
   ])("if %s without the program fails", async (_, operation) => {
     for (const failure of await failuresOf(operation)) expect(failure).toContain(hint);
   });
+
+  test.each(["true", "1"])(
+    "but not if every command runs the program: PULUMI_RUN_PROGRAM=%s",
+    async (value) => {
+      process.env.PULUMI_RUN_PROGRAM = value;
+      for (const failure of await failuresOf(refresh)) {
+        expect(failure).not.toContain("--run-program");
+        expect(failure).toMatch(/\.$/);
+      }
+    },
+  );
 
   test.each([
     ["an update", change],
