@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
@@ -98,6 +100,8 @@ export class RecordReader {
 
   /** The record in a list, unless that takes more pages than it is worth. */
   private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+    // The engine asks for several at once, so they are counted together.
+    if (this.askedIds.size <= fewRecords) await setImmediate();
     const { size } = this.askedIds;
     const hasJustFailed = this.clock.now() - this.listFailedAt < failurePause;
     if (size <= fewRecords || hasJustFailed || this.ledger.isOutdated(id)) return undefined;

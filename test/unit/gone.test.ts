@@ -313,8 +313,8 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     const [[one]] = await createdBefore(front, 1);
     remove(one);
     emulator.fault = () => answer(403);
-    for (const operation of [one.refresh(), one.destroy()])
-      expect(await failureOf(operation)).toMatch(
+    for (const operation of [() => one.refresh(), () => one.destroy()])
+      expect(await failureOf(operation())).toMatch(
         /may not do this\..* If the record .*`pulumi state delete URN`\.$/,
       );
   });
