@@ -7,13 +7,7 @@ import type { Definition } from "../definitions/field";
 import { shownIdentity } from "./difference";
 import type { Claim } from "./resource";
 
-/**
- * What a process of a run tells the others about a record:
- *
- * - `takes`: one of its resources gets the record, by a create, or by an adoption or import (with `identity`).
- * - `keeps`: a resource of the program has the record in state, and keeps it.
- * - `deletes`: it is about to send the delete. This ends the claim, and nobody takes the record any more.
- */
+/** What a process of a run tells the others about a record: see {@link isCreate} and the questions after it. */
 export type Verb = "takes" | "keeps" | "deletes";
 
 /** Who sends the delete of a record: the first process that announces it. Nobody, if a resource has the record still. */
@@ -30,6 +24,23 @@ export interface Line {
   /** A hash of the record's name and URL, by which a process with another key recognizes it. */
   readonly identity: string | undefined;
 }
+
+// The lines, and what each one tells. Who reads one asks these three questions, and never looks at verb or identity.
+//
+// | verb    | identity | one of the writer's resources
+// | ------- | -------- | -----------------------------------------------------------------------------------------
+// | keeps   |          | has the record in state, and the program still declares it
+// | takes   |          | has created the record
+// | takes   | yes      | adopts or imports the record; after a line of the same claim without identity: has found it,
+// |         |          | because the answer to its create was lost
+// | deletes |          | is about to be deleted with the record. This ends its claim, and nobody takes the record any more
+
+const isCreate = ({ verb, identity }: Line): boolean => verb === "takes" && identity === undefined;
+
+/** Only these may be refused, and are known to processes with another key. */
+const isAdoption = ({ verb, identity }: Line): boolean => verb === "takes" && identity !== undefined;
+
+const isDelete = ({ verb }: Line): boolean => verb === "deletes";
 
 /** What the processes of one run tell each other: each explicit provider is a process, and so is the host of dynamic resources. */
 export interface RunNote {
@@ -93,10 +104,9 @@ export class RecordNote {
   private wasAdopted(id: string): boolean {
     return this.isTold(() => {
       const lines = withoutRefused(this.linesAbout(id).slice(0, -1));
-      const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || line.verb === "deletes") + 1);
+      const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
       return since.some(
-        (line) =>
-          line.verb === "takes" && line.keyFingerprint === this.keyFingerprint && !this.note.isOwn(line),
+        (line) => isAdoption(line) && line.keyFingerprint === this.keyFingerprint && !this.note.isOwn(line),
       );
     });
   }
@@ -133,14 +143,14 @@ export class RecordNote {
   async beginDelete(id: string, claim: Claim, readRecord: () => Promise<ApiRecord>): Promise<Deleter> {
     // With another key, the same id may be another record.
     const isOfAnotherKey = (line: Line): boolean =>
-      line.keyFingerprint !== this.keyFingerprint && line.identity !== undefined;
+      line.keyFingerprint !== this.keyFingerprint && isAdoption(line);
     const before = this.linesAbout(id);
     const record = before.some(isOfAnotherKey) ? await readRecord().catch(unlessMissing) : undefined;
     if (this.isOfOthers(this.presentIn(before, record), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim);
     // Another process may have been faster.
     const after = this.present(id, record);
-    const first = after.find(({ verb }) => verb === "deletes");
+    const first = after.find(isDelete);
     if (this.isOfOthers(after, claim)) return "nobody";
     return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
   }
@@ -157,7 +167,7 @@ export class RecordNote {
   private isOfOthers(present: readonly Line[], claim: Claim | undefined): boolean {
     const claims = new Set<string>();
     for (const line of present) {
-      if (line.verb === "deletes") claims.delete(line.claim);
+      if (isDelete(line)) claims.delete(line.claim);
       else if (!this.note.isOwn(line) || line.keyFingerprint !== this.keyFingerprint) claims.add(line.claim);
     }
     if (claim !== undefined) claims.delete(encode(claim));
@@ -166,7 +176,7 @@ export class RecordNote {
 
   /** Whether a process of this run deletes the record, or has deleted it. */
   isDeleted(id: string, record?: ApiRecord): boolean {
-    return this.present(id, record).some(({ verb }) => verb === "deletes");
+    return this.present(id, record).some(isDelete);
   }
 
   /** Whether another process has created a record with this id, so that any other claim on it is void. */
@@ -180,8 +190,8 @@ export class RecordNote {
     return this.isTold(() => {
       const [first, ...later] = this.present(id);
       if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
-      const isFound = ({ claim, identity }: Line): boolean => claim === first.claim && identity !== undefined;
-      return !later.some((line) => line.verb === "deletes" || isFound(line));
+      const isFound = (line: Line): boolean => isAdoption(line) && line.claim === first.claim;
+      return !later.some((line) => isDelete(line) || isFound(line));
     });
   }
 
@@ -246,11 +256,11 @@ function withoutRefused(lines: readonly Line[]): Line[] {
   const living = new Map<string, string>();
   let isDeleted = false;
   return lines.filter((line) => {
-    const { verb, claim, writer } = line;
+    const { claim, writer } = line;
     if (isCreate(line)) isDeleted = false;
     const isRefused = isDeleted || [...living.values()].some((other) => other !== writer);
-    if (verb === "takes" && line.identity !== undefined && isRefused) return false;
-    if (verb === "deletes") {
+    if (isAdoption(line) && isRefused) return false;
+    if (isDelete(line)) {
       isDeleted = true;
       living.delete(claim);
     } else living.set(claim, writer);
@@ -264,8 +274,4 @@ const encode = (claim: Claim): string => encodeURIComponent(claim) || "-";
 function unlessMissing(error: unknown): undefined {
   if (!(error instanceof MissingError)) throw error;
   return undefined;
-}
-
-function isCreate({ verb, identity }: Line): boolean {
-  return verb === "takes" && identity === undefined;
 }
