@@ -55,6 +55,16 @@ export class Collection {
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
   }
 
+  /** The record under an id; undefined if it does not exist. */
+  async find(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+    try {
+      return await this.get(id, operation);
+    } catch (error) {
+      if (!(error instanceof MissingError)) throw error;
+      return undefined;
+    }
+  }
+
   /**
    * Stores a new record.
    *

@@ -96,7 +96,7 @@ async function namesakesOf(
 
 /** Of the listed records, those that share these values, as their own addresses show them. */
 async function readNamesakes(
-  { definition, reader }: RecordScope,
+  { collection, definition }: RecordScope,
   wanted: WantedValues,
   listed: readonly ApiRecord[],
   sharedKeys: readonly string[],
@@ -108,7 +108,7 @@ async function readNamesakes(
   const found: Namesake[] = [];
   for (const one of listed) {
     if (differences(definition, shared, one).length > 0) continue;
-    const record = await reader.findById(one.id, operation);
+    const record = await collection.find(one.id, operation);
     if (record && isRecordOf(definition, record) && sharesAll(record))
       found.push({ record, differing: differences(definition, wanted, record) });
   }

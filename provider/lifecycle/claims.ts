@@ -118,12 +118,16 @@ export class Claims {
   /**
    * A resource's delete begins, which ends its claim. Returns who deletes the record: nobody, if another resource has it.
    *
-   * @param readRecord is called if another account may have the same record
+   * @param findRecord is called if another account may have the same record
    */
-  async beginDelete(id: string, outputs: Outputs, readRecord: () => Promise<ApiRecord>): Promise<Deleter> {
+  async beginDelete(
+    id: string,
+    outputs: Outputs,
+    findRecord: () => Promise<ApiRecord | undefined>,
+  ): Promise<Deleter> {
     const claim = claimOf(outputs);
     this.ledger.endClaim(id, claim);
-    return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, readRecord);
+    return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, findRecord);
   }
 
   /** Says that the record of a deleted resource stays, and for whom. */

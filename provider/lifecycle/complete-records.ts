@@ -17,10 +17,10 @@ export async function completeRecords(
   operation: Operation,
   needed: readonly Field[] = [],
 ): Promise<readonly ApiRecord[]> {
-  const sample = await readSample(scope, listed, operation);
+  const sample = await findSample(scope, listed, operation);
   const isShown = (field: Field): boolean => listed.some((record) => shows(field, record));
   if (!sample || (sample.leftOut.length === 0 && needed.every(isShown))) return listed;
-  const records = await Promise.all(listed.map(({ id }) => readListed(scope, id, operation)));
+  const records = await Promise.all(listed.map(({ id }) => findConfirmed(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }
 
@@ -31,27 +31,27 @@ interface Sample {
 }
 
 /** Reads one listed record at its own address: the one with the most fields, because some servers leave out empty ones. */
-export async function readSample(
+export async function findSample(
   scope: RecordScope,
   listed: readonly ApiRecord[],
   operation: Operation,
 ): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   for (const largest of [...listed].sort((a, b) => size(b) - size(a))) {
-    const record = await readListed(scope, largest.id, operation);
+    const record = await findConfirmed(scope, largest.id, operation);
     if (record) return { record, leftOut: leftOut(largest, record) };
   }
   return undefined;
 }
 
-/** The record at its own address; undefined if it does not exist. */
-export async function readListed(
+/** The record at its own address; undefined if neither that nor the list has it. */
+export async function findConfirmed(
   scope: RecordScope,
   id: string,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   try {
-    return await scope.reader.readById(id, operation);
+    return await scope.collection.get(id, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertNotListed(scope, id, error, operation);

@@ -13,16 +13,19 @@ export async function deleteRecord(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<Message | undefined> {
-  const { claims, collection, definition, ledger, reader } = scope;
+  const { claims, collection, definition, ledger } = scope;
   assertSameServer(scope, outputs, options);
   const operation = new Operation(scope, options);
-  const readRecord = () => reader.readById(id, operation);
-  const deleter = await claims.beginDelete(id, outputs, readRecord);
+  const deleter = await claims.beginDelete(id, outputs, () => collection.find(id, operation));
   if (deleter === "nobody") return claims.describeStay(id);
   if (deleter === "another process") return undefined;
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
-    if (!isSameAccount || hasFixedKey(definition)) await assertRecordOfState();
+    if (!isSameAccount || hasFixedKey(definition)) {
+      // In the account of state the DELETE decides, also if the record is not found before it.
+      const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
+      if (record) assertSameRecord(scope, outputs, record);
+    }
     ledger.markOutdated(id);
     await collection.remove(id, operation);
   } catch (error) {
@@ -31,13 +34,4 @@ export async function deleteRecord(
   }
   ledger.markDeleted(id);
   return undefined;
-
-  /** In the account of state, a record that is not found is deleted all the same: the API's word on the delete counts. */
-  async function assertRecordOfState(): Promise<void> {
-    try {
-      assertSameRecord(scope, outputs, await readRecord());
-    } catch (error) {
-      if (!isSameAccount || !(error instanceof MissingError)) throw error;
-    }
-  }
 }

@@ -52,7 +52,7 @@ export async function checkImport(
   const operation = new Operation(scope, options);
   let record: ApiRecord;
   try {
-    record = await readToImport(scope, id, inputs, options, operation);
+    record = await getToImport(scope, id, inputs, options, operation);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     return refuse(message`of ${singular} ${id} is not possible: ${error}`);
@@ -92,7 +92,7 @@ export async function importRecord(
   const { ledger, checkedImports, owners } = scope;
   const { label } = scope.definition;
   const { owner } = options;
-  const record = checkedImports.get(id) ?? (await readToImport(scope, id, inputs, options, operation));
+  const record = checkedImports.get(id) ?? (await getToImport(scope, id, inputs, options, operation));
   checkedImports.delete(id);
   const problems = problemsOfImport(scope, inputs, record, options.ignoreChanges);
   if (problems.length > 0) {
@@ -112,7 +112,7 @@ export async function importRecord(
 }
 
 /** Reads the record to import. Throws if it does not exist. */
-async function readToImport(
+async function getToImport(
   { definition, ledger, reader }: RecordScope,
   id: string,
   { values }: Inputs,
@@ -120,7 +120,7 @@ async function readToImport(
   operation: Operation,
 ): Promise<ApiRecord> {
   try {
-    const record = await reader.read(id, wantedValues(definition, values), operation, true);
+    const record = await reader.get(id, wantedValues(definition, values), operation, true);
     ledger.markShown(id);
     return record;
   } catch (error) {

@@ -5,7 +5,7 @@ import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
-import { completeRecords, readListed } from "./complete-records";
+import { completeRecords, findConfirmed } from "./complete-records";
 import { describeRecord } from "./describe";
 import { compare, shows, shownValue, shownValues } from "./difference";
 import { checkQuery, describeSelection, parametersOf, selectorsOf, type Query } from "./lookup-query";
@@ -45,7 +45,7 @@ export async function lookUpOne(
       throw new UptimeError(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(selection).join(", ")}.`,
       );
-    const record = await readListed(scope, id, operation);
+    const record = await findConfirmed(scope, id, operation);
     if (record) return foundRecord(definition, record, account);
     throw new UptimeError(
       `${lookup} found no ${singular} with id ${secretArgs.includes("id") ? "[secret]" : id} at ${where}.`,

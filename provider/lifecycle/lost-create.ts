@@ -204,7 +204,7 @@ async function lookFor(
   operation: Operation,
   isLast: boolean,
 ): Promise<Look> {
-  const { collection, creates, definition, reader } = scope;
+  const { collection, creates, definition } = scope;
   const { wanted, baseline, highestIdThen, lost } = sent;
   const isLater = (id: string): boolean => {
     const number = idNumber(id);
@@ -229,7 +229,7 @@ async function lookFor(
     for (const candidate of candidates) {
       if (!isNew(candidate) || !mayBeAlike(definition, wanted, candidate)) continue;
       // A replica that lags may not show it at its own address yet.
-      const record = (await reader.findById(candidate.id, operation)) ?? candidate;
+      const record = (await collection.find(candidate.id, operation)) ?? candidate;
       if (record !== candidate && !isRecordOf(definition, record)) continue;
       const isSure = record !== candidate && (isLater(record.id) || scope.claims.isDeleted(record.id));
       if (isSure && isEqual(definition, wanted, record)) equal.push(record);

@@ -25,7 +25,7 @@ export async function read(
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   let record: ApiRecord;
   try {
-    record = await reader.read(id, wanted, operation);
+    record = await reader.get(id, wanted, operation);
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     await assertGoneInRefresh(scope, id, outputs, error, operation);
@@ -45,14 +45,13 @@ export async function read(
 }
 
 /** Reads a record that is not in state. Throws {@link MissingError} if it does not exist. */
-export async function readUnmanaged(
+export async function getUnmanaged(
   scope: RecordScope,
   id: string,
   options: EngineOptions,
 ): Promise<ApiRecord> {
-  const { reader } = scope;
   try {
-    return await reader.readById(id, new Operation(scope, options));
+    return await scope.collection.get(id, new Operation(scope, options));
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
     const { label } = scope.definition;
@@ -73,7 +72,7 @@ export async function readForGet(
   options: EngineOptions,
 ): Promise<State | undefined> {
   try {
-    const record = await readUnmanaged(scope, id, options);
+    const record = await getUnmanaged(scope, id, options);
     return { id, outputs: outputsOfRecord(scope, record, outputs.account) };
   } catch (error) {
     if (error instanceof MissingError && outputs.isReadOnly) return undefined;

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
-import { MissingError, TimeIsOverError } from "../api/errors";
+import { TimeIsOverError, type MissingError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
@@ -46,7 +46,7 @@ export class RecordReader {
    * @param wanted undefined if the record is wanted as its own address shows it
    * @param withAttributes whether everything else that its own address shows is wanted too
    */
-  async read(
+  async get(
     id: string,
     wanted: WantedValues | undefined,
     operation: Operation,
@@ -56,12 +56,7 @@ export class RecordReader {
     const listed = wanted && (await this.findInList(id, operation));
     if (listed && this.isAsWanted(listed, wanted) && (!withAttributes || this.listShowsAsMuch()))
       return listed;
-    return (this.example = await this.readById(id, operation));
-  }
-
-  /** The record at its own address. Throws {@link MissingError}. */
-  readById(id: string, operation: Operation): Promise<ApiRecord> {
-    return this.collection.get(id, operation);
+    return (this.example = await this.collection.get(id, operation));
   }
 
   /**
@@ -76,16 +71,6 @@ export class RecordReader {
     const list = this.list(operation);
     await operation.inTime(list.complete());
     return list;
-  }
-
-  /** The record at its own address; undefined if it does not exist. */
-  async findById(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    try {
-      return await this.readById(id, operation);
-    } catch (error) {
-      if (!(error instanceof MissingError)) throw error;
-      return undefined;
-    }
   }
 
   /** Throws if the first page of the list cannot be read now. What was read a few seconds ago counts. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { ApiRecord } from "../api/answer";
-import { message, MissingError, quoteId, UptimeError } from "../api/errors";
+import { message, quoteId, UptimeError } from "../api/errors";
 import type { Address } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { shownIdentity } from "./difference";
@@ -138,14 +138,18 @@ export class RecordNote {
    * Announces the delete of a record to the other processes, unless one of them has it for another resource. Returns who deletes
    * it.
    *
-   * @param readRecord is called if another account may have the same record
+   * @param findRecord is called if another account may have the same record
    */
-  async beginDelete(id: string, claim: Claim, readRecord: () => Promise<ApiRecord>): Promise<Deleter> {
+  async beginDelete(
+    id: string,
+    claim: Claim,
+    findRecord: () => Promise<ApiRecord | undefined>,
+  ): Promise<Deleter> {
     // With another key, the same id may be another record.
     const isOfAnotherKey = (line: Line): boolean =>
       line.keyFingerprint !== this.keyFingerprint && isAdoption(line);
     const before = this.linesAbout(id);
-    const record = before.some(isOfAnotherKey) ? await readRecord().catch(unlessMissing) : undefined;
+    const record = before.some(isOfAnotherKey) ? await findRecord() : undefined;
     if (this.isOfOthers(this.presentIn(before, record), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim);
     // Another process may have been faster.
@@ -270,8 +274,3 @@ function withoutRefused(lines: readonly Line[]): Line[] {
 
 /** State of other versions has other texts as claims, and old state has none. */
 const encode = (claim: Claim): string => encodeURIComponent(claim) || "-";
-
-function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof MissingError)) throw error;
-  return undefined;
-}

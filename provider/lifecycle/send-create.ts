@@ -84,7 +84,7 @@ async function postOnce(
   assertNew(scope, id, baseline, answer);
   const claim = claims.takeCreated(id, owner);
   ledger.markOutdated(id);
-  const record = await readNewRecord(scope, id, answer, operation);
+  const record = await recordOfAnswer(scope, id, answer, operation);
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim);
   return { id, claim, record, emptyLists };
@@ -114,15 +114,15 @@ function assertNew(
 }
 
 /** The record of an answer. An id alone may be that of something else, such as a job, so its record is read. */
-async function readNewRecord(
-  { definition, ledger, reader }: RecordScope,
+async function recordOfAnswer(
+  { collection, definition, ledger }: RecordScope,
   id: string,
   { record, request }: WriteAnswer,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   if (record && isRecordOf(definition, record)) return record;
   try {
-    return await reader.readById(id, operation);
+    return await collection.get(id, operation);
   } catch (error) {
     const isAnother = error instanceof AnotherRecordError;
     // The record cannot be read now, but its id is known and must be kept.

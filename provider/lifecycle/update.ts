@@ -21,7 +21,7 @@ export async function update(
   inputs: Inputs,
   options: EngineOptions,
 ): Promise<State> {
-  const { definition, reader } = scope;
+  const { collection, definition } = scope;
   const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
   scope.claims.hear(id, outputs, options);
@@ -34,7 +34,7 @@ export async function update(
   const after = { ...inputs, importId };
   try {
     const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || ignored.length > 0;
-    const current = mustRead ? await reader.readById(id, operation) : undefined;
+    const current = mustRead ? await collection.get(id, operation) : undefined;
     if (current) assertSameRecord(scope, outputs, current);
     const record = await sendUpdate(
       scope,

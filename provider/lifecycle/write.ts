@@ -41,7 +41,7 @@ export async function sendUpdate(
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
-  if (changeable.size === 0) return scope.reader.readById(id, operation);
+  if (changeable.size === 0) return scope.collection.get(id, operation);
   scope.ledger.markOutdated(id);
   const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
     sendPatchOrPut(scope, id, pairs, operation),
@@ -65,7 +65,7 @@ export async function verify(
   const { definition, forms } = scope;
   const shown = answered.record;
   const record =
-    shown && proves(definition, wanted, shown) ? shown : await readStored(scope, id, wanted, operation);
+    shown && proves(definition, wanted, shown) ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     // Another operation may have learned it meanwhile, so it is never set back.
@@ -91,15 +91,15 @@ function proves(definition: Definition, wanted: WantedValues, record: ApiRecord)
 }
 
 /** The record at its own address, as soon as that shows what was sent, or after a few seconds. */
-async function readStored(
-  { definition, reader }: RecordScope,
+async function getStored(
+  { collection, definition }: RecordScope,
   id: string,
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
   for (let reads = 1; ; reads++) {
-    if (reads === mostReads || operation.isInterrupted) return reader.readById(id, operation);
-    const record = await reader.findById(id, operation);
+    if (reads === mostReads || operation.isInterrupted) return collection.get(id, operation);
+    const record = await collection.find(id, operation);
     if (record && differences(definition, wanted, record).length === 0) return record;
     // After an interruption the record is read at once, and for the last time.
     await operation.sleep(readPause).catch(unlessInterrupted);

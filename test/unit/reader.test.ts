@@ -402,7 +402,7 @@ describe("a list that several wait for goes on when the time of the first is ove
     const { reader } = connected();
     const expected = new Map([["interval", 300]]);
     const reads = known.map(({ id }, number) =>
-      failureOf(reader.read(id, expected, number === 6 ? hurried() : new Operation({ clock }))),
+      failureOf(reader.get(id, expected, number === 6 ? hurried() : new Operation({ clock }))),
     );
     expect((await Promise.all(reads)).map((failure) => failure === "")).toEqual(
       known.map((_, number) => number !== 6),

@@ -9,7 +9,7 @@ import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
 import { comparableName } from "../../lifecycle/baseline";
-import { readListed } from "../../lifecycle/complete-records";
+import { findConfirmed } from "../../lifecycle/complete-records";
 import { differences, type WantedValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
@@ -106,7 +106,7 @@ export class Accounts {
     for (const { id, ...listed } of (await list).get(nameIn(definition, wanted)) ?? []) {
       if (differences(definition, identity, { id, ...listed }).length > 0) continue;
       // A list may leave fields out.
-      const record = await readListed(scope, id, operation);
+      const record = await findConfirmed(scope, id, operation);
       const differs = record && differences(definition, wanted, record).map(({ key }) => key);
       if (differs) found.push({ id, differs, owner: this.ownerOf(scope, id) });
     }

@@ -5,7 +5,7 @@ import { groupBy, isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import type { Redactor } from "../../engine/redactor";
-import { readSample } from "../../lifecycle/complete-records";
+import { findSample } from "../../lifecycle/complete-records";
 import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok, warning, type Finding } from "../shared/finding";
@@ -20,7 +20,7 @@ export async function checkServer(scope: RecordScope, redactor: Redactor): Promi
   const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) listed.push(...page);
-  const sample = await readSample(scope, listed, operation);
+  const sample = await findSample(scope, listed, operation);
   if (!sample) return [fine("count", "no records yet")];
   const { record, leftOut } = sample;
   const findings = [fine("count", counted(listed.length, "record"))];

@@ -11,7 +11,7 @@ import { isEmpty, isObject, type Value } from "../../common/values";
 import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { ownerOf } from "../../lifecycle/owners";
-import { readUnmanaged, read } from "../../lifecycle/read";
+import { getUnmanaged, read } from "../../lifecycle/read";
 import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
 import { update } from "../../lifecycle/update";
 import type { CheckResult, Front } from "../front";
@@ -167,7 +167,7 @@ export class PluginResources {
       const { id, account } = parseGivenId(request.id);
       const connected = connect(account);
       const options = this.requestOptions(request);
-      const record = await readUnmanaged(connected, id, options);
+      const record = await getUnmanaged(connected, id, options);
       const claim = connected.claims.take(record, options.owner);
       const read = outputsOfRecord(connected, record, account);
       const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };
