@@ -2,7 +2,7 @@ import { holdsNothing, isDeleted, isFailure, isRecordId, isRecordOf, parseRecord
 import type { ApiRecord } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
-import type { Pair } from "../definitions/codecs";
+import type { EmptyListForm, Pair } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError } from "./error-body";
@@ -29,6 +29,9 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | un
 
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
+  /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
+  emptyLists: EmptyListForm = "entry";
+  private updateMethod: "PATCH" | "PUT" = "PATCH";
   private readonly path: string;
 
   constructor(
@@ -77,14 +80,16 @@ export class Collection {
     return { status, request, id: record?.id ?? this.idOf(answer.location), record };
   }
 
-  /** Updates a record. Throws {@link MissingError}. */
-  async update(
-    id: string,
-    form: readonly Pair[],
-    operation: Operation,
-    method: "PATCH" | "PUT",
-  ): Promise<WriteAnswer> {
-    const answer = await this.requestRecord(id, { method, form, operation });
+  /** Updates a record, by PUT if this server answers PATCH with 405. Throws {@link MissingError}. */
+  async update(id: string, form: readonly Pair[], operation: Operation): Promise<WriteAnswer> {
+    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation });
+    // Another update may change it while this one waits for its answer.
+    const method = this.updateMethod;
+    const answer = await send(method).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
+      this.updateMethod = "PUT";
+      return send("PUT");
+    });
     const found = parseRecord(answer.body, this.definition);
     const record = found?.id === id ? found : undefined;
     this.assertPresent(record, answer);

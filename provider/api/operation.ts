@@ -5,7 +5,7 @@ import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./err
 import type { Message, UptimeError } from "./errors";
 
 /** What all operations of a run share. */
-interface RunContext {
+export interface RunContext {
   readonly clock?: Clock;
   /** Aborts when Pulumi is interrupted. */
   readonly interruption?: AbortSignal | undefined;

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import type { ApiRecord } from "../api/answer";
 import { message, quoteId, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { describeOwner } from "./describe";
 import type { Ledger } from "./ledger";
 import type { Owner, Owners } from "./owners";
 import type { Claim, EngineOptions, Outputs } from "./resource";
@@ -81,7 +80,7 @@ export class Claims {
     const rival = this.ledger.otherDeclaredOwner(id, claim, owner);
     if (rival === undefined && !this.note.hasOther(id, claim)) return;
     throw new UptimeError(
-      message`${this.definition.label} ${quoteId(id)} belongs to ${describeOwner(this.owners, owner)}, and
+      message`${this.definition.label} ${quoteId(id)} belongs to ${this.owners.describe(owner)}, and
         ${this.describe(rival)} has it too. Remove one of the two from the program: the record stays. If the
         record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\`
         for the other.`,
@@ -139,6 +138,6 @@ export class Claims {
   }
 
   private describe(rival: Owner | undefined): string {
-    return rival === undefined ? "a resource of another provider" : describeOwner(this.owners, rival);
+    return rival === undefined ? "a resource of another provider" : this.owners.describe(rival);
   }
 }

@@ -3,7 +3,7 @@ import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
 import { readBaseline, type Baseline } from "./baseline";
-import { describeRecord, resourceName } from "./describe";
+import { describeRecord } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
 import { outputsOf } from "./outputs";
@@ -35,7 +35,7 @@ export async function create(
   if (!adopted)
     return settle(scope, inputs, await sendCreate(scope, { wanted, owner, baseline }, operation), operation);
   const state = await settle(scope, inputs, adopted, operation);
-  const announcement = message`${definition.label} ${resourceName(owners, owner)} adopts
+  const announcement = message`${definition.label} ${owners.resourceName(owner)} adopts
     ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`;
   return { ...state, announcement };
 }
@@ -75,14 +75,7 @@ async function settle(
   try {
     const settled =
       unsent.length === 0
-        ? await verify(
-            scope,
-            id,
-            wantedValuesOnCreate(definition, inputs.values),
-            created,
-            operation,
-            created.emptyLists,
-          )
+        ? await verify(scope, id, wantedValuesOnCreate(definition, inputs.values), created, operation)
         : await sendUpdate(scope, id, wanted, operation);
     return { id, outputs: outputsOf(scope, inputs, settled, { claim }) };
   } catch (error) {

@@ -3,7 +3,6 @@ import type { Definition } from "../definitions/field";
 import { equal } from "../definitions/codecs";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
-import { resourceName } from "./describe";
 import { valueOf } from "./difference";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -63,7 +62,7 @@ export function assertImportStays(
   const [key] = replaces.filter((one) => !isUnknown(values[one]));
   if (importId === undefined || key === undefined || !owners.isDeclared(owner)) return;
   throw new UptimeError(
-    `${definition.label} ${resourceName(owners, owner)} has the option import, and ${key === "importId" ? "another record" : `its change of ${key}`} would replace it. Remove the option import first.`,
+    `${definition.label} ${owners.resourceName(owner)} has the option import, and ${key === "importId" ? "another record" : `its change of ${key}`} would replace it. Remove the option import first.`,
   );
 }
 

@@ -65,12 +65,12 @@ export async function assertGoneInRefresh(
 
 /** Reads the list and returns it. Throws if it holds a record that is missing at its own address. */
 export async function assertNotListed(
-  { clock, definition, reader }: RecordScope,
+  { definition, reader }: RecordScope,
   id: string,
   missing: MissingError,
   operation: Operation,
 ): Promise<Listing> {
-  const missedAt = clock.now();
+  const missedAt = operation.clock.now();
   let list = await reader.wholeList(operation, id);
   if (list.get(id) && list.begun <= missedAt) list = await reader.wholeList(operation, id, missedAt);
   if (!list.get(id)) return list;

@@ -11,7 +11,7 @@ import {
 import { Operation } from "../api/operation";
 import { fieldOf, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { describeOwner, describeRecord, resourceName } from "./describe";
+import { describeRecord } from "./describe";
 import { compare, differences, wantedValues } from "./difference";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
@@ -46,7 +46,7 @@ export async function checkImport(
   const rival = ledger.otherDeclaredOwner(id, undefined, owner);
   if (rival !== undefined)
     return refuse(
-      `names ${singular} ${id}, which ${describeOwner(owners, rival)} of this stack has or imports too: only one resource can ` +
+      `names ${singular} ${id}, which ${owners.describe(rival)} of this stack has or imports too: only one resource can ` +
         "have it. If that is this one under its former name in Pulumi, give it the option aliases instead",
     );
   const operation = new Operation(scope, options);
@@ -63,7 +63,7 @@ export async function checkImport(
     const isNotShown = compare(fieldOf(definition, key), value, record).outcome === "notShown";
     return isNotShown && !isEmpty(value) ? [key] : [];
   });
-  const name = resourceName(owners, owner);
+  const name = owners.resourceName(owner);
   return {
     problems,
     announcement:
@@ -105,7 +105,7 @@ export async function importRecord(
   const rival = ledger.otherDeclaredOwner(id, undefined, owner);
   if (rival !== undefined)
     throw new UptimeError(
-      `${label} ${id} was not imported, because ${describeOwner(owners, rival)} of this stack has it: remove the option import.`,
+      `${label} ${id} was not imported, because ${owners.describe(rival)} of this stack has it: remove the option import.`,
     );
   const claim = scope.claims.take(record, owner);
   return { id, outputs: outputsOf(scope, inputs, record, { claim }) };

@@ -88,7 +88,8 @@ async function findLost(
   sent: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { clock, creates, definition } = scope;
+  const { clock } = operation;
+  const { creates, definition } = scope;
   /** After a create no failure drops its id, so an answer's id is kept even if nothing is found under it yet. */
   const giveUp = (reason: Message): CreatedRecord => {
     const { answeredId } = sent.lost;

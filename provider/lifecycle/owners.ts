@@ -6,7 +6,7 @@ export type Owner = string & { readonly brand: "owner" };
 /** The resources that the program declares: those that this run has checked. */
 export class Owners {
   /** What a person calls them, such as `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. */
-  private readonly names = new Map<Owner, string>();
+  private readonly names = new Map<Owner | undefined, string>();
 
   /**
    * Notes that the program declares a resource.
@@ -20,12 +20,22 @@ export class Owners {
   }
 
   isDeclared(owner: Owner | undefined): owner is Owner {
-    return owner !== undefined && this.names.has(owner);
+    return this.names.has(owner);
   }
 
   /** The end of the URN of a declared resource. */
-  nameOf(owner: Owner): string | undefined {
+  nameOf(owner: Owner | undefined): string | undefined {
     return this.names.get(owner);
+  }
+
+  /** A resource in a message: the end of its URN. */
+  describe(owner: Owner | undefined): string {
+    return this.names.get(owner) ?? "another resource";
+  }
+
+  /** A declared resource in a message: its name alone. */
+  resourceName(owner: Owner | undefined): string {
+    return this.names.get(owner)?.replace(/^.*?::/s, "") ?? "";
   }
 }
 

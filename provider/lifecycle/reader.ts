@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { ApiRecord } from "../api/answer";
 import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
-import { TimeIsOverError, type MissingError } from "../api/errors";
+import { TimeIsOverError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
@@ -41,7 +41,7 @@ export class RecordReader {
 
   /**
    * The record under an id, from the list if that shows the wanted values, else from its own address. Throws
-   * {@link MissingError}.
+   * MissingError.
    *
    * @param wanted undefined if the record is wanted as its own address shows it
    * @param withAttributes whether everything else that its own address shows is wanted too

@@ -1,8 +1,7 @@
 import type { ApiRecord } from "../api/answer";
-import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
+import type { RunContext } from "../api/operation";
 import type { Address, Settings } from "../api/settings";
-import type { EmptyListForm } from "../definitions/codecs";
 import type { Definition } from "../definitions/field";
 import type { Claims } from "./claims";
 import type { Ledger } from "./ledger";
@@ -10,33 +9,32 @@ import type { Owners } from "./owners";
 import type { PendingCreates } from "./pending-creates";
 import type { RecordReader } from "./reader";
 
-/** How this server takes what the API does not specify: what this process has found out so far. (docs/api.md) */
-export interface AcceptedForms {
-  /** The method of updates: PUT after PATCH was answered with 405. */
-  updateMethod: "PATCH" | "PUT";
-  /** The form of empty lists that worked. */
-  emptyLists: EmptyListForm;
-}
-
-/** One kind of record at one address with one key, and everything that the lifecycle's verbs need to work on it. */
-export interface RecordScope {
-  readonly definition: Definition;
+/** An account, as far as state of other accounts is compared with it. */
+export interface Account {
   readonly settings: Settings;
   readonly address: Address;
   /** Four hex digits of address and key: see {@link Outputs.keyFingerprint}. */
   readonly keyFingerprint: string;
+}
+
+/** What this process knows of one kind of record at one address with one key, and how it reads and writes them. */
+export interface SharedScope {
+  /** Each record at its own address: `get` throws MissingError if there is none, `find` returns undefined. */
   readonly collection: Collection;
-  readonly claims: Claims;
-  readonly ledger: Ledger;
-  readonly owners: Owners;
+  /** The same, from the list if that is enough. */
   readonly reader: RecordReader;
-  readonly forms: AcceptedForms;
+  readonly ledger: Ledger;
   readonly creates: PendingCreates;
   /** Records that a check has read for an import, which follows soon. */
   readonly checkedImports: Map<string, ApiRecord>;
-  readonly clock: Clock;
-  /** Aborts when Pulumi is interrupted. */
-  readonly interruption: AbortSignal;
+}
+
+/** What the lifecycle's verbs need to work on one kind of record in one account. */
+export interface RecordScope extends Account, SharedScope, RunContext {
+  /** Only this differs between resources: it knows which inputs the program has marked as secret. */
+  readonly definition: Definition;
+  readonly claims: Claims;
+  readonly owners: Owners;
 }
 
 /** Connects to the account of that name; undefined is the default account. Throws if its settings cannot be used. */

@@ -4,11 +4,8 @@ import { oldSettingsHint } from "../api/failed-attempt";
 import { defaultProvider } from "../api/settings";
 import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
 import { compare, differences, valueOf, wantedValues } from "./difference";
-import type { RecordScope } from "./record-scope";
+import type { Account, RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
-
-/** What is needed of the present account to compare it with that of state. */
-type Account = Pick<RecordScope, "address" | "keyFingerprint" | "settings">;
 
 /** Whether state was made with the present address and key, or `uptime:sameAccount` says that it is the same account. */
 export function isAccountOfState(account: Account, outputs: Outputs): boolean {

@@ -13,7 +13,7 @@ import type { Baseline } from "./baseline";
 import { recoverCreate } from "./lost-create";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
-import { formOf, withEmptyListForm } from "./write";
+import { formOf, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
 export async function sendCreate(
@@ -69,12 +69,9 @@ async function postOnce(
   operation: Operation,
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
-  const { claims, collection, creates, definition, forms, ledger } = scope;
-  const { answer, emptyLists } = await withEmptyListForm(scope, wanted, forms.emptyLists, (pairs) =>
-    collection.store(pairs, operation, onSend),
-  );
-  if (emptyLists === "text") forms.emptyLists = emptyLists;
-  const { id, status, request } = answer;
+  const { claims, collection, creates, definition, ledger } = scope;
+  const answer = await sendForm(scope, wanted, (pairs) => collection.store(pairs, operation, onSend));
+  const { id, status, request, emptyLists } = answer;
   if (id === undefined)
     throw new LostAnswerError(
       message`${request} was answered with status ${status} and without an id, so the new

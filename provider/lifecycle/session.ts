@@ -11,7 +11,7 @@ import { Ledger } from "./ledger";
 import { Owners } from "./owners";
 import { PendingCreates } from "./pending-creates";
 import { RecordReader } from "./reader";
-import type { RecordScope } from "./record-scope";
+import type { RecordScope, SharedScope } from "./record-scope";
 import { noNote, RecordNote, type RunNote } from "./run-note";
 
 /** What a session needs of its process. Tests replace it. */
@@ -26,12 +26,6 @@ export interface Surroundings {
   /** How long a refused connection is tried again, in milliseconds; a minute by default. */
   readonly unreachableTime?: number;
 }
-
-/** What accounts with the same address and key share, for one kind of record. */
-type SharedScope = Pick<
-  RecordScope,
-  "collection" | "ledger" | "reader" | "forms" | "creates" | "checkedImports"
->;
 
 interface SharedAccount {
   readonly client: Client;
@@ -131,7 +125,6 @@ export class Session {
       collection,
       ledger,
       reader: new RecordReader(collection, ledger, this.clock),
-      forms: { updateMethod: "PATCH", emptyLists: "entry" },
       creates: new PendingCreates(),
       checkedImports: new Map(),
     };

@@ -27,6 +27,14 @@ import type { RecordScope } from "./record-scope";
 const mostReads = 5;
 const readPause = 1000;
 
+/** What is known after a write. */
+interface Answered {
+  /** The record in the answer. */
+  readonly record?: ApiRecord | undefined;
+  /** The form in which empty lists were sent. */
+  readonly emptyLists?: EmptyListForm | undefined;
+}
+
 /**
  * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
  * others, nothing is. Throws {@link NotStoredError}, and MissingError if the record is gone.
@@ -36,17 +44,20 @@ export async function sendUpdate(
   id: string,
   wanted: WantedValues,
   operation: Operation,
-  emptyLists = scope.forms.emptyLists,
+  emptyLists?: EmptyListForm,
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
   if (changeable.size === 0) return scope.collection.get(id, operation);
   scope.ledger.markOutdated(id);
-  const { answer, emptyLists: accepted } = await withEmptyListForm(scope, changeable, emptyLists, (pairs) =>
-    sendPatchOrPut(scope, id, pairs, operation),
+  const answer = await sendForm(
+    scope,
+    changeable,
+    (pairs) => scope.collection.update(id, pairs, operation),
+    emptyLists,
   );
-  return verify(scope, id, wanted, answer, operation, accepted);
+  return verify(scope, id, wanted, answer, operation);
 }
 
 /**
@@ -58,18 +69,17 @@ export async function verify(
   scope: RecordScope,
   id: string,
   wanted: WantedValues,
-  answered: { readonly record?: ApiRecord | undefined },
+  answered: Answered,
   operation: Operation,
-  emptyLists = scope.forms.emptyLists,
 ): Promise<ApiRecord> {
-  const { definition, forms } = scope;
-  const shown = answered.record;
+  const { collection, definition } = scope;
+  const { record: shown, emptyLists = collection.emptyLists } = answered;
   const record =
     shown && proves(definition, wanted, shown) ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     // Another operation may have learned it meanwhile, so it is never set back.
-    if (emptyLists === "text") forms.emptyLists = emptyLists;
+    if (emptyLists === "text") collection.emptyLists = emptyLists;
     return record;
   }
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
@@ -110,39 +120,23 @@ function unlessInterrupted(error: unknown): void {
   if (!(error instanceof InterruptedError)) throw error;
 }
 
-/** Sends an update by PATCH, or by PUT if the server answers PATCH with 405. */
-async function sendPatchOrPut(
-  { collection, forms }: RecordScope,
-  id: string,
-  pairs: readonly Pair[],
-  operation: Operation,
-): Promise<WriteAnswer> {
-  // Another update may change it while this one waits for its answer.
-  const method = forms.updateMethod;
-  try {
-    return await collection.update(id, pairs, operation, method);
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
-    forms.updateMethod = "PUT";
-    return collection.update(id, pairs, operation, "PUT");
-  }
-}
-
 /** Sends values. If the server refuses the form of empty lists, sends them once more in the other form. */
-export async function withEmptyListForm(
-  { definition }: RecordScope,
+export async function sendForm(
+  { collection, definition }: RecordScope,
   wanted: WantedValues,
-  emptyLists: EmptyListForm,
-  transmit: (pairs: readonly Pair[]) => Promise<WriteAnswer>,
-): Promise<{ answer: WriteAnswer; emptyLists: EmptyListForm }> {
+  send: (pairs: readonly Pair[]) => Promise<WriteAnswer>,
+  emptyLists = collection.emptyLists,
+): Promise<WriteAnswer & Answered> {
   try {
-    return { answer: await transmit(formOf(definition, wanted, emptyLists)), emptyLists };
+    return { ...(await send(formOf(definition, wanted, emptyLists))), emptyLists };
   } catch (error) {
     if (!(error instanceof ApiError && error.isRefusal)) throw error;
     if (emptyLists === "text" || !isAboutEmptyList(definition, wanted, error))
       throw nameProperties(definition, error);
     try {
-      return { answer: await transmit(formOf(definition, wanted, "text")), emptyLists: "text" };
+      const answer = await send(formOf(definition, wanted, "text"));
+      collection.emptyLists = "text";
+      return { ...answer, emptyLists: "text" };
     } catch (second) {
       // Anything but a refusal is not about the form, and may have had an effect.
       throw second instanceof ApiError && second.isRefusal ? nameProperties(definition, error) : second;

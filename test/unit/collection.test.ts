@@ -44,7 +44,7 @@ async function listed(monitors: Collection): Promise<string[]> {
 const requests = {
   get: (monitors: Collection) => monitors.get("7", start()),
   store: (monitors: Collection) => monitors.store([], start()),
-  update: (monitors: Collection) => monitors.update("7", [], start(), "PATCH"),
+  update: (monitors: Collection) => monitors.update("7", [], start()),
   remove: (monitors: Collection) => monitors.remove("7", start()),
   list: (monitors: Collection) => listed(monitors),
 } as const;

@@ -233,13 +233,13 @@ describe("a redirect", () => {
       response.end(isMoved ? body : "");
     });
     expect((await show(url)).id).toBe("7");
-    expect((await collection(url).update("7", [["name", "x"]], soon(), "PATCH")).record?.id).toBe("7");
+    expect((await collection(url).update("7", [["name", "x"]], soon())).record?.id).toBe("7");
   });
 
   test.each([307, 308])("(%i) to the same server is followed for a write, form and all", async (status) => {
     const { url, seen } = await moved(status);
     const monitors = collection(url);
-    await monitors.update("7", [["name", "x"]], soon(), "PATCH");
+    await monitors.update("7", [["name", "x"]], soon());
     await monitors.store([["name", "x"]], soon());
     await monitors.remove("7", soon());
     expect(seen).toEqual([
@@ -256,7 +256,7 @@ describe("a redirect", () => {
     const { url, seen } = await moved(status);
     const monitors = collection(url);
     const writes: [string, Promise<unknown>][] = [
-      ["/7", monitors.update("7", [["name", "x"]], soon(), "PATCH")],
+      ["/7", monitors.update("7", [["name", "x"]], soon())],
       ["", monitors.store([["name", "x"]], soon())],
       ["/7", monitors.remove("7", soon())],
     ];
