@@ -1,10 +1,10 @@
-import { isRecordOf, type ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
-import { compare, differences, type Difference, type WantedValues } from "./difference";
+import { compare, differences, isEqual, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
@@ -107,9 +107,9 @@ async function readNamesakes(
     [...shared].every(([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same");
   const found: Namesake[] = [];
   for (const one of listed) {
-    if (differences(definition, shared, one).length > 0) continue;
+    if (!isEqual(definition, shared, one)) continue;
     const record = await collection.find(one.id, operation);
-    if (record && isRecordOf(definition, record) && sharesAll(record))
+    if (record && sharesAll(record))
       found.push({ record, differing: differences(definition, wanted, record) });
   }
   return found;

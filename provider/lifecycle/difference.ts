@@ -62,6 +62,11 @@ export function differences(definition: Definition, wanted: WantedValues, record
   });
 }
 
+/** Whether a record shows nothing that differs. */
+export function isEqual(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+  return differences(definition, wanted, record).length === 0;
+}
+
 /**
  * The value that a record shows for a field; undefined if it does not show the field.
  *

@@ -1,5 +1,5 @@
 import { idNumber, type ApiRecord } from "../api/answer";
-import type { Message } from "../api/errors";
+import type { LostAnswerError, Message } from "../api/errors";
 import type { EmptyListForm } from "../definitions/codecs";
 import type { Baseline } from "./baseline";
 import type { Owner } from "./owners";
@@ -11,6 +11,23 @@ export interface PlannedCreate {
   readonly wanted: WantedValues;
   readonly owner: Owner | undefined;
   readonly baseline: Baseline;
+}
+
+/** A create that was sent. */
+export interface SentCreate extends PlannedCreate {
+  /** The record has a higher id than this; undefined if ids are not in order. */
+  readonly highestIdThen: bigint | undefined;
+  /** How often it was sent. */
+  readonly sends: number;
+  /** The lost answer of the send before, if there was one. */
+  readonly lost: LostAnswerError | undefined;
+}
+
+/** A create whose answer was lost. */
+export interface LostCreate extends SentCreate {
+  readonly lost: LostAnswerError;
+  /** The search takes a minute, because it is not sent again if nothing is found. */
+  readonly isLong: boolean;
 }
 
 /** The record of a create: created, adopted, or found after its answer was lost. */

@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import { encode, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { differences, shows, type Difference, type WantedValues } from "./difference";
+import { differences, isEqual, shows, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 
@@ -97,7 +97,7 @@ function proves(definition: Definition, wanted: WantedValues, record: ApiRecord)
     const field = fieldOf(definition, key);
     return isEmpty(value) || field.writeOnly === true || shows(field, record);
   });
-  return showsAll && differences(definition, wanted, record).length === 0;
+  return showsAll && isEqual(definition, wanted, record);
 }
 
 /** The record at its own address, as soon as that shows what was sent, or after a few seconds. */
@@ -110,7 +110,7 @@ async function getStored(
   for (let reads = 1; ; reads++) {
     if (reads === mostReads || operation.isInterrupted) return collection.get(id, operation);
     const record = await collection.find(id, operation);
-    if (record && differences(definition, wanted, record).length === 0) return record;
+    if (record && isEqual(definition, wanted, record)) return record;
     // After an interruption the record is read at once, and for the last time.
     await operation.sleep(readPause).catch(unlessInterrupted);
   }

@@ -1,0 +1,120 @@
+import { idNumber, type ApiRecord } from "../api/answer";
+import type { Collection } from "../api/collection";
+import type { Operation } from "../api/operation";
+import type { Definition } from "../definitions/field";
+import { fieldOf, identityKeys } from "../definitions/keys";
+import { compare, isEqual, shows, type WantedValues } from "./difference";
+import type { LostCreate } from "./pending-creates";
+import type { RecordScope } from "./record-scope";
+
+/** The result of a look: new records that a lost create may have made. */
+export interface Look {
+  /** Surely new, and equal in everything that is declared and shown. */
+  readonly equal: readonly ApiRecord[];
+  /** With the same name or URL, or with the beginning of the name, and something else that differs. */
+  readonly alike: readonly ApiRecord[];
+  /** Why the look has failed; undefined if it has not. */
+  readonly failure?: unknown;
+}
+
+/**
+ * Looks once for the record of a lost create. A record of the list is new if it was not there before the first create, or if
+ * this run has deleted the one that had its id, and if no resource has it. What it is, its own address decides:
+ *
+ * | a new record                                                           |         |
+ * | ---------------------------------------------------------------------- | ------- |
+ * | has the id that the answer named                                       | `equal` |
+ * | was created later than the create was sent, and is equal               | `equal` |
+ * | is like it, and not equal to another lost create, which is looked for  | `alike` |
+ * | is anything else                                                       | nothing |
+ *
+ * @param isLast decides, so the whole list is read: if the server's ids do not rise, a lower one may be that of the record too.
+ */
+export async function lookOnce(
+  scope: RecordScope,
+  sent: LostCreate,
+  operation: Operation,
+  isLast: boolean,
+): Promise<Look> {
+  const { claims, collection, creates, definition } = scope;
+  const { wanted, baseline, highestIdThen, lost } = sent;
+  // Servers use ids again.
+  const isLater = (id: string): boolean => isHigher(id, highestIdThen) || claims.isDeleted(id);
+  const wasThere = (id: string): boolean => baseline.ids.has(idNumber(id) ?? id) && !claims.isDeleted(id);
+  const isNew = ({ id }: ApiRecord): boolean =>
+    (isLast || isLater(id)) && !wasThere(id) && !claims.isTaken(id);
+  const isOthers = (record: ApiRecord): boolean =>
+    [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
+  try {
+    const listed = await listAbove(collection, isLast ? undefined : highestIdThen, operation);
+    const candidates = listed.filter(isNew);
+    // A create that is still in flight may have made one of them, and is about to say so.
+    await operation.inTime(Promise.allSettled(creates.inFlight));
+    const answered = candidates.find((record) => record.id === lost.answeredId && isNew(record));
+    if (answered) return { equal: [answered], alike: [] };
+    const equal: ApiRecord[] = [];
+    const alike: ApiRecord[] = [];
+    for (const candidate of candidates) {
+      if (!isNew(candidate) || !mayBeAlike(definition, wanted, candidate)) continue;
+      const record = await collection.find(candidate.id, operation);
+      // A replica that lags may not show it at its own address yet, and then only the list does.
+      if (record && isLater(record.id) && isEqual(definition, wanted, record)) equal.push(record);
+      else if (isAlike(definition, wanted, record ?? candidate) && !isOthers(record ?? candidate))
+        alike.push(record ?? candidate);
+    }
+    return { equal, alike };
+  } catch (failure) {
+    return { equal: [], alike: [], failure };
+  }
+}
+
+/** Whether an id was given after the highest known one; true if ids do not show it. */
+function isHigher(id: string, highest: bigint | undefined): boolean {
+  const number = idNumber(id);
+  return highest === undefined || number === undefined || number > highest;
+}
+
+/** The records of a list that falls by number down to an id, or all if it does not. */
+async function listAbove(
+  collection: Collection,
+  id: bigint | undefined,
+  operation: Operation,
+): Promise<ApiRecord[]> {
+  const listed: ApiRecord[] = [];
+  let isFalling = id !== undefined;
+  let lowest: bigint | undefined;
+  let compared = 0;
+  for await (const page of collection.list(operation)) {
+    listed.push(...page);
+    for (const number of page.map((record) => idNumber(record.id))) {
+      isFalling &&= number !== undefined && (lowest === undefined || number < lowest);
+      lowest = number;
+      compared++;
+    }
+    // One id does not show the order.
+    if (isFalling && compared > 1 && lowest !== undefined && id !== undefined && lowest <= id) break;
+  }
+  return listed;
+}
+
+/** A listed record, which may show less than its own address does. */
+function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
+  const showsAll = identityKeys(definition).every((key) => shows(fieldOf(definition, key), listed));
+  return !showsAll || isAlike(definition, wanted, listed);
+}
+
+/** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */
+function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+  const keys = identityKeys(definition);
+  if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
+  return keys.some((key) => {
+    const field = fieldOf(definition, key);
+    const value = wanted.get(key) ?? null;
+    const comparison = compare(field, value, record);
+    if (comparison.outcome === "same") return true;
+    // A server cuts names short, and no URLs.
+    if (field.type === "url" || comparison.outcome === "notShown" || typeof value !== "string") return false;
+    const { value: actual } = comparison;
+    return typeof actual === "string" && actual !== "" && value.startsWith(actual);
+  });
+}
