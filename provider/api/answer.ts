@@ -8,12 +8,12 @@ export interface ApiRecord {
 }
 
 /** No record is nested deeper than this, and Pulumi could not store a value that is. */
-const depthLimit = 50;
+const maxDepth = 50;
 
 /** JSON, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Throws SyntaxError. */
 export function parseJson(source: string): unknown {
   const value = JSON.parse(/\d{16}/.test(source) ? withExactNumbers(source) : source) as unknown;
-  if (!isShallow(value, depthLimit)) throw new SyntaxError("nested too deeply");
+  if (!isShallow(value, maxDepth)) throw new SyntaxError("nested too deeply");
   // Only an escape can be half a character, which neither state nor an error message may contain.
   return /\\u[dD][89a-fA-F]/.test(source) ? mendStrings(value) : value;
 }

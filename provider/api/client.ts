@@ -43,33 +43,36 @@ export interface Answer {
 }
 
 /** Enough for a missing slash and a server that has moved; more redirects are a loop. */
-const redirectLimit = 3;
+const maxRedirects = 3;
+
+/** What clients need of their process. */
+export interface ClientSurroundings {
+  readonly clock: Clock;
+  readonly transport: Transport;
+  /** Shows what requests wait for. */
+  readonly showWait?: ShowWait;
+  /** Prints a line, such as one about each request if `uptime:logLevel` is `debug`. */
+  readonly print?: (line: string) => unknown;
+  /** How long a refused connection is tried again; a minute by default. */
+  readonly unreachableMilliseconds?: number;
+}
 
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
 export class Client {
   private readonly clock: Clock;
   private readonly transport: Transport;
   private readonly limiter: RateLimiter;
-  private readonly unreachableTime: number | undefined;
+  private readonly unreachableMilliseconds: number | undefined;
   private readonly log: ((line: string) => unknown) | undefined;
 
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
-    surroundings: {
-      readonly clock: Clock;
-      readonly transport: Transport;
-      readonly showWait?: ShowWait;
-      /** Prints a line about each request, if `uptime:logLevel` is `debug`. */
-      readonly print?: (line: string) => unknown;
-      /** See {@link Retries}. */
-      readonly unreachableTime?: number | undefined;
-    },
+    { clock, transport, showWait, print, unreachableMilliseconds }: ClientSurroundings,
   ) {
-    const { clock, transport, showWait, print, unreachableTime } = surroundings;
     this.clock = clock;
     this.transport = transport;
-    this.unreachableTime = unreachableTime;
+    this.unreachableMilliseconds = unreachableMilliseconds;
     this.limiter = new RateLimiter(settings, clock, showWait);
     this.log = settings.logLevel === "debug" ? print : undefined;
   }
@@ -86,7 +89,7 @@ export class Client {
   async send(request: ApiRequest): Promise<Answer> {
     const { method, operation } = request;
     const name = describeRequest(request, this.address);
-    const retries = new Retries(this.settings.maxRetries, this.unreachableTime);
+    const retries = new Retries(this.settings.maxRetries, this.unreachableMilliseconds);
     let lastError: UptimeError | undefined;
     const since = this.clock.now();
     let ready = since;
@@ -184,7 +187,7 @@ export class Client {
       // A redirected write must lead to the same record or collection.
       ((status === 307 || status === 308) && target !== undefined && isPathOf(request, target));
     // The key is sent to no other origin.
-    if (target?.origin === url.origin && isFollowed && redirects < redirectLimit)
+    if (target?.origin === url.origin && isFollowed && redirects < maxRedirects)
       return this.exchange(request, target, signal, redirects + 1);
     const text = new TextDecoder().decode(body);
     return { status, headers, text, target, hasOtherPath: !isPathOf(request, url) };

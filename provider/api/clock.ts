@@ -8,17 +8,17 @@ export interface Clock {
   date(): number;
   /** Waits, and rejects if the signal is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** A signal that aborts after a whole number of milliseconds, {@link longestTimer} at most. */
+  /** A signal that aborts after a whole number of milliseconds, {@link maxTimerMilliseconds} at most. */
   timeout(milliseconds: number): AbortSignal;
 }
 
-/** The longest time in milliseconds that a timer can have; a longer one would end at once. */
-export const longestTimer = 2 ** 31 - 1;
+/** The longest time that a timer can have; a longer one would end at once. */
+export const maxTimerMilliseconds = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: performance.now.bind(performance),
   date: Date.now,
   sleep: (milliseconds, signal) =>
-    delay(Math.min(Math.ceil(milliseconds), longestTimer), undefined, signal ? { signal } : {}),
+    delay(Math.min(Math.ceil(milliseconds), maxTimerMilliseconds), undefined, signal ? { signal } : {}),
   timeout: AbortSignal.timeout.bind(AbortSignal),
 };

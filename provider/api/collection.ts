@@ -22,7 +22,7 @@ export interface WriteAnswer {
 }
 
 /** How often a list is read if records are deleted while it is read. If a person deletes a few meanwhile, a later pass is whole. */
-const maxListings = 5;
+const maxPasses = 5;
 
 /** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
@@ -138,7 +138,7 @@ export class Collection {
           `its pages hold ${counted(seen.size, "record")}, and it says that there are ${totals[0]}`,
         );
       }
-      if (pass === maxListings)
+      if (pass === maxPasses)
         throw new UptimeError(
           `${name} cannot be read completely: ${plural} are deleted while it is read. Try again.`,
         );

@@ -2,8 +2,8 @@ import type { ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 
-/** Milliseconds after which a list is read again: at most one list a minute. */
-const maxAge = 60_000;
+/** An older list is read again, and so at most one a minute. */
+const maxAgeMilliseconds = 60_000;
 
 /** A collection's list, of which only the pages that are needed are read. */
 export class Listing {
@@ -25,7 +25,7 @@ export class Listing {
   }
 
   get isFresh(): boolean {
-    return !this.isBroken && this.clock.now() - this.lastAskedAt < maxAge;
+    return !this.isBroken && this.clock.now() - this.lastAskedAt < maxAgeMilliseconds;
   }
 
   /** How many records were read so far. */
@@ -42,10 +42,10 @@ export class Listing {
     return [...this.records.values()];
   }
 
-  /** Reads pages until the record is found, or `mostPages` were read. Doubles how many it asks for at once. */
-  async find(id: string, mostPages: number): Promise<ApiRecord | undefined> {
-    while (!this.records.has(id) && !this.isComplete && this.pages < mostPages)
-      await this.advance(Math.min(Math.max(1, this.pages), mostPages - this.pages));
+  /** Reads pages until the record is found, or `maxPages` were read. Doubles how many it asks for at once. */
+  async find(id: string, maxPages: number): Promise<ApiRecord | undefined> {
+    while (!this.records.has(id) && !this.isComplete && this.pages < maxPages)
+      await this.advance(Math.min(Math.max(1, this.pages), maxPages - this.pages));
     return this.records.get(id);
   }
 

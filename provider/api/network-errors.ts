@@ -1,7 +1,7 @@
 import { isObject } from "../common/values";
 import { message, quote, type Message } from "./errors";
 import type { Failure } from "./retry";
-import { bodyLimit } from "./transport";
+import { maxBodyBytes } from "./transport";
 
 /** Why there is no usable answer, as the end of a sentence that begins with the request. */
 interface NetworkFailure {
@@ -48,7 +48,7 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
     return failure("final", `the server's certificate is not trusted (${code})`);
   switch (code) {
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
-      return { type: cutOrFinal, text: [`was answered with more than ${bodyLimit / 1024 / 1024} MiB`] };
+      return { type: cutOrFinal, text: [`was answered with more than ${maxBodyBytes / 1024 / 1024} MiB`] };
     case "ECONNRESET":
     case "EPIPE":
     case "UND_ERR_SOCKET":

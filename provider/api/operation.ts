@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 
-import { longestTimer, systemClock, type Clock } from "./clock";
+import { maxTimerMilliseconds, systemClock, type Clock } from "./clock";
 import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./errors";
 import type { Message, UptimeError } from "./errors";
 
@@ -64,7 +64,7 @@ export class Operation {
   /** Ends requests when the time is over. An interruption does not, so that what was sent gets its answer. */
   get timeSignal(): AbortSignal | undefined {
     if (this.end === Infinity) return undefined;
-    const left = Math.min(Math.max(0, Math.ceil(this.timeLeft)), longestTimer);
+    const left = Math.min(Math.max(0, Math.ceil(this.timeLeft)), maxTimerMilliseconds);
     return (this.over ??= this.clock.timeout(left));
   }
 

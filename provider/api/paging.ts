@@ -8,7 +8,7 @@ import { parsePage, type Page } from "./page";
 export const pageSize = 100;
 
 /** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */
-const mostPages = 10_000;
+const maxPages = 10_000;
 
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
 export async function* readPages(
@@ -73,7 +73,7 @@ export async function* readPages(
         answer.request,
         `page ${number} says that there is more, and neither holds a record nor says where`,
       );
-    if (number === mostPages) throw unreadable(answer.request, `it has no end after ${mostPages} pages`);
+    if (number === maxPages) throw unreadable(answer.request, `it has no end after ${maxPages} pages`);
     // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
       for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)

@@ -34,9 +34,9 @@ interface Waiter extends PendingRequest {
   readonly deny: (reason: Denial) => void;
 }
 
-const minute = 60_000;
+const minuteMilliseconds = 60_000;
 /** How long a server may refuse everything before waiting requests fail. */
-const giveUpAfter = 10 * minute;
+const giveUpMilliseconds = 10 * minuteMilliseconds;
 
 /**
  * Limits how many requests to one account run at once and how many are sent in a minute. After a refusal nothing is sent for
@@ -68,7 +68,7 @@ export class RateLimiter {
 
   /** The server has refused everything for ten minutes. */
   get hasGivenUp(): boolean {
-    return this.clock.now() >= this.refusedSince + giveUpAfter;
+    return this.clock.now() >= this.refusedSince + giveUpMilliseconds;
   }
 
   /** Waits for its turn, then runs. Throws {@link PendingRequest.denialError} if its turn does not come. */
@@ -101,11 +101,11 @@ export class RateLimiter {
     this.refusedSince = Math.min(this.refusedSince, now);
     // A 503 that names no time says nothing about a limit.
     if (status === 503 && headers["retry-after"] === undefined) return;
-    const least = isLate ? 0 : Math.min(minute, 1000 * 2 ** this.refusals++);
+    const least = isLate ? 0 : Math.min(minuteMilliseconds, 1000 * 2 ** this.refusals++);
     const wait = Math.max(least, announcedWait(headers, this.clock.date()) ?? 0);
     const opensAt = Math.max(this.opensAt, now + wait);
     // Before waiting requests fail, one more is sent.
-    const end = this.refusedSince + giveUpAfter;
+    const end = this.refusedSince + giveUpMilliseconds;
     this.opensAt = now < end ? Math.min(opensAt, end) : opensAt;
   }
 
@@ -178,9 +178,9 @@ export class RateLimiter {
     const { maxConcurrency, requestsPerMinute = Infinity } = this.limits;
     if (this.running >= (this.refusals > 0 ? 1 : maxConcurrency)) return Infinity;
     const now = this.clock.now();
-    while (this.ended[0] !== undefined && this.ended[0] <= now - minute) this.ended.shift();
+    while (this.ended[0] !== undefined && this.ended[0] <= now - minuteMilliseconds) this.ended.shift();
     const isFull = this.running + this.ended.length >= requestsPerMinute;
     const [oldest = Infinity] = this.ended;
-    return Math.max(0, this.opensAt - now, isFull ? oldest + minute - now : 0);
+    return Math.max(0, this.opensAt - now, isFull ? oldest + minuteMilliseconds - now : 0);
   }
 }

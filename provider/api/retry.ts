@@ -56,8 +56,8 @@ export function nextStep(method: string, failure: Failure): Step {
   }
 }
 
-/** A server restarts in less time, in milliseconds. */
-const restartTime = 60_000;
+/** A server restarts in less time. */
+const restartMilliseconds = 60_000;
 
 /** The retries of one request. */
 export class Retries {
@@ -66,12 +66,12 @@ export class Retries {
   private unreachableSince: number | undefined;
 
   /**
-   * @param most how often it may be sent again
-   * @param unreachableTime how long one that does not reach the server, which does no harm, is sent again, in milliseconds
+   * @param maxRetries how often it may be sent again
+   * @param unreachableMilliseconds how long one that does not reach the server, which does no harm, is sent again
    */
   constructor(
-    private readonly most: number,
-    private readonly unreachableTime = restartTime,
+    private readonly maxRetries: number,
+    private readonly unreachableMilliseconds = restartMilliseconds,
   ) {}
 
   /** Milliseconds to wait before it is sent again after a failure at this time; undefined if it is not. */
@@ -79,10 +79,10 @@ export class Retries {
     const pause = backoff(++this.pauses);
     if (type !== "unreachable") {
       this.unreachableSince = undefined;
-      return ++this.count > this.most ? undefined : pause;
+      return ++this.count > this.maxRetries ? undefined : pause;
     }
     this.unreachableSince ??= now;
-    const left = this.unreachableSince + this.unreachableTime - now;
+    const left = this.unreachableSince + this.unreachableMilliseconds - now;
     return left > 0 ? Math.min(pause, left) : undefined;
   }
 }

@@ -27,8 +27,8 @@ export interface HttpResponse {
 /** Sends one request and reads the whole answer. Follows no redirect. Tests replace it. */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** The largest answer that is read, in bytes. */
-export const bodyLimit = 32 * 1024 * 1024;
+/** A larger answer is not read. */
+export const maxBodyBytes = 32 * 1024 * 1024;
 
 /** HTTP with connections that are kept open, through the proxy that the environment names. */
 export function httpTransport(): Transport {
@@ -59,7 +59,7 @@ function newDispatcher(
 ): Dispatcher {
   const options = {
     keepAliveTimeout: 10_000,
-    maxResponseSize: bodyLimit,
+    maxResponseSize: maxBodyBytes,
     // The signal ends what takes too long.
     headersTimeout: 0,
     bodyTimeout: 0,

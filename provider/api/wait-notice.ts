@@ -1,11 +1,11 @@
 /** A shorter wait does not look like a hang. */
-const quietWait = 10_000;
+const quietMilliseconds = 10_000;
 /** Often enough to show progress, and rarely enough for the log of a CI job. */
-const pauseBetween = 20_000;
+const pauseMilliseconds = 20_000;
 /** Requests that are refused together are queued within this time, and named together. */
-const gatherTime = 1000;
+const gatherMilliseconds = 1000;
 /** How many rows show a notice: in the log of a CI job each is a line. */
-const mostRows = 3;
+const maxRows = 3;
 
 /** Shows a line that need not be kept after the wait, in the row of a resource: see {@link Operation.resource}. */
 export type ShowWait = (line: string, resource: string | undefined) => unknown;
@@ -31,13 +31,16 @@ export class WaitNotice {
 
   /** Shows a wait if it is a long one. Returns the milliseconds until it is to be shown again if it still lasts. */
   update({ wait, since, resources, done, all }: Waiting, now: number): number {
-    const isLong = now + wait - since > quietWait;
-    const due = Math.max(since + (isLong ? gatherTime : quietWait), this.shownAt + pauseBetween);
+    const isLong = now + wait - since > quietMilliseconds;
+    const due = Math.max(
+      since + (isLong ? gatherMilliseconds : quietMilliseconds),
+      this.shownAt + pauseMilliseconds,
+    );
     if (now < due) return due - now;
     this.shownAt = now;
     // A terminal scrolls the first rows off.
-    for (const resource of [...new Set(resources)].slice(-mostRows))
+    for (const resource of [...new Set(resources)].slice(-maxRows))
       this.show(`rate limit: ${Math.ceil(wait / 1000)} s, ${done} of ${all} done`, resource);
-    return pauseBetween;
+    return pauseMilliseconds;
   }
 }

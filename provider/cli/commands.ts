@@ -60,7 +60,7 @@ const commands: readonly (readonly [name: string, purpose: string, load?: () => 
 ];
 
 /** A person waits for the answer, so a refused connection is tried again for less time than in a deployment, in milliseconds. */
-const unreachableTime = 3000;
+const unreachableMilliseconds = 3000;
 
 /**
  * Runs a command.
@@ -87,7 +87,7 @@ export async function runCommand(
       const command = root.command(name).description(purpose);
       if (name !== wanted || !load) continue;
       const { Session } = require("../lifecycle/session") as typeof sessions;
-      const session = new Session({ unreachableTime });
+      const session = new Session({ unreachableMilliseconds });
       ({ secrets } = session);
       const { withoutSecrets } = require("./shared/terminal") as typeof terminal;
       const stdout = withoutSecrets(surroundings.stdout, secrets);

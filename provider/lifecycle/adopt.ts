@@ -9,8 +9,8 @@ import type { Owner } from "./owners";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
 
-/** No server cuts names that are shorter than this, and shorter ones often are the beginning of others: `m-1` and `m-10`. */
-const shortestCutName = 32;
+/** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */
+const minCutLength = 32;
 
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {
@@ -89,7 +89,7 @@ async function namesakesOf(
   if (namesakes.length > 0 || otherKeys.length === 0) return namesakes;
   const beginnings = Array.from({ length: name.length }, (_, length) => name.slice(0, length));
   return find(
-    beginnings.filter(({ length }) => length >= shortestCutName),
+    beginnings.filter(({ length }) => length >= minCutLength),
     otherKeys,
   );
 }

@@ -20,7 +20,7 @@ export interface FoundRecord {
 }
 
 /** An error names up to this many matches, so that it stays readable. */
-const shownMatches = 5;
+const maxMatchesShown = 5;
 
 /**
  * The one record that the arguments select. Throws if there is none, or more than one.
@@ -62,7 +62,7 @@ export async function lookUpOne(
     );
   if (others.length > 0) {
     const named = [match, ...others]
-      .slice(0, shownMatches)
+      .slice(0, maxMatchesShown)
       .map((record) => describeRecord(definition, record, identityKeys(definition).slice(0, 1)));
     const more = others.length + 1 - named.length;
     throw new UptimeError(

@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
 import type { ApiRecord } from "../api/answer";
-import type { Clock } from "../api/clock";
 import type { Collection } from "../api/collection";
 import { TimeIsOverError } from "../api/errors";
 import { Listing } from "../api/listing";
@@ -10,18 +9,25 @@ import { fieldOf } from "../definitions/keys";
 import { compare, leftOut, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** The first records are read by their ids: for a few, a list is not worth it. */
-const fewRecords = 4;
-/** Milliseconds for which a list that was read shows that the API can be read. */
-const stillReadable = 5000;
-/** Milliseconds in which records are read by their ids after a list could not be read. */
-const failurePause = 60_000;
-/** At most one page of a list is read for each four records that were asked for, and this many more. */
+/** Reading a page of the list is worth it for more records than this. */
+const recordsPerPage = 4;
+/** At most one page is read for so many of the records that were asked for, and this many more. */
 const sparePages = 10;
+/** A list that was begun so recently shows that the API can be read. */
+const readableMilliseconds = 5000;
+/** After a list could not be read, records are read by their ids for a while. */
+const listPauseMilliseconds = 60_000;
 
 /**
- * Reads the records that state knows: a few of them by id, many from the list, a hundred at once. A listed record counts if
- * it shows every wanted value; else the record is read by its id.
+ * Reads the records that state knows: a few of them by id, many from the list, a hundred at once.
+ *
+ * | a record                                                                   | is read   |
+ * | -------------------------------------------------------------------------- | --------- |
+ * | among the first {@link recordsPerPage} that are asked for                   | by its id |
+ * | that is wanted as its own address shows it, or that this run has changed   | by its id |
+ * | whose list has just failed, or would take too many pages                    | by its id |
+ * | that the list does not hold, or not with every wanted value                | by its id |
+ * | any other                                                                  | from the list |
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();
@@ -36,12 +42,10 @@ export class RecordReader {
   constructor(
     private readonly collection: Collection,
     private readonly ledger: Ledger,
-    private readonly clock: Clock,
   ) {}
 
   /**
-   * The record under an id, from the list if that shows the wanted values, else from its own address. Throws
-   * MissingError.
+   * The record under an id. Throws MissingError.
    *
    * @param wanted undefined if the record is wanted as its own address shows it
    * @param withAttributes whether everything else that its own address shows is wanted too
@@ -57,6 +61,36 @@ export class RecordReader {
     if (listed && this.isAsWanted(listed, wanted) && (!withAttributes || this.listShowsAsMuch()))
       return listed;
     return (this.example = await this.collection.get(id, operation));
+  }
+
+  /** The record in the list, as far as that is worth reading. */
+  private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
+    // The engine asks for several at once, so they are counted together.
+    if (this.askedIds.size <= recordsPerPage) await setImmediate();
+    const { size } = this.askedIds;
+    const hasJustFailed = operation.clock.now() - this.listFailedAt < listPauseMilliseconds;
+    if (size <= recordsPerPage || hasJustFailed || this.ledger.isOutdated(id)) return undefined;
+    try {
+      return await operation.inTime(this.list(operation).find(id, size / recordsPerPage + sparePages));
+    } catch (error) {
+      // If the list cannot be read, the record itself may still be.
+      if (!(error instanceof TimeIsOverError)) this.listFailedAt = operation.clock.now();
+      return undefined;
+    }
+  }
+
+  private isAsWanted(listed: ApiRecord, wanted: WantedValues): boolean {
+    return [...wanted].every(([key, value]) => {
+      const field = fieldOf(this.collection.definition, key);
+      return field.writeOnly === true || compare(field, value, listed).outcome === "same";
+    });
+  }
+
+  /** Whether the list shows everything that a record's own address does, as far as one example proves it. */
+  private listShowsAsMuch(): boolean {
+    const { example, latestList } = this;
+    const listed = example && latestList?.get(example.id);
+    return example !== undefined && listed !== undefined && leftOut(listed, example).length === 0;
   }
 
   /**
@@ -75,41 +109,13 @@ export class RecordReader {
 
   /** Throws if the first page of the list cannot be read now. What was read a few seconds ago counts. */
   async assertListIsReadable(operation: Operation): Promise<void> {
-    const since = this.clock.now() - stillReadable;
+    const since = operation.clock.now() - readableMilliseconds;
     const isRecent = (list: Listing | undefined): boolean => list?.isFresh === true && list.begun >= since;
-    // A list that others read to its end is not begun anew for this.
-    const newProof = () => (this.latestList?.isFresh ? this.newList(operation) : this.list(operation));
-    this.latestProof = [this.latestList, this.latestProof].find(isRecent) ?? newProof();
+    this.latestProof =
+      [this.latestList, this.latestProof].find(isRecent) ??
+      // A list that others read to its end is not begun anew for this.
+      (this.latestList?.isFresh ? this.newList(operation) : this.list(operation));
     await operation.inTime(this.latestProof.begin());
-  }
-
-  /** The record in a list, unless that takes more pages than it is worth. */
-  private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    // The engine asks for several at once, so they are counted together.
-    if (this.askedIds.size <= fewRecords) await setImmediate();
-    const { size } = this.askedIds;
-    const hasJustFailed = this.clock.now() - this.listFailedAt < failurePause;
-    if (size <= fewRecords || hasJustFailed || this.ledger.isOutdated(id)) return undefined;
-    try {
-      return await operation.inTime(this.list(operation).find(id, size / fewRecords + sparePages));
-    } catch (error) {
-      // If the list cannot be read, the record itself may still be.
-      if (!(error instanceof TimeIsOverError)) this.listFailedAt = this.clock.now();
-      return undefined;
-    }
-  }
-
-  private isAsWanted(listed: ApiRecord, wanted: WantedValues): boolean {
-    return [...wanted].every(([key, value]) => {
-      const field = fieldOf(this.collection.definition, key);
-      return field.writeOnly === true || compare(field, value, listed).outcome === "same";
-    });
-  }
-
-  private listShowsAsMuch(): boolean {
-    const { example, latestList } = this;
-    const listed = example && latestList?.get(example.id);
-    return example !== undefined && listed !== undefined && leftOut(listed, example).length === 0;
   }
 
   /** The list, which begins with the oldest record: a stack's resources are mostly read in the order in which they were created. */
@@ -119,6 +125,6 @@ export class RecordReader {
   }
 
   private newList(operation: Operation): Listing {
-    return new Listing(this.collection.list(operation.forOthersToo(), { sort: "asc" }), this.clock);
+    return new Listing(this.collection.list(operation.forOthersToo(), { sort: "asc" }), operation.clock);
   }
 }

@@ -1,10 +1,9 @@
-import { Client } from "../api/client";
+import { Client, type ClientSurroundings } from "../api/client";
 import { systemClock, type Clock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
 import { keyFingerprintOf, type Address, type Settings } from "../api/settings";
-import { httpTransport, proxyPasswords, type Transport } from "../api/transport";
-import type { ShowWait } from "../api/wait-notice";
+import { httpTransport, proxyPasswords } from "../api/transport";
 import type { Definition } from "../definitions/field";
 import { Claims } from "./claims";
 import { Ledger } from "./ledger";
@@ -15,16 +14,8 @@ import type { RecordScope, SharedScope } from "./record-scope";
 import { noNote, RecordNote, type RunNote } from "./run-note";
 
 /** What a session needs of its process. Tests replace it. */
-export interface Surroundings {
-  readonly clock?: Clock;
-  readonly transport?: Transport;
+export interface Surroundings extends Partial<ClientSurroundings> {
   readonly runNote?: RunNote;
-  /** Shows a line, such as one of the request log. */
-  readonly print?: (line: string) => unknown;
-  /** Shows what requests wait for. */
-  readonly showWait?: ShowWait;
-  /** How long a refused connection is tried again, in milliseconds; a minute by default. */
-  readonly unreachableTime?: number;
 }
 
 interface SharedAccount {
@@ -42,11 +33,8 @@ export class Session {
   private readonly accounts = new Map<string, SharedAccount>();
   /** The settings whose keys the API has refused. */
   private readonly refusedKeys = new Set<string>();
-  private readonly transport: Transport;
-  private readonly runNote: RunNote;
+  private readonly surroundings: ClientSurroundings & Required<Pick<Surroundings, "runNote">>;
   protected readonly print: (line: string) => unknown;
-  private readonly showWait: ShowWait;
-  private readonly unreachableTime: number | undefined;
   private hasWarnedOfNote = false;
   private readonly interruptions = new AbortController();
   /** Aborted once the engine was interrupted. */
@@ -58,14 +46,11 @@ export class Session {
     runNote = noNote,
     print = (line) => process.stderr.write(`${line}\n`),
     showWait = (line) => process.stderr.write(`uptime: ${line}\n`),
-    unreachableTime,
+    ...others
   }: Surroundings = {}) {
     this.clock = clock;
-    this.runNote = runNote;
-    this.transport = transport;
     this.print = print;
-    this.showWait = showWait;
-    this.unreachableTime = unreachableTime;
+    this.surroundings = { clock, transport, runNote, print, showWait, ...others };
   }
 
   /** Only the first error about a refused key explains what to do; others refer to it. */
@@ -94,7 +79,13 @@ export class Session {
     const shared = account.scopes.get(definition.plural) ?? this.newScope(definition, account);
     account.scopes.set(definition.plural, shared);
     const keyFingerprint = keyFingerprintOf(address, settings.apiKey);
-    const note = new RecordNote(this.runNote, definition, address, keyFingerprint, this.warnOfNote);
+    const note = new RecordNote(
+      this.surroundings.runNote,
+      definition,
+      address,
+      keyFingerprint,
+      this.warnOfNote,
+    );
     return {
       definition,
       settings,
@@ -124,7 +115,7 @@ export class Session {
     return {
       collection,
       ledger,
-      reader: new RecordReader(collection, ledger, this.clock),
+      reader: new RecordReader(collection, ledger),
       creates: new PendingCreates(),
       checkedImports: new Map(),
     };
@@ -134,9 +125,7 @@ export class Session {
     const name = `${address.url} ${settings.apiKey}`;
     let shared = this.accounts.get(name);
     if (!shared) {
-      const { clock, transport, showWait, print, unreachableTime } = this;
-      const surroundings = { clock, transport, showWait, print, unreachableTime };
-      const client = new Client(address, settings, surroundings);
+      const client = new Client(address, settings, this.surroundings);
       this.accounts.set(name, (shared = { client, scopes: new Map() }));
       this.secrets.add(settings.apiKey);
     }

@@ -21,11 +21,11 @@ import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 
 /**
- * How often, and how many milliseconds apart, a record is read that differs from what was sent: the server may still be at
+ * How often, and how long apart, a record is read that differs from what was sent: the server may still be at
  * work, or a replica may answer that lags. What takes longer is reported as not stored.
  */
-const mostReads = 5;
-const readPause = 1000;
+const maxReads = 5;
+const readPauseMilliseconds = 1000;
 
 /** What is known after a write. */
 interface Answered {
@@ -108,11 +108,11 @@ async function getStored(
   operation: Operation,
 ): Promise<ApiRecord> {
   for (let reads = 1; ; reads++) {
-    if (reads === mostReads || operation.isInterrupted) return collection.get(id, operation);
+    if (reads === maxReads || operation.isInterrupted) return collection.get(id, operation);
     const record = await collection.find(id, operation);
     if (record && isEqual(definition, wanted, record)) return record;
     // After an interruption the record is read at once, and for the last time.
-    await operation.sleep(readPause).catch(unlessInterrupted);
+    await operation.sleep(readPauseMilliseconds).catch(unlessInterrupted);
   }
 }
 

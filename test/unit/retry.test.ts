@@ -61,9 +61,9 @@ describe("a request is sent again", () => {
   function sentAgain(
     most: number,
     failureAt: (time: number) => Failure,
-    unreachableTime?: number,
+    unreachableMilliseconds?: number,
   ): [count: number, time: number] {
-    const retries = new Retries(most, unreachableTime);
+    const retries = new Retries(most, unreachableMilliseconds);
     let time = 0;
     for (let count = 0; ; count++) {
       const pause = retries.pauseAfter(failureAt(time), time);
