@@ -78,16 +78,17 @@ function countRequired({ fields }: Definition, { raw }: ApiRecord): number {
 /** Some servers keep deleted records, and mark them. */
 export function isDeleted({ raw }: ApiRecord): boolean {
   const { deleted_at, trashed_at, deleted, is_deleted, trashed } = raw;
-  const isSet = (date: unknown): boolean => !saysNothing(date) && !isZeroDate(date);
+  const isSet = (date: unknown): boolean => !isBlank(date) && !isZeroDate(date);
   return [deleted_at, trashed_at].some(isSet) || [deleted, is_deleted, trashed].some(isTrue);
 }
 
-export function holdsNothing(body: unknown, { singular }: Definition): boolean {
-  if (saysNothing(body)) return true;
+/** Whether an answer holds nothing, or nothing where the record would be. */
+export function isBlankAnswer(body: unknown, { singular }: Definition): boolean {
+  if (isBlank(body)) return true;
   return (
     isObject(body) &&
     parseId(body) === undefined &&
-    [singular, "data"].some((key) => key in body && saysNothing(body[key]))
+    [singular, "data"].some((key) => key in body && isBlank(body[key]))
   );
 }
 
@@ -100,7 +101,7 @@ export function isFailure(body: unknown, definition: Definition, method: string)
   const isWord = typeof status === "string" && /^(?:error|fail|failed|failure)$/i.test(status);
   return (
     isFalse(success) ||
-    [error, errors].some((one) => !saysNothing(one) && !isFalse(one)) ||
+    [error, errors].some((one) => !isBlank(one) && !isFalse(one)) ||
     // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
     (isWord && (record === undefined || method === "DELETE")) ||
     (method === "DELETE" && isFalse(deleted))
@@ -108,7 +109,7 @@ export function isFailure(body: unknown, definition: Definition, method: string)
 }
 
 /** Nothing, false, an empty string, or an empty list or object. PHP writes an empty object as a list. */
-export const saysNothing = (value: unknown): boolean =>
+export const isBlank = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === false ||

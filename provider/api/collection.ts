@@ -1,4 +1,4 @@
-import { holdsNothing, isDeleted, isFailure, isRecordId, isRecordOf, parseRecord } from "./answer";
+import { isBlankAnswer, isDeleted, isFailure, isRecordId, isRecordOf, parseRecord } from "./answer";
 import type { ApiRecord } from "./answer";
 import type { Answer, ApiRequest, Client } from "./client";
 import type { Definition } from "../definitions/field";
@@ -54,7 +54,7 @@ export class Collection {
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.request} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
-    if (holdsNothing(answer.body, this.definition) && !answer.hasOtherPath) throw new MissingError(problem);
+    if (isBlankAnswer(answer.body, this.definition) && !answer.hasOtherPath) throw new MissingError(problem);
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
   }
 

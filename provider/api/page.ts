@@ -1,7 +1,7 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject } from "../common/values";
-import { isTrue, parseRecords, saysNothing, type ApiRecord } from "./answer";
+import { isTrue, parseRecords, isBlank, type ApiRecord } from "./answer";
 
 /** One page of a list. */
 export interface Page {
@@ -29,9 +29,9 @@ function nextPage(body: Record<string, unknown>): Page["next"] {
   const links = linksOf(body);
   const meta = metaOf(body);
   const address = links.next ?? body.next_page_url ?? meta.next_page_url;
-  if (!saysNothing(address)) return parseQuery(address) ?? "more";
+  if (!isBlank(address)) return parseQuery(address) ?? "more";
   const cursor = [meta.next_cursor, body.next_cursor, nextOf(meta.cursor), nextOf(body.cursor)].find(
-    (value) => !saysNothing(value),
+    (value) => !isBlank(value),
   );
   if (cursor !== undefined)
     return typeof cursor === "string" || typeof cursor === "number"

@@ -42,7 +42,7 @@ export class CollectingFront extends Front {
     const step: Changes = {
       changed: options.urn === undefined ? [hiddenNames.refused] : [],
       replaces: [],
-      isInTheWay: false,
+      deleteBeforeReplace: false,
     };
     if (news[hiddenNames.refused] !== undefined) return step;
     try {

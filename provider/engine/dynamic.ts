@@ -92,11 +92,11 @@ export function dynamicProvider(
         () => {
           const outputs = decodeOutputs(definition, olds);
           const options = operationOptions(news);
-          const { changed, replaces, isInTheWay } = front.diff(id, outputs, news, options);
+          const { changed, replaces, deleteBeforeReplace } = front.diff(id, outputs, news, options);
           return {
             changes: changed.length > 0 || isOfPlugin(olds, news),
             replaces: [...replaces],
-            deleteBeforeReplace: isInTheWay,
+            deleteBeforeReplace,
           };
         },
         news,

@@ -1,10 +1,10 @@
 import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
-import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
+import { identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
-import { compare, differences, isEqual, type Difference, type WantedValues } from "./difference";
+import { differences, isEqual, showsAll, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
@@ -103,13 +103,11 @@ async function readNamesakes(
   operation: Operation,
 ): Promise<Namesake[]> {
   const shared = new Map(sharedKeys.map((key) => [key, wanted.get(key) ?? null]));
-  const sharesAll = (record: ApiRecord): boolean =>
-    [...shared].every(([key, value]) => compare(fieldOf(definition, key), value, record).outcome === "same");
   const found: Namesake[] = [];
   for (const one of listed) {
     if (!isEqual(definition, shared, one)) continue;
     const record = await collection.find(one.id, operation);
-    if (record && sharesAll(record))
+    if (record && showsAll(definition, shared, record))
       found.push({ record, differing: differences(definition, wanted, record) });
   }
   return found;

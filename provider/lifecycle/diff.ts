@@ -19,7 +19,7 @@ export interface Changes {
    * This is set even if nothing here replaces: the engine may have other reasons, such as `replaceOnChanges`, which the
    * plugin is not told.
    */
-  readonly isInTheWay: boolean;
+  readonly deleteBeforeReplace: boolean;
 }
 
 /** Compares the declared inputs with state. Throws if state was made at another address. */
@@ -47,7 +47,7 @@ export function diff(
       ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
       ...moved,
     ],
-    isInTheWay: inputs.account === outputs.account && keepsIdentity(scope, (key) => !differing.includes(key)),
+    deleteBeforeReplace: inputs.account === outputs.account && keepsIdentity(scope, differing),
   };
 }
 
@@ -67,9 +67,9 @@ export function assertImportStays(
 }
 
 /** Whether the replacement would adopt the old record, which has the same name, or be refused as its duplicate. */
-function keepsIdentity({ definition, settings }: RecordScope, stays: (key: string) => boolean): boolean {
+function keepsIdentity({ definition, settings }: RecordScope, differing: readonly string[]): boolean {
   const keys = settings.adoptExisting ? identityKeys(definition) : fixedKeys(definition);
-  return keys.length > 0 && keys.every(stays);
+  return keys.length > 0 && !keys.some((key) => differing.includes(key));
 }
 
 /** The managed properties of outputs that differ from inputs. */

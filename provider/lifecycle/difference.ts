@@ -62,7 +62,15 @@ export function differences(definition: Definition, wanted: WantedValues, record
   });
 }
 
-/** Whether a record shows nothing that differs. */
+/** Whether a record shows all values, except those that no record shows. */
+export function showsAll(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+  return [...wanted].every(([key, value]) => {
+    const field = fieldOf(definition, key);
+    return field.writeOnly === true || compare(field, value, record).outcome === "same";
+  });
+}
+
+/** Whether a record shows nothing that differs. It need not show everything. */
 export function isEqual(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
   return differences(definition, wanted, record).length === 0;
 }

@@ -9,10 +9,11 @@ import {
   type Message,
 } from "../api/errors";
 import { Operation } from "../api/operation";
+import type { Definition } from "../definitions/field";
 import { fieldOf, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
 import { describeRecord } from "./describe";
-import { compare, differences, wantedValues } from "./difference";
+import { compare, differences, wantedValues, type WantedValues } from "./difference";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -34,7 +35,7 @@ export async function checkImport(
   id: string,
   options: EngineOptions,
 ): Promise<CheckedImport> {
-  const { owner, ignoreChanges } = options;
+  const { owner } = options;
   const { definition, ledger, owners } = scope;
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
@@ -58,8 +59,9 @@ export async function checkImport(
     return refuse(message`of ${singular} ${id} is not possible: ${error}`);
   }
   scope.checkedImports.set(id, record);
-  const problems = problemsOfImport(scope, inputs, record, ignoreChanges);
-  const unseen = [...valuesToCompare(scope, inputs, ignoreChanges)].flatMap(([key, value]) => {
+  const compared = valuesToCompare(definition, inputs, options);
+  const problems = problemsOfImport(definition, compared, record);
+  const unseen = [...compared].flatMap(([key, value]) => {
     const isNotShown = compare(fieldOf(definition, key), value, record).outcome === "notShown";
     return isNotShown && !isEmpty(value) ? [key] : [];
   });
@@ -89,12 +91,12 @@ export async function importRecord(
   options: EngineOptions,
   operation: Operation,
 ): Promise<State> {
-  const { ledger, checkedImports, owners } = scope;
-  const { label } = scope.definition;
+  const { definition, ledger, checkedImports, owners } = scope;
+  const { label } = definition;
   const { owner } = options;
   const record = checkedImports.get(id) ?? (await getToImport(scope, id, inputs, options, operation));
   checkedImports.delete(id);
-  const problems = problemsOfImport(scope, inputs, record, options.ignoreChanges);
+  const problems = problemsOfImport(definition, valuesToCompare(definition, inputs, options), record);
   if (problems.length > 0) {
     const reasons = problems.map(({ property, reason }) => message`${property} ${reason}`);
     throw new UptimeError(
@@ -136,23 +138,17 @@ async function getToImport(
 
 /** The declared values that an import compares: not what is unknown yet, and not what `ignoreChanges` names. */
 function valuesToCompare(
-  { definition }: RecordScope,
+  definition: Definition,
   { values }: Inputs,
-  ignoreChanges: readonly string[] | undefined,
-): ReturnType<typeof wantedValues> {
+  { ignoreChanges }: EngineOptions,
+): WantedValues {
   return wantedValues(definition, values, (key) => !pathsInclude(ignoreChanges, key));
 }
 
-/** How checked inputs differ from the record that they import. */
-function problemsOfImport(
-  scope: RecordScope,
-  inputs: Inputs,
-  record: ApiRecord,
-  ignoreChanges: readonly string[] | undefined,
-): InputProblem[] {
-  const { definition } = scope;
+/** How declared values differ from the record that is imported. */
+function problemsOfImport(definition: Definition, wanted: WantedValues, record: ApiRecord): InputProblem[] {
   const there = `${definition.singular} ${record.id}`;
-  return differences(definition, valuesToCompare(scope, inputs, ignoreChanges), record).map((difference) => {
+  return differences(definition, wanted, record).map((difference) => {
     const { key, field, wanted, actual, problem } = difference;
     const found = quoteValue(actual);
     // The classes fill in defaults, so a default may not be in the program's text.

@@ -99,8 +99,8 @@ async function listAbove(
 
 /** A listed record, which may show less than its own address does. */
 function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
-  const showsAll = identityKeys(definition).every((key) => shows(fieldOf(definition, key), listed));
-  return !showsAll || isAlike(definition, wanted, listed);
+  const isBrief = !identityKeys(definition).every((key) => shows(fieldOf(definition, key), listed));
+  return isBrief || isAlike(definition, wanted, listed);
 }
 
 /** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */

@@ -5,8 +5,7 @@ import type { Collection } from "../api/collection";
 import { TimeIsOverError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
-import { fieldOf } from "../definitions/keys";
-import { compare, leftOut, type WantedValues } from "./difference";
+import { leftOut, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
 /** Reading a page of the list is worth it for more records than this. */
@@ -58,8 +57,8 @@ export class RecordReader {
   ): Promise<ApiRecord> {
     this.askedIds.add(id);
     const listed = wanted && (await this.findInList(id, operation));
-    if (listed && this.isAsWanted(listed, wanted) && (!withAttributes || this.listShowsAsMuch()))
-      return listed;
+    const isWhole = listed && showsAll(this.collection.definition, wanted, listed);
+    if (isWhole && (!withAttributes || this.listShowsAsMuch())) return listed;
     return (this.example = await this.collection.get(id, operation));
   }
 
@@ -77,13 +76,6 @@ export class RecordReader {
       if (!(error instanceof TimeIsOverError)) this.listFailedAt = operation.clock.now();
       return undefined;
     }
-  }
-
-  private isAsWanted(listed: ApiRecord, wanted: WantedValues): boolean {
-    return [...wanted].every(([key, value]) => {
-      const field = fieldOf(this.collection.definition, key);
-      return field.writeOnly === true || compare(field, value, listed).outcome === "same";
-    });
   }
 
   /** Whether the list shows everything that a record's own address does, as far as one example proves it. */

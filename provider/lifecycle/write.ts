@@ -93,11 +93,11 @@ export async function verify(
 
 /** Whether a record shows all values that were sent, as they were sent. A field that was emptied need not be shown. */
 function proves(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
-  const showsAll = [...wanted].every(([key, value]) => {
+  const isWhole = [...wanted].every(([key, value]) => {
     const field = fieldOf(definition, key);
     return isEmpty(value) || field.writeOnly === true || shows(field, record);
   });
-  return showsAll && isEqual(definition, wanted, record);
+  return isWhole && isEqual(definition, wanted, record);
 }
 
 /** The record at its own address, as soon as that shows what was sent, or after a few seconds. */

@@ -154,15 +154,17 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
         .setFailuresList(failures(problems));
     }),
     diff: unary(async (message: proto.DiffRequest) => {
-      const { changes, isInTheWay } = await runs.run(message, partsOfChange(message), (resources, request) =>
-        resources.diff(request),
+      const { changes, deleteBeforeReplace } = await runs.run(
+        message,
+        partsOfChange(message),
+        (resources, request) => resources.diff(request),
       );
       const changed = [...changes.keys()];
       const response = new proto.DiffResponse()
         .setChanges(changesOf(changed))
         .setDiffsList(changed)
         .setReplacesList(changed.filter((key) => changes.get(key)?.replaces))
-        .setDeletebeforereplace(isInTheWay)
+        .setDeletebeforereplace(deleteBeforeReplace)
         .setHasdetaileddiff(true);
       for (const { parts, replaces, isOfInputs } of changes.values())
         for (const [path, action] of parts) {

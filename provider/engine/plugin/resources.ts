@@ -84,14 +84,14 @@ export class PluginResources {
     return { inputs: kept, problems };
   }
 
-  diff(request: ResourceRequest): { changes: Map<string, PropertyChange>; isInTheWay: boolean } {
+  diff(request: ResourceRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
     const { urn, id, oldInputs, oldOutputs, inputs } = request;
     const imported = this.imports.get(urn)?.outputs;
     // `check` has already compared the inputs with the imported record.
     const outputs = imported
       ? { ...imported, values: decodeInputs(this.front.definition, inputs).values as Outputs["values"] }
       : this.outputsInState(request);
-    const { changed, replaces, isInTheWay } = this.front.diff(
+    const { changed, replaces, deleteBeforeReplace } = this.front.diff(
       id,
       outputs,
       inputs,
@@ -106,7 +106,7 @@ export class PluginResources {
       if (parts.length === 0) parts.push([key, "update"]);
       changes.set(key, { parts: new Map(parts), replaces: replaces.includes(key), isOfInputs });
     }
-    return { changes, isInTheWay };
+    return { changes, deleteBeforeReplace };
   }
 
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
