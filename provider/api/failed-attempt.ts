@@ -9,8 +9,8 @@ import {
   UnreachableError,
   UptimeError,
   withoutPeriod,
+  type Message,
 } from "./errors";
-import type { Message } from "./errors";
 import { networkFailure } from "./network-errors";
 import type { Operation } from "./operation";
 import type { Denial } from "./rate-limit";

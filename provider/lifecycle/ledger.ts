@@ -33,7 +33,7 @@ export class Ledger {
   /** The records that this run has deleted. */
   private readonly deleted = new Set<string>();
 
-  constructor(private readonly owners: Pick<Owners, "isDeclared">) {}
+  constructor(private readonly owners: Owners) {}
 
   /** A resource in state has the record. */
   hear(id: string, claim: Claim, owner: Owner | undefined): void {

@@ -8,8 +8,8 @@ import {
   quoteId,
   withoutPeriod,
   UptimeError,
+  type Message,
 } from "../api/errors";
-import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fixedKeys } from "../definitions/keys";
@@ -30,13 +30,13 @@ const searchMilliseconds = 60_000;
 /**
  * Finds out whether a failed create had an effect. Returns its record, or the error if it may be sent again; throws otherwise.
  *
- * | what came                                         | looks        | if they find nothing                 |
- * | ------------------------------------------------- | ------------ | ------------------------------------ |
- * | a lost answer: a cut, most 5xx                    | two          | is sent again, {@link maxSends} in all |
- * | a lost answer: a timeout, a redirect, without id  | for a minute | an error                             |
- * | a refusal, as a duplicate, of what was sent again | for a minute | an error                             |
- * | another error, of what was sent again             | none         | an error                             |
- * | an error of what was sent once                    | none         | that error                           |
+ * | what came                                         | looks        | if they find nothing             |
+ * | ------------------------------------------------- | ------------ | -------------------------------- |
+ * | a lost answer: a cut, most 5xx                    | two          | sent again, five times in all    |
+ * | a lost answer: a timeout, a redirect, without id  | for a minute | an error                         |
+ * | a refusal, as a duplicate, of what was sent again | for a minute | an error                         |
+ * | another error, of what was sent again             | none         | an error                         |
+ * | an error of what was sent once                    | none         | that error                       |
  */
 export async function recoverCreate(
   scope: RecordScope,
@@ -80,15 +80,15 @@ async function findLost(
 }
 
 /**
- * Looks until there is one equal record, or to the end, which is an interruption, or a minute of failing looks; if they
- * succeed, the last of two looks, or of those in a minute.
+ * Looks until one record is equal, or until the end: an interruption, a minute of looks that fail, the second look (if the
+ * create may be sent again) or a minute of looks (if not).
  *
- * | at the end                        |                                            |
- * | --------------------------------- | ------------------------------------------ |
- * | several are equal, or some alike  | an error that names them                   |
- * | the look has failed               | {@link giveUp}                             |
- * | Pulumi was interrupted            | {@link giveUp}                             |
- * | there is nothing                  | undefined; {@link giveUp} if the answer had an id |
+ * | at the end                       |                                                   |
+ * | -------------------------------- | ------------------------------------------------- |
+ * | several are equal, or some alike | an error that names them                          |
+ * | the look has failed              | {@link giveUp}                                    |
+ * | Pulumi was interrupted           | {@link giveUp}                                    |
+ * | there is nothing                 | undefined; {@link giveUp} if the answer had an id |
  */
 async function search(
   scope: RecordScope,

@@ -20,13 +20,13 @@ const listPauseMilliseconds = 60_000;
 /**
  * Reads the records that state knows: a few of them by id, many from the list, a hundred at once.
  *
- * | a record                                                                   | is read   |
- * | -------------------------------------------------------------------------- | --------- |
- * | among the first {@link recordsPerPage} that are asked for                   | by its id |
- * | that is wanted as its own address shows it, or that this run has changed   | by its id |
- * | whose list has just failed, or would take too many pages                    | by its id |
- * | that the list does not hold, or not with every wanted value                | by its id |
- * | any other                                                                  | from the list |
+ * | a record                                                                 | is read       |
+ * | ------------------------------------------------------------------------ | ------------- |
+ * | among the first {@link recordsPerPage} that are asked for                 | by its id     |
+ * | that is wanted as its own address shows it, or that this run has changed | by its id     |
+ * | whose list has just failed, or would take too many pages                 | by its id     |
+ * | that the list does not hold, or not with every wanted value              | by its id     |
+ * | any other                                                                | from the list |
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();

@@ -9,7 +9,7 @@ import type { Owners } from "./owners";
 import type { PendingCreates } from "./pending-creates";
 import type { RecordReader } from "./reader";
 
-/** An account, as far as state of other accounts is compared with it. */
+/** An account, with what tells it apart from the one that state was made with. */
 export interface Account {
   readonly settings: Settings;
   readonly address: Address;
@@ -21,7 +21,7 @@ export interface Account {
 export interface SharedScope {
   /** Each record at its own address: `get` throws MissingError if there is none, `find` returns undefined. */
   readonly collection: Collection;
-  /** The same, from the list if that is enough. */
+  /** The same records, from the list if that shows enough of them. */
   readonly reader: RecordReader;
   readonly ledger: Ledger;
   readonly creates: PendingCreates;

@@ -25,7 +25,7 @@ export interface Line {
   readonly identity: string | undefined;
 }
 
-// The lines, and what each one tells. Who reads one asks these three questions, and never looks at verb or identity.
+// What a line tells. The code below asks these three questions of it, and never looks at its verb or identity itself.
 //
 // | verb    | identity | one of the writer's resources
 // | ------- | -------- | -----------------------------------------------------------------------------------------

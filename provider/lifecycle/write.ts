@@ -9,8 +9,8 @@ import {
   quote,
   quoteValue,
   UptimeError,
+  type Message,
 } from "../api/errors";
-import type { Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { encode, isList, type EmptyListForm, type Pair } from "../definitions/codecs";

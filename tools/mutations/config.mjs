@@ -23,6 +23,7 @@ export default {
     "provider/lifecycle/gone.ts",
     "provider/lifecycle/import.ts",
     "provider/lifecycle/ledger.ts",
+    "provider/lifecycle/lost-create-look.ts",
     "provider/lifecycle/lost-create.ts",
     "provider/lifecycle/read.ts",
     "provider/lifecycle/run-note.ts",
