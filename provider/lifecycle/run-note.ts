@@ -105,25 +105,17 @@ export class RecordNote {
     return this.isTold(() => {
       const lines = withoutRefused(this.linesAbout(id).slice(0, -1));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
-      return since.some(
-        (line) => isAdoption(line) && line.keyFingerprint === this.keyFingerprint && !this.note.isOwn(line),
-      );
+      return since.some((line) => isAdoption(line) && this.hasKey(line) && !this.note.isOwn(line));
     });
   }
 
   /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
   take(record: ApiRecord, claim: Claim): void {
-    const { definition, note } = this;
-    const identity = this.identityOf(record);
-    note.add({ ...this.about(record.id, claim), verb: "takes", identity });
+    const { definition } = this;
+    this.add("takes", record.id, claim, this.identityOf(record));
     const [first] = this.present(record.id, record);
     const isDeleted = this.isDeleted(record.id, record);
-    // Each key of this process has a ledger of its own.
-    if (
-      !isDeleted &&
-      (first === undefined || (note.isOwn(first) && first.keyFingerprint === this.keyFingerprint))
-    )
-      return;
+    if (!isDeleted && (first === undefined || this.isOfOurLedger(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted
       ? "Remove the option import, and run `pulumi up` again"
@@ -146,10 +138,9 @@ export class RecordNote {
     findRecord: () => Promise<ApiRecord | undefined>,
   ): Promise<Deleter> {
     // With another key, the same id may be another record.
-    const isOfAnotherKey = (line: Line): boolean =>
-      line.keyFingerprint !== this.keyFingerprint && isAdoption(line);
     const before = this.linesAbout(id);
-    const record = before.some(isOfAnotherKey) ? await findRecord() : undefined;
+    const mayBeAnother = before.some((line) => isAdoption(line) && !this.hasKey(line));
+    const record = mayBeAnother ? await findRecord() : undefined;
     if (this.isOfOthers(this.presentIn(before, record), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim);
     // Another process may have been faster.
@@ -172,7 +163,7 @@ export class RecordNote {
     const claims = new Set<string>();
     for (const line of present) {
       if (isDelete(line)) claims.delete(line.claim);
-      else if (!this.note.isOwn(line) || line.keyFingerprint !== this.keyFingerprint) claims.add(line.claim);
+      else if (!this.isOfOurLedger(line)) claims.add(line.claim);
     }
     if (claim !== undefined) claims.delete(encode(claim));
     return claims.size > 0;
@@ -199,16 +190,6 @@ export class RecordNote {
     });
   }
 
-  /** The answer of the note; false if it cannot be read, because state must get a new record all the same. */
-  private isTold(ask: () => boolean): boolean {
-    try {
-      return ask();
-    } catch (error) {
-      this.warn(error);
-      return false;
-    }
-  }
-
   /** The lines about a record, from its last create on: a server may use ids again. */
   private present(id: string, record?: ApiRecord): Line[] {
     return this.presentIn(this.linesAbout(id), record);
@@ -220,20 +201,17 @@ export class RecordNote {
   }
 
   /** With another key, the same id is the same record if that has the same name and URL. */
-  private isAbout({ keyFingerprint, identity }: Line, record: ApiRecord | undefined): boolean {
-    return (
-      keyFingerprint === this.keyFingerprint || (record !== undefined && identity === this.identityOf(record))
-    );
+  private isAbout(line: Line, record: ApiRecord | undefined): boolean {
+    return this.hasKey(line) || (record !== undefined && line.identity === this.identityOf(record));
   }
 
-  /** Adds a line. The other processes may not learn of it, which matters only if one of them adopts or imports the record. */
-  private tryToAdd(verb: Verb, id: string, claim: Claim, identity?: string): void {
-    try {
-      this.note.add({ ...this.about(id, claim), verb, identity });
-    } catch (error) {
-      // A create has had its effect, and a delete is safe without it.
-      this.warn(error);
-    }
+  private hasKey({ keyFingerprint }: Line): boolean {
+    return keyFingerprint === this.keyFingerprint;
+  }
+
+  /** Whether the ledger knows what the line tells: each key of this process has a ledger of its own. */
+  private isOfOurLedger(line: Line): boolean {
+    return this.note.isOwn(line) && this.hasKey(line);
   }
 
   private linesAbout(id: string): readonly Line[] {
@@ -242,8 +220,29 @@ export class RecordNote {
     return lines ?? [];
   }
 
-  private about(id: string, claim: Claim): Pick<Line, "place" | "keyFingerprint" | "claim"> {
-    return { place: this.placeOf(id), keyFingerprint: this.keyFingerprint, claim: encode(claim) };
+  private add(verb: Verb, id: string, claim: Claim, identity?: string): void {
+    const { keyFingerprint } = this;
+    this.note.add({ verb, place: this.placeOf(id), keyFingerprint, claim: encode(claim), identity });
+  }
+
+  /** Adds a line. The other processes may not learn of it, which matters only if one of them adopts or imports the record. */
+  private tryToAdd(verb: Verb, id: string, claim: Claim, identity?: string): void {
+    try {
+      this.add(verb, id, claim, identity);
+    } catch (error) {
+      // A create has had its effect, and a delete is safe without it.
+      this.warn(error);
+    }
+  }
+
+  /** The answer of the note; false if it cannot be read, because state must get a new record all the same. */
+  private isTold(ask: () => boolean): boolean {
+    try {
+      return ask();
+    } catch (error) {
+      this.warn(error);
+      return false;
+    }
   }
 
   private placeOf(id: string): string {
