@@ -18,11 +18,6 @@ interface Namesake {
   readonly differing: readonly Difference[];
 }
 
-/** A record that a resource has adopted. */
-interface AdoptedRecord extends CreatedRecord {
-  readonly record: ApiRecord;
-}
-
 /**
  * Adopts the one record that has the same name (and URL, for a monitor), that no other resource has, and that is equal in every
  * field that a create sends and the record shows. Undefined if there is no record of that name. Throws if there are some and
@@ -34,7 +29,7 @@ export async function adopt(
   baseline: Baseline,
   owner: Owner | undefined,
   operation: Operation,
-): Promise<AdoptedRecord | undefined> {
+): Promise<(CreatedRecord & { readonly record: ApiRecord }) | undefined> {
   const { claims, definition } = scope;
   const isFree = (record: ApiRecord): boolean =>
     !claims.isTaken(record.id, record) && !claims.isDeleted(record.id, record);

@@ -1,4 +1,4 @@
-import { message, messageOf, NotStoredError, quoteId, withoutPeriod, type Message } from "../api/errors";
+import { message, messageOf, NotStoredError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
@@ -13,17 +13,8 @@ import { PartialFailureError, type Inputs, type EngineOptions, type State } from
 import { sendCreate } from "./send-create";
 import { sendUpdate, verify } from "./write";
 
-/** A created resource, and a message if it has adopted its record. */
-interface CreatedState extends State {
-  readonly announcement?: Message | undefined;
-}
-
 /** Imports, adopts or creates the record of a resource, and verifies it. Never creates two. */
-export async function create(
-  scope: RecordScope,
-  inputs: Inputs,
-  options: EngineOptions,
-): Promise<CreatedState> {
+export async function create(scope: RecordScope, inputs: Inputs, options: EngineOptions): Promise<State> {
   const { definition, owners, settings } = scope;
   const { owner } = options;
   const operation = new Operation(scope, options);

@@ -43,6 +43,8 @@ export interface Outputs {
 export interface State {
   readonly id: string;
   readonly outputs: Outputs;
+  /** Says which record it has adopted. */
+  readonly announcement?: Message | undefined;
 }
 
 /** The record exists, but what followed failed: state must keep its id. */

@@ -110,10 +110,6 @@ describe("the pause before a retry", () => {
   ])("number %i is from %i to %i milliseconds", (retry, least, most) => {
     expect(backoff(retry, () => 0)).toBe(least);
     expect(backoff(retry, () => 1)).toBe(most);
-    for (let time = 0; time < 100; time++) {
-      expect(backoff(retry)).toBeGreaterThanOrEqual(least);
-      expect(backoff(retry)).toBeLessThanOrEqual(most);
-    }
   });
 
   test("is random, so that not all requests come at once", () => {
