@@ -187,7 +187,10 @@ export class Front {
     return { ...changes, changed };
   }
 
-  /** The marked inputs, if state's attributes repeat one because it was not marked before: an update cleans them. */
+  /**
+   * The inputs that the program has begun to mark as secret, if attributes in state still show one. They count as changed, so
+   * that an update removes them: `url`, for example, if the server also shows it as `last_checked_url`.
+   */
   private repeatedInputs({ attributes }: Outputs, news: Properties): readonly string[] {
     const marked = markedInputs(news).filter((name) => Object.hasOwn(this.definition.fields, name));
     if (marked.length === 0) return [];

@@ -66,16 +66,16 @@ export class Redactor {
     const secretFields = secretFieldsIn(definition, all);
     const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
     const detector = new SecretDetector(known);
-    return detector.finds(all) ? withoutSecrets(detector, rest) : rest;
+    return detector.finds(all) ? replaceSecrets(detector, rest) : rest;
   }
 
   /** A value that a record shows; what repeats a secret in it is replaced. */
   shown(value: unknown): unknown {
-    return withoutSecrets(new SecretDetector(this.secrets), value);
+    return replaceSecrets(new SecretDetector(this.secrets), value);
   }
 }
 
-function withoutSecrets<T>(detector: SecretDetector, value: T): T {
+function replaceSecrets<T>(detector: SecretDetector, value: T): T {
   const cleanText = (text: string): string => (detector.finds(text) ? redacted : text);
   const cleanLeaf = (leaf: unknown): unknown => {
     if (typeof leaf === "string") return cleanText(leaf);

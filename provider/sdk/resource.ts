@@ -49,18 +49,13 @@ export class Registration {
   }
 
   /** What the SDK's constructor takes. */
-  begin(
-    name: string,
-    args: object,
-    opts: CustomResourceOptions = {},
-  ): [type: string, name: string, props: object, opts: CustomResourceOptions] {
-    this.#binding.warn();
+  begin(name: string, args: object, opts: CustomResourceOptions = {}): ReturnType<Binding["registered"]> {
     // The SDK captures several stack traces for every property, to report where an output was made that nobody awaits.
     // Without them, a program of 1000 resources takes 4.8 s of CPU instead of 8.1 s.
     Error.stackTraceLimit = 0;
-    this.#props = this.#binding.props(this.#definition, name, args, opts);
-    const options = this.#binding.options(this.#definition, this.#props, opts);
-    return [this.#binding.type(this.#definition), name, this.#props, options];
+    const registered = this.#binding.registered(this.#definition, name, args, opts);
+    this.#props = registered[2];
+    return registered;
   }
 
   /** Makes "no value" undefined in the outputs of a resource that is registered. */
@@ -83,8 +78,8 @@ export class Registration {
 }
 
 /**
- * An output in which "no value" is undefined. State has null for it, because the SDK takes what is missing there for unknown in a
- * preview: in a field that `get` reads, and in one that was removed, if an output is declared for it and has no value.
+ * An output in which "no value" is undefined. State has null for it, because in a preview the SDK takes an output that state lacks
+ * for unknown. For example, `Monitor.get` reads a monitor without `alertTextLookup`: state has null, and the output is undefined.
  */
 function withoutNull(shown: Output<unknown> | undefined, declared: unknown): Output<unknown> {
   if (shown === undefined) return noValue;

@@ -11,7 +11,8 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
-import { secretOf, unknownValue } from "../../common/marks";
+import { secretOf, unknownValue, type Properties } from "../../common/marks";
+import type { Problem } from "../../definitions/field";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
@@ -122,10 +123,7 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
       const { settings, problems } = runs
         .present()
         .checkSettings(request.getUrn(), fromStruct(request.getNews()));
-      const failures = problems.map(({ property, reason }) =>
-        new proto.CheckFailure().setProperty(property).setReason(reason),
-      );
-      return new proto.CheckResponse().setInputs(toStruct(settings)).setFailuresList(failures);
+      return checkResponse(settings, problems);
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const settings = [request.getOldInputs(), request.getNews()].map(fromStruct);
@@ -148,10 +146,9 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
       const [oldInputs, inputs] = [message.getOlds(), message.getNews()].map(resourceFromStruct);
       const parts = { oldInputs: oldInputs ?? {}, inputs: inputs ?? {} };
       const checked = await runs.run(message, parts, (resources, request) => resources.check(request));
-      const { problems } = checked;
-      return new proto.CheckResponse()
-        .setInputs(toStruct(checked.inputs))
-        .setFailuresList(failures(problems));
+      // If a failure named its property, the engine would print the property's value, which may be a secret.
+      const problems = checked.problems.map((reason) => ({ property: "", reason }));
+      return checkResponse(checked.inputs, problems);
     }),
     diff: unary(async (message: proto.DiffRequest) => {
       const { changes, isInTheWay } = await runs.run(message, partsOfChange(message), (resources, request) =>
@@ -273,9 +270,11 @@ function streaming<Request, Response>(
   };
 }
 
-/** Failures without their property, because the engine would print the property's value, which may be a secret. */
-function failures(problems: readonly string[]): proto.CheckFailure[] {
-  return problems.map((problem) => new proto.CheckFailure().setProperty("").setReason(problem));
+function checkResponse(inputs: Properties, problems: readonly Problem[]): proto.CheckResponse {
+  const failures = problems.map(({ property, reason }) =>
+    new proto.CheckFailure().setProperty(property).setReason(reason),
+  );
+  return new proto.CheckResponse().setInputs(toStruct(inputs)).setFailuresList(failures);
 }
 
 function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
