@@ -63,23 +63,20 @@ async function ended({ done }: Started): Promise<Result> {
   return result;
 }
 
-test("the provider ends with an engine that is killed", async () => {
+test.each([
+  ["that holds its standard input", "pipe", []],
+  [
+    "whose address is behind flags, such as those of --tracing",
+    "ignore",
+    ["-v=9", "--tracing", "http://127.0.0.1:1/"],
+  ],
+] as const)("the provider ends with an engine that is killed, %s", async (_, stdin, flags) => {
   const engine = await startEngine();
-  const host = await startHost(engine.address, "pipe");
+  const host = await startHost(engine.address, stdin, {}, flags);
   await sleep(300);
   expectRunning(host);
   engine.end();
   host.child.stdin?.destroy();
-  await ended(host);
-});
-
-test("the provider finds the engine's address behind flags, such as those of --tracing", async () => {
-  const engine = await startEngine();
-  const flags = ["--logtostderr", "-v=9", "--tracing", "http://127.0.0.1:1/"];
-  const host = await startHost(engine.address, "ignore", {}, flags);
-  await sleep(300);
-  expectRunning(host);
-  engine.end();
   await ended(host);
 });
 
