@@ -84,11 +84,8 @@ test("the error of an operation keeps what caused it, so that a bug has a stack"
 
 test("values survive the protocol, secrets without their mark", () => {
   const values = { text: "a", number: 1, none: null, list: [1, "2", { deep: true }], unknown: unknownValue };
-  expect(fromStruct(toStruct({ ...values, left: undefined, secret: secretOf("plain") }))).toEqual({
-    ...values,
-    secret: "plain",
-  });
-  expect(fromStruct(undefined)).toEqual({});
+  const sent = { ...values, left: undefined, secret: secretOf("plain") };
+  expect(fromStruct(toStruct(sent))).toEqual({ ...values, secret: "plain" });
 });
 
 describe("with a server", () => {
@@ -260,13 +257,7 @@ describe("with a server", () => {
       expect(few.map(({ continuation }) => continuation)).toEqual([undefined, undefined, undefined]);
       expect(idsIn(few)).toEqual(["1", "2", "3"]);
       expect(emulator.requests).toHaveLength(1);
-      const whole = [60, 60, 60, 60, 10];
-      for (const [limit, sizes] of [
-        [0, whole],
-        [240, whole.slice(0, 4)],
-        [250, whole],
-        [300, whole],
-      ] as const) {
+      for (const limit of [0, 240, 250, 300]) {
         const pages: string[][] = [];
         let continuation: string | undefined = "";
         do {
@@ -274,8 +265,9 @@ describe("with a server", () => {
           pages.push(idsIn(parts));
           continuation = parts.at(-1)?.continuation?.continuationToken;
         } while (continuation !== undefined);
-        expect(pages.flat()).toEqual(all.slice(0, limit || 250));
-        expect(pages.map(({ length }) => length)).toEqual(sizes);
+        const listed = all.slice(0, limit || 250);
+        const expected = [0, 60, 120, 180, 240].map((begin) => listed.slice(begin, begin + 60));
+        expect(pages).toEqual(expected.filter(({ length }) => length > 0));
       }
     });
 
@@ -288,12 +280,11 @@ describe("with a server", () => {
       addMonitors(1);
       expect(idsIn(await plugin.list(type, {}, { pageSize: 9, continuation }))).toEqual(["3", "4", "5", "6"]);
       emulator.monitors.remove(2);
-      await expect(plugin.list(type, {}, { pageSize: 2, continuation })).rejects.toThrow(
-        "Monitor 2, after which the list at http",
-      );
-      await expect(plugin.list(type, {}, { continuation: "page 2" })).rejects.toThrow(
-        '"page 2" is not a page of a list: begin with the first one.',
-      );
+      for (const [page, reason] of [
+        [continuation, "Monitor 2, after which the list at http"],
+        ["page 2", '"page 2" is not a page of a list: begin with the first one.'],
+      ] as const)
+        await expect(plugin.list(type, {}, { continuation: page })).rejects.toThrow(reason);
     });
 
     test("is unknown while its query is, and refuses what it cannot search for", async () => {

@@ -21,9 +21,9 @@ const isReplaced = (
 ): boolean => isAnotherAccount(checked(before, from, parents[0]), checked(after, to, parents[1]), {});
 
 const key = (apiKey: string): Properties => ({ apiKey });
-/** Says that the two keys are of the same account. */
-const pair = (old: string, present: string): string =>
-  [old, present].map((one) => keyFingerprintOf({ url: "https://a.example" }, one)).join("=");
+const one = key("one");
+/** Says that the keys "one" and "two" are of the same account. */
+const pair = ["one", "two"].map((text) => keyFingerprintOf({ url: "https://a.example" }, text)).join("=");
 const eu = (apiKey: unknown): Properties => ({ accounts: { eu: { apiKey } } });
 
 test("in a project that is named uptime, unknown settings of an explicit provider are a warning", () => {
@@ -45,31 +45,16 @@ describe("a resource that moves to another provider is replaced if an account di
       key("one"),
       { ...key("one"), monitorsBaseUrl: "https://b.example" },
     ],
-    ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: pair("one", "two") }],
+    ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: pair }],
     ["a key that is not known yet", false, key("one"), key(unknownValue)],
     ["other settings", false, key("one"), { ...key("one"), maxRetries: 7 }],
     ["only accounts, the same", false, eu("one"), eu("one")],
     ["only accounts, as JSON", false, eu("one"), { accounts: JSON.stringify(eu("one").accounts) }],
     ["only accounts, another key", true, eu("one"), eu("two")],
-    [
-      "only accounts, another key that is the same account",
-      false,
-      eu("one"),
-      { ...eu("two"), sameAccount: [pair("one", "two")] },
-    ],
+    ["only accounts, the same, as it says", false, eu("one"), { ...eu("two"), sameAccount: [pair] }],
     ["only accounts, a key that is not known yet", false, eu("one"), eu(unknownValue)],
-    [
-      "a key, and accounts with another key",
-      true,
-      { ...key("one"), ...eu("one") },
-      { ...key("one"), ...eu("two") },
-    ],
-    [
-      "another version of the plugin",
-      false,
-      { ...key("one"), version: "1.0.0" },
-      { ...key("one"), version: "2.0.0" },
-    ],
+    ["a key, and accounts with another key", true, { ...one, ...eu("one") }, { ...one, ...eu("two") }],
+    ["another version of the plugin", false, { ...one, version: "1.0.0" }, { ...one, version: "2.0.0" }],
     ["an account more", false, key("one"), { ...key("one"), ...eu("one") }],
   ])("%s: %j", (_, expected, from, to) => {
     expect(isReplaced(from, to)).toBe(expected);

@@ -42,13 +42,7 @@ function attributesOf(one: ModelStack): Record<string, unknown> {
 describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["a create", (one) => one.up(declared)],
-    [
-      "an update",
-      async (one) => {
-        await one.up(declared);
-        await one.up({ ...declared, interval: 300 });
-      },
-    ],
+    ["an update", (one) => one.up(declared).then(() => one.up({ ...declared, interval: 300 }))],
     [
       "a refresh",
       async (one) => {
@@ -80,23 +74,13 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   describe("that no program has declared", () => {
     const header = canary("header-set-by-hand");
     const byHand = canary("password-set-by-hand");
-    const record = {
-      ...home,
-      request_headers: [{ key: "X-Token", value: header }],
-      request_auth_password: byHand,
-      curl: `curl -H "X-Token: ${header}"`,
-      check: { basic: `bob:${byHand}`, header_name: "X-Token" },
-    };
+    const check = { basic: `bob:${byHand}`, header_name: "X-Token", curl: `curl -H "X-Token: ${header}"` };
+    const request_headers = [{ key: "X-Token", value: header }];
+    const record = { ...home, request_headers, request_auth_password: byHand, check };
+    const adopted = (one: ModelStack) => one.up(home).then(() => one.state);
 
     test.each<[string, (program: Program, id: string) => Promise<{ outputs: Properties } | undefined>]>([
-      [
-        "an adoption",
-        async (program) => {
-          const one = program.resource();
-          await one.up(home);
-          return one.state;
-        },
-      ],
+      ["an adoption", (program) => adopted(program.resource())],
       [
         "an import",
         async ({ providers: { monitor } }, id) =>
@@ -131,9 +115,9 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
       ],
       [
         "a refresh",
-        async (one) => {
+        (one) => {
           emulator.monitors.edit(1, { request_headers: [] });
-          await one.refresh();
+          return one.refresh();
         },
       ],
     ])("are not in the attributes after %s", async (_, operation) => {
@@ -170,8 +154,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     const one = new Program(front, settings).resource();
     await one.up(declared);
     on(status === 200 ? "GET" : "PATCH", answer(status, body));
-    const operation = status === 200 ? one.refresh() : one.up({ ...declared, interval: 300 });
-    const failure = await failureOf(operation);
+    const failure = await failureOf(status === 200 ? one.refresh() : one.up({ ...declared, interval: 300 }));
     expect(failure).toContain("(the server repeats a secret)");
     // Nor is the beginning of one that is cut.
     for (const secret of [key, password, token]) expect(failure).not.toContain(secret.slice(0, -4));

@@ -60,15 +60,10 @@ test("the environment sets what configuration does not", () => {
 });
 
 test.each(["adoptExisting", "refreshAttributes"] as const)("%s is true with spaces around it too", (name) => {
-  for (const [given, value] of [
-    [" true", true],
-    ["true\n", true],
-    [" false ", false],
-    ["", false],
-  ] as const) {
-    const config = { ...complete, [`uptime:${name}`]: given };
-    expect(read(config)[name]).toBe(value);
-  }
+  const values = [" true", "true\n", " false ", ""].map((text) =>
+    read({ ...complete, [`uptime:${name}`]: text }),
+  );
+  expect(values.map((settings) => settings[name])).toEqual([true, true, false, false]);
 });
 
 test("a key's fingerprint is four hex digits, which change with the key and the address", () => {
@@ -137,22 +132,12 @@ test.each([
   expect(() => read(Object.keys(config).length > 0 ? { ...complete, ...config } : {})).toThrow(message);
 });
 
+const canaries = ["canary-key", "canary key", "Bearer canary-key", "[canary-key", '["canary-key"]'];
 test.each(settingNames)("a refusal of %s is in the provider's own words", (name) => {
-  for (const value of [
-    "canary-key",
-    "canary key",
-    "Bearer canary-key",
-    "[canary-key",
-    '["canary-key"]',
-    '{"canary": 5}',
-    "Bearer -1e9",
-    "5.5.5",
-  ]) {
+  const ours = new RegExp(`^The provider's settings cannot be used: uptime:${name}(\\.canary)? (must|has) `);
+  for (const value of [...canaries, '{"canary": 5}', "Bearer -1e9", "5.5.5"]) {
     const result = attempted(() => read({ ...complete, [`uptime:${name}`]: value }));
-    if (result !== undefined)
-      expect(result).toMatch(
-        new RegExp(`^The provider's settings cannot be used: uptime:${name}(\\.canary)? (must|has) `),
-      );
+    if (result !== undefined) expect(result).toMatch(ours);
     expect(result ?? "").not.toMatch(/canary-key|invalid|expected|input/i);
   }
 });
@@ -235,6 +220,7 @@ describe("an account", () => {
     "named %s is not named",
     (key) => {
       expect(shownName(key)).toBe("[not shown]");
+      const env = { [`UPTIME_API_KEY_${key.toUpperCase().replaceAll("-", "_")}`]: "k" };
       const accounts = [{}, { apiKey: "k", baseUrl: "canary" }, { apiKey: "two words" }, { baseUrl: 5 }];
       const refusals = [
         attempted(() => readAccount(complete, key)),
@@ -242,16 +228,10 @@ describe("an account", () => {
         attempted(() => readAccount(withAccounts({ [key]: {} }), "eu")),
         ...accounts.flatMap((account) => {
           const config: Record<string, string> = withAccounts({ [key]: account });
-          const problems = problemsOfSettings({ get: (name) => config[name] }, {}).map(
-            ({ reason }) => reason,
-          );
-          return [attempted(() => readAccount(config, key)), ...problems];
+          const problems = problemsOfSettings({ get: (name) => config[name] }, {});
+          return [attempted(() => readAccount(config, key)), ...problems.map(({ reason }) => reason)];
         }),
-        attempted(() =>
-          readAccount(withAccounts({ [key]: {}, [key.toUpperCase()]: {} }), key, {
-            [`UPTIME_API_KEY_${key.toUpperCase().replaceAll("-", "_")}`]: "k",
-          }),
-        ),
+        attempted(() => readAccount(withAccounts({ [key]: {}, [key.toUpperCase()]: {} }), key, env)),
         ...unknownSettings([`uptime:${key}`], "shop", "uptime:"),
       ];
       expect(refusals).toHaveLength(12);
@@ -268,7 +248,7 @@ describe("an account", () => {
   });
 
   test("is refused if no accounts are set, or if two would read their keys from one variable", () => {
-    expect(() => readAccount(complete, "eu")).toThrow(/There are no accounts: set uptime:accounts/);
+    expect(() => readAccount(complete, "eu")).toThrow("There are no accounts: set uptime:accounts");
     const config = withAccounts({ "eu-1": {}, EU_1: {} });
     expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "k" })).toThrow(
       "The accounts eu-1, EU_1 would all take their key from UPTIME_API_KEY_EU_1",
