@@ -15,9 +15,7 @@ export class UnreadableError extends Error {}
 
 /** How the values of a type are read from records, sent in forms and compared. */
 interface Codec<T extends Value> {
-  /** The value that a record shows. Throws {@link UnreadableError}. */
   parse(raw: unknown): T | null;
-  /** The one spelling of all values that mean the same. */
   comparable(value: T): string | number | boolean;
   encode(wire: string, value: T): Pair[];
   empty(wire: string): Pair[];

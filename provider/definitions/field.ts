@@ -1,12 +1,12 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
+import type { Kind } from "../common/pulumi";
 import type { RequestHeader } from "../common/values";
 
 /** @internal The types that a field can have; `codecs.ts` and `field-problems.ts` say what each one means and allows. */
 export type FieldType =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
-/** One field of a resource. */
 export interface Field<
   In = unknown,
   Out = unknown,
@@ -159,13 +159,7 @@ interface Filter {
 }
 
 /** @internal One kind of record in the API: the declaration that everything else is derived from. */
-export interface Definition {
-  /** Name of the resource class. */
-  readonly label: string;
-  /** Name of a single record in the API, under which some servers wrap it. */
-  readonly singular: string;
-  /** Last part of the collection's path. */
-  readonly plural: string;
+export interface Definition extends Kind {
   /** The setting that holds the address of this resource's endpoints. */
   readonly addressSetting: "baseUrl" | "monitorsBaseUrl";
   readonly fields: Fields;

@@ -61,7 +61,6 @@ function addressProofsOf(config: Config, env: NodeJS.ProcessEnv): string[] {
   return [...new Set(proofs)];
 }
 
-/** The names of the settings that differ. */
 export function changedSettings(old: Properties, present: Properties): string[] {
   const keys = [...new Set([...Object.keys(old), ...Object.keys(present)])];
   return keys.filter((key) => !isOfEngine(key) && stringOf(old[key]) !== stringOf(present[key]));
@@ -82,7 +81,6 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
   });
 }
 
-/** Whether a value, or a part of it, is not known yet. */
 const hasUnknown = (value: unknown): boolean => JSON.stringify([value]).includes(unknownValue);
 
 function providerNameIn(settings: Properties): string | undefined {

@@ -8,7 +8,6 @@ import type { InputProblem } from "../lifecycle/validate";
 import { SecretDetector } from "./secret-detector";
 import { secretsIn, secretsInHeader, secretsOf, stringsIn } from "./secret-strings";
 
-/** Replaces a text that holds a secret. */
 const redacted = "(the server repeats a secret)";
 
 /** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
@@ -19,7 +18,6 @@ export class Redactor {
   /** @param secrets the API keys in use, and other strings that must not be shown */
   constructor(private readonly secrets: Iterable<string>) {}
 
-  /** A redactor that knows these secrets, and those in a resource's properties. */
   static forResource(
     secrets: Iterable<string>,
     definition: Definition,

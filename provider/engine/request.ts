@@ -44,7 +44,6 @@ export function decodeDeclaration(definition: Definition, olds: Properties, news
   return { declared, account, importId, old, options: decodeOptions(news) };
 }
 
-/** A program's declaration, without the properties that Pulumi hides. */
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
   return mapLeaves(withoutHidden(properties), (leaf) => (leaf === unknownValue ? unknown : leaf));
 }
@@ -190,12 +189,10 @@ export function isInState(properties: Properties): boolean {
   return "attributes" in properties;
 }
 
-/** Whether a resource is in state and does not only read. */
 export function isManaged(properties: Properties): boolean {
   return isInState(properties) && properties[hiddenNames.isReadOnly] !== true;
 }
 
-/** Properties without those that Pulumi hides. */
 export function withoutHidden(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("__")));
 }

@@ -68,7 +68,6 @@ export function pulumiOptions(
 /** The SDK waits for a promise. */
 type Passing = { readonly [Name in keyof PassedOptions]: PassedOptions[Name] | Promise<PassedOptions[Name]> };
 
-/** What the provider needs and the engine does not pass on. */
 function passedOptions(
   definition: Definition,
   name: string,

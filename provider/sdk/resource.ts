@@ -38,31 +38,29 @@ export interface RecordOutputs {
  * because the SDK notes the caller of the class right below its own as the program's line.
  */
 export class Registration {
-  readonly #limit = Error.stackTraceLimit;
-  readonly #definition: Definition;
-  readonly #binding: Binding;
-  #props: Record<string, unknown> = {};
+  private readonly limit = Error.stackTraceLimit;
+  private props: Record<string, unknown> = {};
 
-  constructor(definition: Definition, binding: Binding) {
-    this.#definition = definition;
-    this.#binding = binding;
-  }
+  constructor(
+    private readonly definition: Definition,
+    private readonly binding: Binding,
+  ) {}
 
   /** What the SDK's constructor takes. */
   begin(name: string, args: object, opts: CustomResourceOptions = {}): ReturnType<Binding["registered"]> {
     // The SDK captures several stack traces for every property, to report where an output was made that nobody awaits.
     // Without them, a program of 1000 resources takes 4.8 s of CPU instead of 8.1 s.
     Error.stackTraceLimit = 0;
-    const registered = this.#binding.registered(this.#definition, name, args, opts);
-    this.#props = registered[2];
+    const registered = this.binding.registered(this.definition, name, args, opts);
+    this.props = registered[2];
     return registered;
   }
 
   /** Makes "no value" undefined in the outputs of a resource that is registered. */
   complete(resource: CustomResource): void {
     const outputs = resource as unknown as Record<string, Output<unknown>>;
-    for (const key of [...Object.keys(this.#definition.fields), "account"])
-      outputs[key] = withoutNull(outputs[key], this.#props[key]);
+    for (const key of [...Object.keys(this.definition.fields), "account"])
+      outputs[key] = withoutNull(outputs[key], this.props[key]);
   }
 
   /** Gives an error the stack trace that it lacks, from the line of the program that makes the resource. */
@@ -73,7 +71,7 @@ export class Registration {
   }
 
   end(): void {
-    Error.stackTraceLimit = this.#limit;
+    Error.stackTraceLimit = this.limit;
   }
 }
 

@@ -169,15 +169,16 @@ describe("in an editor", () => {
     ]);
   });
 
-  test.each(["uptime", "native"])("hovering over a class shows its description: %s", (front) => {
-    const [monitor, domain, made, read] = editor.hovers(
+  test.each(["uptime", "native"])("hovering over a class or a lookup shows its description: %s", (front) => {
+    const [monitor, domain, made, read, lookup] = editor.hovers(
       `export type All = ${front}.Moni¦tor | ${front}.Dom¦ain;
-      new ${front}.Moni¦tor("a", { ${home} }); void ${front}.Monitor.g¦et("b", "7");`,
+      new ${front}.Moni¦tor("a", { ${home} }); void ${front}.Monitor.g¦et("b", "7"); void ${front}.get¦Domains;`,
     );
     expect(monitor).toContain("An uptime monitor");
     expect(domain).toContain("A domain");
     expect(made).toMatch(/^Declares a monitor/);
     expect(read).toMatch(/^Reads an existing monitor by its id/);
+    expect(lookup).toMatch(/^Finds all domains that the arguments select/);
   });
 
   test.each(["Domain", "Monitor"])(

@@ -23,7 +23,6 @@ import { fromStruct, resourceFromStruct, secretNames, toStruct } from "./struct"
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
   newRun(): PluginRun;
-  /** The plugin's schema, as JSON. */
   schema(): string;
 }
 
@@ -51,12 +50,11 @@ class Runs {
     private readonly newRun: () => PluginRun,
   ) {}
 
-  /** The run of the present engine. */
   present(): PluginRun {
     const { address } = this.engine;
     if (!this.latest || this.latest.engine !== address) {
       // If the engine before was killed, it has not sent Cancel.
-      this.latest?.run.interrupt();
+      this.latest?.run.session.interrupt();
       this.latest = { engine: address, run: this.newRun() };
     }
     return this.latest.run;
@@ -64,7 +62,7 @@ class Runs {
 
   /** Cancel also comes between the preview and the update of one `up`. What follows is a new run. */
   endInterrupted(): void {
-    if (this.latest?.run.isInterrupted) this.latest = undefined;
+    if (this.latest?.run.session.interruption.aborted) this.latest = undefined;
   }
 
   /** Runs a request about a resource; `parts` are those whose names differ between the methods. */
@@ -116,7 +114,6 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
   };
 }
 
-/** The methods for the settings of a provider. */
 function settingsMethods(runs: Runs): UntypedServiceImplementation {
   return {
     checkConfig: unary((request: proto.CheckRequest) => {
@@ -139,7 +136,6 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
   };
 }
 
-/** The methods for one resource. */
 function resourceMethods(runs: Runs): UntypedServiceImplementation {
   return {
     check: unary(async (message: proto.CheckRequest) => {
@@ -202,7 +198,6 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
   };
 }
 
-/** The methods that find records. */
 function queryMethods(runs: Runs): UntypedServiceImplementation {
   return {
     invoke: unary(async (message: proto.InvokeRequest) => {
@@ -254,7 +249,6 @@ function unary<Request, Response>(
   };
 }
 
-/** A method whose answer has several parts. */
 function streaming<Request, Response>(
   answer: (request: Request, write: (part: Response) => void) => Promise<void>,
 ): handleServerStreamingCall<Request, Response> {

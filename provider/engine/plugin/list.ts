@@ -7,7 +7,6 @@ import { givenId } from "./imported-record";
 
 /** A page of a list, as the engine asks for it. */
 export interface ListRequest {
-  /** The type of the resources. */
   readonly token: string;
   readonly query: Properties;
   /** The most records of all pages together; undefined is all. */
