@@ -1,4 +1,5 @@
 // The same classes, types and lookups as in `index.ts`, on the provider plugin: `import { Monitor } from "pulumi-uptime/native"`.
+// Where a comment is short or missing, editors show that of `index.ts`: for `get`, and in a call of a lookup.
 import * as pulumi from "@pulumi/pulumi";
 
 import { pluginType } from "./common/pulumi";
@@ -15,12 +16,8 @@ export type { AccountSettings, ProviderArgs } from "./sdk/provider-args";
 
 export interface Domain extends dynamic.Domain {}
 
-/**
- * A domain, on the provider plugin. Fields that you do not declare keep the value that they have in the API, and are shown in
- * `attributes`. See docs/domain.md, docs/languages.md and, for what may go wrong, docs/errors.md.
- */
-export class Domain extends pulumi.CustomResource {
-  /** The resource's type in Pulumi. */
+/** A domain, as in pulumi-uptime, on the provider plugin. See docs/domain.md, docs/languages.md and, for what may go wrong, docs/errors.md. */
+export class Domain extends pulumi.CustomResource implements dynamic.Domain {
   static readonly __pulumiType: string = pluginType(domain);
 
   /**
@@ -39,12 +36,6 @@ export class Domain extends pulumi.CustomResource {
     }
   }
 
-  /**
-   * Reads an existing domain by its id, without managing it. A field without a value is an output of undefined. Of `state`,
-   * only `account` is used. (docs/domain.md)
-   *
-   * @throws if `state` has a key that is no output. The run tells if the domain does not exist: see docs/errors.md
-   */
   static get(
     name: string,
     id: pulumi.Input<pulumi.ID>,
@@ -65,65 +56,19 @@ const domains = lookups<dynamic.GetDomainArgs, dynamic.GetDomainsArgs, dynamic.G
   pluginBinding,
 );
 
-/**
- * Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md)
- *
- * @throws if no domain matches, or more than one: see docs/errors.md
- */
-export function getDomain(
-  args: dynamic.GetDomainArgs,
-  opts?: pulumi.InvokeOptions,
-): Promise<dynamic.GetDomainResult> {
-  return domains.one(args, opts);
-}
-
-/**
- * Finds one domain as {@link getDomain} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
- * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
- *
- * @throws if no domain matches, or more than one: see docs/errors.md
- */
-export function getDomainOutput(
-  args: dynamic.GetDomainOutputArgs,
-  opts?: pulumi.InvokeOutputOptions,
-): pulumi.Output<dynamic.GetDomainResult> {
-  return domains.oneOutput(args, opts);
-}
-
-/**
- * Finds all domains that the arguments select, without managing them. It reads every page of the list, or fails.
- * (docs/domain.md)
- *
- * @throws if a page cannot be read: see docs/errors.md
- */
-export function getDomains(
-  args?: dynamic.GetDomainsArgs,
-  opts?: pulumi.InvokeOptions,
-): Promise<dynamic.GetDomainResult[]> {
-  return domains.all(args, opts);
-}
-
-/**
- * Finds all domains as {@link getDomains} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
- * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
- *
- * @throws if a page cannot be read: see docs/errors.md
- */
-export function getDomainsOutput(
-  args?: dynamic.GetDomainsOutputArgs,
-  opts?: pulumi.InvokeOutputOptions,
-): pulumi.Output<dynamic.GetDomainResult[]> {
-  return domains.allOutput(args, opts);
-}
+/** Finds one domain without managing it. (docs/domain.md) */
+export const getDomain: typeof dynamic.getDomain = domains.one;
+/** Finds one domain as {@link getDomain} does, and takes inputs. (docs/domain.md) */
+export const getDomainOutput: typeof dynamic.getDomainOutput = domains.oneOutput;
+/** Finds all domains that the arguments select, without managing them. (docs/domain.md) */
+export const getDomains: typeof dynamic.getDomains = domains.all;
+/** Finds all domains as {@link getDomains} does, and takes inputs. (docs/domain.md) */
+export const getDomainsOutput: typeof dynamic.getDomainsOutput = domains.allOutput;
 
 export interface Monitor extends dynamic.Monitor {}
 
-/**
- * An uptime monitor, on the provider plugin. Fields that you do not declare keep the value that they have in the API, and are
- * shown in `attributes`. See docs/monitor.md, docs/languages.md and, for what may go wrong, docs/errors.md.
- */
-export class Monitor extends pulumi.CustomResource {
-  /** The resource's type in Pulumi. */
+/** An uptime monitor, as in pulumi-uptime, on the provider plugin. See docs/monitor.md, docs/languages.md and, for what may go wrong, docs/errors.md. */
+export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
   static readonly __pulumiType: string = pluginType(monitor);
 
   /**
@@ -142,12 +87,6 @@ export class Monitor extends pulumi.CustomResource {
     }
   }
 
-  /**
-   * Reads an existing monitor by its id, without managing it. A field without a value is an output of undefined. Of `state`,
-   * only `account` is used. (docs/monitor.md)
-   *
-   * @throws if `state` has a key that is no output. The run tells if the monitor does not exist: see docs/errors.md
-   */
   static get(
     name: string,
     id: pulumi.Input<pulumi.ID>,
@@ -168,53 +107,11 @@ const monitors = lookups<dynamic.GetMonitorArgs, dynamic.GetMonitorsArgs, dynami
   pluginBinding,
 );
 
-/**
- * Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md)
- *
- * @throws if no monitor matches, or more than one: see docs/errors.md
- */
-export function getMonitor(
-  args: dynamic.GetMonitorArgs,
-  opts?: pulumi.InvokeOptions,
-): Promise<dynamic.GetMonitorResult> {
-  return monitors.one(args, opts);
-}
-
-/**
- * Finds one monitor as {@link getMonitor} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
- * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
- *
- * @throws if no monitor matches, or more than one: see docs/errors.md
- */
-export function getMonitorOutput(
-  args: dynamic.GetMonitorOutputArgs,
-  opts?: pulumi.InvokeOutputOptions,
-): pulumi.Output<dynamic.GetMonitorResult> {
-  return monitors.oneOutput(args, opts);
-}
-
-/**
- * Finds all monitors that the arguments select, without managing them. It reads every page of the list, or fails.
- * (docs/monitor.md)
- *
- * @throws if a page cannot be read: see docs/errors.md
- */
-export function getMonitors(
-  args?: dynamic.GetMonitorsArgs,
-  opts?: pulumi.InvokeOptions,
-): Promise<dynamic.GetMonitorResult[]> {
-  return monitors.all(args, opts);
-}
-
-/**
- * Finds all monitors as {@link getMonitors} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
- * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
- *
- * @throws if a page cannot be read: see docs/errors.md
- */
-export function getMonitorsOutput(
-  args?: dynamic.GetMonitorsOutputArgs,
-  opts?: pulumi.InvokeOutputOptions,
-): pulumi.Output<dynamic.GetMonitorResult[]> {
-  return monitors.allOutput(args, opts);
-}
+/** Finds one monitor without managing it. (docs/monitor.md) */
+export const getMonitor: typeof dynamic.getMonitor = monitors.one;
+/** Finds one monitor as {@link getMonitor} does, and takes inputs. (docs/monitor.md) */
+export const getMonitorOutput: typeof dynamic.getMonitorOutput = monitors.oneOutput;
+/** Finds all monitors that the arguments select, without managing them. (docs/monitor.md) */
+export const getMonitors: typeof dynamic.getMonitors = monitors.all;
+/** Finds all monitors as {@link getMonitors} does, and takes inputs. (docs/monitor.md) */
+export const getMonitorsOutput: typeof dynamic.getMonitorsOutput = monitors.allOutput;

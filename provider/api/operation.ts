@@ -108,7 +108,10 @@ export class Operation {
     });
   }
 
-  /** An operation for work that several operations wait for. Only an interruption ends it; each waits in its own time. */
+  /**
+   * An operation for work whose result other operations use too, such as a read of the list: `customTimeouts` of this one does not
+   * end it, but an interruption does. Each operation waits for it by {@link inTime}.
+   */
   forOthersToo(): Operation {
     const { clock, mayHaveOldSettings, resource, interruption } = this;
     const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, urn: resource });

@@ -14,7 +14,6 @@ export function ownPackage(): InstalledPackage {
   return (known ??= packageAbove(__dirname));
 }
 
-/** The package that a folder belongs to. */
 export function packageAbove(folder: string): InstalledPackage {
   let manifest: { name?: unknown; version?: unknown; repository?: { url?: string } } = {};
   try {

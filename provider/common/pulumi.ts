@@ -1,16 +1,15 @@
 // Names that the program and the provider's processes share. Every stack's state holds them, so none may ever change.
 
-/** The names of one kind of record; its definition has them. */
-interface Kind {
+/** The names of one kind of record. */
+export interface Kind {
   /** Name of the resource class. */
   readonly label: string;
-  /** Name of a single record. */
+  /** Name of a single record in the API, under which some servers wrap it. */
   readonly singular: string;
   /** Last part of the collection's path. */
   readonly plural: string;
 }
 
-/** The type of a dynamic resource in Pulumi. */
 export function dynamicType({ label }: Pick<Kind, "label">): string {
   return `pulumi-nodejs:dynamic/uptime:${label}`;
 }
@@ -23,7 +22,6 @@ export function providerCode({ singular }: Pick<Kind, "singular">): string {
   return `exports.handler=()=>require("pulumi-uptime/provider").${singular}`;
 }
 
-/** The type of a provider of the plugin. */
 export const providerType = "pulumi:providers:uptime";
 
 /** The type of the resource that is the stack itself. */
@@ -73,7 +71,6 @@ export function pluginType({ label }: Pick<Kind, "label">): string {
 /** The number of records that a lookup finds: `getMonitor` one, `getMonitors` all that it selects. */
 export type LookupCount = "one" | "all";
 
-/** The name of a lookup, in every language. */
 export function lookupName({ label, plural }: Pick<Kind, "label" | "plural">, count: LookupCount): string {
   const name =
     count === "one" ? label : plural.replace(/(?:^|[-_])(.)/g, (_, letter: string) => letter.toUpperCase());

@@ -4,7 +4,6 @@ interface Urn {
   readonly project: string;
   /** The types of the parents and the resource's own. */
   readonly types: string;
-  /** The resource's own type. */
   readonly type: string;
   readonly name: string;
 }

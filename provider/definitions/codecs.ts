@@ -15,9 +15,7 @@ export class UnreadableError extends Error {}
 
 /** How the values of a type are read from records, sent in forms and compared. */
 interface Codec<T extends Value> {
-  /** The value that a record shows. Throws {@link UnreadableError}. */
   parse(raw: unknown): T | null;
-  /** The one spelling of all values that mean the same. */
   comparable(value: T): string | number | boolean;
   encode(wire: string, value: T): Pair[];
   empty(wire: string): Pair[];
@@ -62,32 +60,27 @@ export function encode(field: Field, value: Value, emptyLists: EmptyListForm): P
 
 const emptyString = (wire: string): Pair[] => [[wire, ""]];
 
+/** How values that are sent as they are, under the field's name, are encoded and compared. */
+const plain = {
+  comparable: <T>(value: T) => value,
+  encode: (wire: string, value: string | number): Pair[] => [[wire, String(value)]],
+  empty: emptyString,
+};
+
 const string: Codec<string> = {
+  ...plain,
   parse(raw) {
     if (typeof raw === "string") return raw === "" ? null : raw;
     if (typeof raw === "number") return String(raw);
     if (raw === null || raw === undefined) return null;
     throw new UnreadableError("a string");
   },
-  comparable: (value) => value,
-  encode: (wire, value) => [[wire, value]],
-  empty: emptyString,
 };
 
 /** A host's name in one spelling: in lower case, and an internationalised one as punycode. */
 export function comparableHost(name: string): string {
   return domainToASCII(name) || name.toLowerCase();
 }
-
-const hostname: Codec<string> = {
-  ...string,
-  comparable: comparableHost,
-};
-
-const url: Codec<string> = {
-  ...string,
-  comparable: comparableUrl,
-};
 
 /** A URL in one spelling: of its scheme, its host, and the slash of an empty path. Everything else is kept. */
 function comparableUrl(value: string): string {
@@ -100,15 +93,13 @@ function comparableUrl(value: string): string {
 }
 
 const integer: Codec<number> = {
+  ...plain,
   parse(raw) {
     if (raw === null || raw === undefined || raw === "") return null;
     const value = typeof raw === "string" && /^-?\d+(\.0+)?$/.test(raw) ? Number(raw) : raw;
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
     throw new UnreadableError("a whole number");
   },
-  comparable: (value) => value,
-  encode: (wire, value) => [[wire, String(value)]],
-  empty: emptyString,
 };
 
 const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined];
@@ -199,8 +190,8 @@ export function parseJsonList(raw: unknown): unknown {
 
 const codecOf = {
   text: string,
-  hostname,
-  url,
+  hostname: { ...string, comparable: comparableHost },
+  url: { ...string, comparable: comparableUrl },
   integer,
   choice: string,
   boolean,

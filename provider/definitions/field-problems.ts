@@ -24,6 +24,8 @@ export function problemsOfValue(field: Field, value: unknown): ValueProblem[] {
 type FindProblems = (value: unknown, field: Field) => ValueProblem[];
 
 const problem = (reason: string, path = ""): ValueProblem => ({ path, reason });
+const problemsUnless = (isRight: boolean, reason: string, path = ""): ValueProblem[] =>
+  isRight ? [] : [problem(reason, path)];
 
 /** A declared value for a message, cut; nothing for a secret. */
 function quoteDeclared(value: unknown, field: Field): string {
@@ -34,9 +36,10 @@ function quoteDeclared(value: unknown, field: Field): string {
 
 function textProblems(value: unknown, field: Field): ValueProblem[] {
   if (typeof value !== "string") return [problem(`must be a string${quoteDeclared(value, field)}`)];
-  return value === value.trim()
-    ? []
-    : [problem(`must not begin or end with spaces${quoteDeclared(value, field)}`)];
+  return problemsUnless(
+    value === value.trim(),
+    `must not begin or end with spaces${quoteDeclared(value, field)}`,
+  );
 }
 
 /** Finds the problems of strings that must have a certain form, or be empty. */
@@ -67,14 +70,12 @@ function exists(value: string): boolean {
 function oneOfAllowed(value: unknown, field: Field): ValueProblem[] {
   const allowed = field.allowed ?? [];
   if (allowed.some((one) => one === value)) return [];
-  if (allowed.some((one) => typeof one === "number" && String(one) === value))
-    return [
-      problem(
-        isConfidential(field)
-          ? "is a string of digits; write it without quotes"
-          : `is the string ${JSON.stringify(value)}; write ${String(value)} without quotes`,
-      ),
-    ];
+  if (allowed.some((one) => typeof one === "number" && String(one) === value)) {
+    const [what, it] = isConfidential(field)
+      ? ["a string of digits", "it"]
+      : [`the string ${JSON.stringify(value)}`, String(value)];
+    return [problem(`is ${what}; write ${it} without quotes`)];
+  }
   const near = isConfidential(field) ? undefined : nearestAllowed(value, allowed);
   return [
     problem(
@@ -98,14 +99,11 @@ function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): 
 function idListProblems(value: unknown, field: Field): ValueProblem[] {
   if (!Array.isArray(value)) return [problem(`must be a list of ids${quoteDeclared(value, field)}`)];
   return value.flatMap((entry: unknown, index) =>
-    entry === unknown || isId(entry)
-      ? []
-      : [
-          problem(
-            `must be an id, a whole number or a string of digits${quoteDeclared(entry, field)}`,
-            `[${index}]`,
-          ),
-        ],
+    problemsUnless(
+      entry === unknown || isId(entry),
+      `must be an id, a whole number or a string of digits${quoteDeclared(entry, field)}`,
+      `[${index}]`,
+    ),
   );
 }
 
@@ -141,7 +139,7 @@ function headerProblems(value: unknown, pattern: RegExp, path: string, what: str
   if (value === unknown) return [];
   if (typeof value !== "string") return [problem("must be a string", path)];
   if (value !== value.trim()) return [problem("must not begin or end with spaces", path)];
-  return pattern.test(value) ? [] : [problem(`must be ${what}`, path)];
+  return problemsUnless(pattern.test(value), `must be ${what}`, path);
 }
 
 const problemsByType: Record<FieldType, FindProblems> = {
@@ -157,7 +155,7 @@ const problemsByType: Record<FieldType, FindProblems> = {
   integer: oneOfAllowed,
   choice: oneOfAllowed,
   boolean: (value, field) =>
-    typeof value === "boolean" ? [] : [problem(`must be true or false${quoteDeclared(value, field)}`)],
+    problemsUnless(typeof value === "boolean", `must be true or false${quoteDeclared(value, field)}`),
   dateTime: dateProblems,
   idList: idListProblems,
   headerList: headerListProblems,

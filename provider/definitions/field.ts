@@ -1,12 +1,12 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
+import type { Kind } from "../common/pulumi";
 import type { RequestHeader } from "../common/values";
 
 /** @internal The types that a field can have; `codecs.ts` and `field-problems.ts` say what each one means and allows. */
 export type FieldType =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
-/** One field of a resource. */
 export interface Field<
   In = unknown,
   Out = unknown,
@@ -94,31 +94,25 @@ export const idList = field<Input<Input<number | string>[]>, (number | string)[]
 /** @internal A set of header names and values. */
 export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader[]>("headerList");
 
-/** @internal One of a fixed list of strings. A record may show another one, so the resulting value is any string. */
-export function choice<T extends string, Required extends boolean = false>(
-  wire: string,
-  allowed: readonly T[],
-  options: FieldOptions<Required, false, false> = {},
-): Field<Input<T>, string, Required, false, false> {
-  return { wire, type: "choice", allowed, ...options };
+/** One of a fixed list of values. A record may show another one, so the resulting value is any of the type. */
+function oneOf<Out extends string | number>(type: FieldType) {
+  return <T extends Out, Required extends boolean = false>(
+    wire: string,
+    allowed: readonly T[],
+    options: FieldOptions<Required, false, false> = {},
+  ): Field<Input<T>, Out, Required, false, false> => ({ wire, type, allowed, ...options });
 }
 
-/** @internal One of a fixed list of whole numbers. A record may show another one, so the resulting value is any number. */
-export function integer<T extends number, Required extends boolean = false>(
-  wire: string,
-  allowed: readonly T[],
-  options: FieldOptions<Required, false, false> = {},
-): Field<Input<T>, number, Required, false, false> {
-  return { wire, type: "integer", allowed, ...options };
-}
+/** @internal One of a fixed list of strings. */
+export const choice = oneOf<string>("choice");
+/** @internal One of a fixed list of whole numbers. */
+export const integer = oneOf<number>("integer");
 
-type RequiredKeys<F> = { [K in keyof F]: F[K] extends Field<unknown, unknown, true> ? K : never }[keyof F];
-type SecretKeys<F> = {
-  [K in keyof F]: F[K] extends Field<unknown, unknown, boolean, true> ? K : never;
+type KeysWith<F, Flag extends "required" | "secret" | "identifies"> = {
+  [K in keyof F]: F[K] extends Partial<Record<Flag, true>> ? K : never;
 }[keyof F];
-export type IdentityKeys<F> = {
-  [K in keyof F]: F[K] extends Field<unknown, unknown, boolean, boolean, true> ? K : never;
-}[keyof F];
+type RequiredKeys<F> = KeysWith<F, "required">;
+export type IdentityKeys<F> = KeysWith<F, "identifies">;
 type In<F> = F extends Field<infer I> ? I : never;
 type Out<F> = F extends Field<unknown, infer O> ? O : never;
 
@@ -133,7 +127,7 @@ export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Out
 };
 
 /** The fields in the result of a lookup: none that is secret, because a result is plain data. */
-export type ResultOf<F> = { readonly [K in keyof Omit<F, SecretKeys<F>>]: Out<F[K]> | undefined };
+export type ResultOf<F> = { readonly [K in keyof Omit<F, KeysWith<F, "secret">>]: Out<F[K]> | undefined };
 
 /** The input that every resource has beside its fields. */
 export interface AccountArgs {
@@ -165,13 +159,7 @@ interface Filter {
 }
 
 /** @internal One kind of record in the API: the declaration that everything else is derived from. */
-export interface Definition {
-  /** Name of the resource class. */
-  readonly label: string;
-  /** Name of a single record in the API, under which some servers wrap it. */
-  readonly singular: string;
-  /** Last part of the collection's path. */
-  readonly plural: string;
+export interface Definition extends Kind {
   /** The setting that holds the address of this resource's endpoints. */
   readonly addressSetting: "baseUrl" | "monitorsBaseUrl";
   readonly fields: Fields;

@@ -21,7 +21,6 @@ import {
   nameInOptions,
   pick,
   withoutHidden,
-  type TimedOperation,
 } from "./request";
 
 /**
@@ -56,7 +55,10 @@ export function dynamicProvider(
     }
   };
 
-  const operationOptions = (properties: Properties, operation?: TimedOperation): EngineOptions => ({
+  const operationOptions = (
+    properties: Properties,
+    operation?: Parameters<typeof decodeOptions>[1],
+  ): EngineOptions => ({
     ...decodeOptions(properties, operation),
     ...front.runOptions(properties),
   });
@@ -155,13 +157,12 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
 
 /** Whether two states are equal, apart from what a refresh renews after a rotation of the key or a move of the server. */
 function isSameState(present: Properties, old: Properties): boolean {
-  const keys = new Set([...Object.keys(present), ...Object.keys(old)]);
-  keys.delete(hiddenNames.serverHash);
-  keys.delete(hiddenNames.keyFingerprint);
-  keys.delete(hiddenNames.providerCode);
-  return [...keys].every(
+  const { serverHash, keyFingerprint, providerCode } = hiddenNames;
+  return Object.keys({ ...present, ...old }).every(
     (key) =>
-      present[key] === old[key] || isDeepStrictEqual(unwrapSecrets(present[key]), unwrapSecrets(old[key])),
+      [serverHash, keyFingerprint, providerCode].some((renewed) => renewed === key) ||
+      present[key] === old[key] ||
+      isDeepStrictEqual(unwrapSecrets(present[key]), unwrapSecrets(old[key])),
   );
 }
 

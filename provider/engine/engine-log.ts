@@ -53,7 +53,6 @@ export class EngineLog {
     return root && `urn:pulumi:${stack}::${project}::${name}`;
   }
 
-  /** Waits until the engine has all messages. */
   async flush(): Promise<void> {
     await Promise.all(this.sending);
   }

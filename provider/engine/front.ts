@@ -37,7 +37,6 @@ export class FrontSession extends Session {
   hasProgram = false;
   /** A program's preview can be run again. `pulumi do` has none. */
   hasPreview = true;
-  /** How many announcements there were. */
   private announced = 0;
   private hasRefused = false;
   private readonly running = new Set<Promise<unknown>>();
@@ -53,7 +52,6 @@ export class FrontSession extends Session {
     }
   }
 
-  /** Waits until no operation runs. */
   async idle(): Promise<void> {
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
@@ -82,7 +80,6 @@ export class FrontSession extends Session {
   }
 }
 
-/** What a front gets from its process. */
 export interface FrontContext {
   readonly definition: Definition;
   readonly session: FrontSession;
@@ -96,7 +93,6 @@ export interface CheckRequest {
   readonly declaration: Declaration;
   /** The end of the resource's URN, after stack and project. */
   readonly name: string | undefined;
-  /** The inputs that it was decoded from. */
   readonly news: Properties;
   /** Problems that the front itself has found. */
   readonly refusals?: readonly InputProblem[];
@@ -143,7 +139,6 @@ export class Front {
     return withMarked(this.definition, markedInputs(...properties));
   }
 
-  /** Marks secrets in the properties of a resource that has these others. */
   markSecrets(properties: Properties, ...others: readonly Properties[]): Properties {
     return markSecrets(this.definition, properties, markedInputs(...others));
   }
@@ -187,7 +182,10 @@ export class Front {
     return { ...changes, changed };
   }
 
-  /** The marked inputs, if state's attributes repeat one because it was not marked before: an update cleans them. */
+  /**
+   * The inputs that the program has begun to mark as secret, if attributes in state still show one. They count as changed, so
+   * that an update removes them: `url`, for example, if the server also shows it as `last_checked_url`.
+   */
   private repeatedInputs({ attributes }: Outputs, news: Properties): readonly string[] {
     const marked = markedInputs(news).filter((name) => Object.hasOwn(this.definition.fields, name));
     if (marked.length === 0) return [];
@@ -275,7 +273,6 @@ export class Front {
     return this.markSecrets(encoded, from, ...others);
   }
 
-  /** Cleans texts about a resource with these properties. */
   protected redactorFor(...properties: readonly Properties[]): Redactor {
     const definition = this.definitionOf(...properties);
     return Redactor.forResource(this.context.session.secrets, definition, ...properties);

@@ -35,9 +35,7 @@ export function checkedSettings(urn: string, given: Properties, env: NodeJS.Proc
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isOfEngine(key));
-  const known = Object.entries(settings).filter(
-    ([, value]) => !JSON.stringify([value]).includes(unknownValue),
-  );
+  const known = Object.entries(settings).filter(([, value]) => !hasUnknown(value));
   const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
   // Commands take the settings of a default provider from the stack, not from state.
   const proofs = isDefault ? [] : addressProofsOf(config, env);
@@ -63,7 +61,6 @@ function addressProofsOf(config: Config, env: NodeJS.ProcessEnv): string[] {
   return [...new Set(proofs)];
 }
 
-/** The names of the settings that differ. */
 export function changedSettings(old: Properties, present: Properties): string[] {
   const keys = [...new Set([...Object.keys(old), ...Object.keys(present)])];
   return keys.filter((key) => !isOfEngine(key) && stringOf(old[key]) !== stringOf(present[key]));
@@ -75,7 +72,7 @@ export function changedSettings(old: Properties, present: Properties): string[] 
  */
 export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
   if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(present)) return false;
-  if (JSON.stringify([old, present]).includes(unknownValue)) return false;
+  if (hasUnknown([old, present])) return false;
   const [before, after] = [configOf(old), configOf(present)];
   // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
@@ -83,6 +80,8 @@ export function isAnotherAccount(old: Properties, present: Properties, env: Node
     return was !== undefined && is !== undefined && isAnotherOne(was, is);
   });
 }
+
+const hasUnknown = (value: unknown): boolean => JSON.stringify([value]).includes(unknownValue);
 
 function providerNameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);

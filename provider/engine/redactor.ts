@@ -8,7 +8,6 @@ import type { InputProblem } from "../lifecycle/validate";
 import { SecretDetector } from "./secret-detector";
 import { secretsIn, secretsInHeader, secretsOf, stringsIn } from "./secret-strings";
 
-/** Replaces a text that holds a secret. */
 const redacted = "(the server repeats a secret)";
 
 /** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
@@ -19,7 +18,6 @@ export class Redactor {
   /** @param secrets the API keys in use, and other strings that must not be shown */
   constructor(private readonly secrets: Iterable<string>) {}
 
-  /** A redactor that knows these secrets, and those in a resource's properties. */
   static forResource(
     secrets: Iterable<string>,
     definition: Definition,
@@ -66,16 +64,16 @@ export class Redactor {
     const secretFields = secretFieldsIn(definition, all);
     const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
     const detector = new SecretDetector(known);
-    return detector.finds(all) ? withoutSecrets(detector, rest) : rest;
+    return detector.finds(all) ? replaceSecrets(detector, rest) : rest;
   }
 
   /** A value that a record shows; what repeats a secret in it is replaced. */
   shown(value: unknown): unknown {
-    return withoutSecrets(new SecretDetector(this.secrets), value);
+    return replaceSecrets(new SecretDetector(this.secrets), value);
   }
 }
 
-function withoutSecrets<T>(detector: SecretDetector, value: T): T {
+function replaceSecrets<T>(detector: SecretDetector, value: T): T {
   const cleanText = (text: string): string => (detector.finds(text) ? redacted : text);
   const cleanLeaf = (leaf: unknown): unknown => {
     if (typeof leaf === "string") return cleanText(leaf);

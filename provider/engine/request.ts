@@ -11,24 +11,14 @@ import { parseDuration } from "./duration";
 
 // An engine asks thousands of times, so values are checked one by one, and nothing is copied that stays as it is.
 
-/** State may be of another version, or edited, so a value of the wrong type counts as missing. */
-const textIn = (properties: Properties, name: string): string | undefined => {
-  const value = properties[name];
-  return isText(value) ? value : undefined;
-};
-const flagIn = (properties: Properties, name: string): boolean | undefined => {
-  const value = properties[name];
-  return isFlag(value) ? value : undefined;
-};
-
-const textsIn = (properties: Properties, name: string): string[] | undefined => {
-  const value = properties[name];
-  return Array.isArray(value) && value.every(isText) ? value : undefined;
-};
-
 const isText = (value: unknown): value is string => typeof value === "string";
+const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
+
+/** A value of a type. State may be of another version, or edited, so a value of another type counts as missing. */
+const only = <T>(value: unknown, isRight: (value: unknown) => value is T): T | undefined =>
+  isRight(value) ? value : undefined;
 
 /** The values of fields; those of other types are strings. */
 const valuesOfType: Partial<Record<FieldType, (value: unknown) => boolean>> = {
@@ -40,8 +30,10 @@ const valuesOfType: Partial<Record<FieldType, (value: unknown) => boolean>> = {
     value.every((header) => isObject(header) && isText(header.key) && isText(header.value)),
 };
 
-/** The hidden options of the program's class: see {@link PassedOptions}. */
-function optionsIn({ [hiddenNames.options]: options }: Properties): Properties {
+/** The hidden options of the program's class, of any types. */
+function optionsIn({ [hiddenNames.options]: options }: Properties): {
+  [Name in keyof PassedOptions]?: unknown;
+} {
   return isObject(options) ? options : {};
 }
 
@@ -52,9 +44,8 @@ export function decodeDeclaration(definition: Definition, olds: Properties, news
   return { declared, account, importId, old, options: decodeOptions(news) };
 }
 
-/** A program's declaration, without the properties that Pulumi hides. */
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
-  return decodeUnknowns(withoutHidden(properties));
+  return mapLeaves(withoutHidden(properties), (leaf) => (leaf === unknownValue ? unknown : leaf));
 }
 
 /** Decodes inputs that were checked. They may be those in state. */
@@ -67,14 +58,14 @@ export function decodeInputs({ fields }: Definition, properties: Properties): In
   const values = Object.fromEntries(Object.entries(given).filter(([key, value]) => isRight(key, value)));
   return {
     values,
-    account: isText(account) ? account : undefined,
-    importId: isText(importId) ? importId : undefined,
+    account: only(account, isText),
+    importId: only(importId, isText),
   };
 }
 
 export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
   return {
-    ...encodeUnknowns(values),
+    ...mapLeaves(values, (leaf) => (leaf === unknown ? unknownValue : leaf)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...encodeOptions(from),
@@ -92,12 +83,12 @@ function encodeOptions(from: Properties): Properties {
 
 /** What the class calls a resource: the end of its URN. `check` makes digits of it. */
 export function nameInOptions(properties: Properties): string | undefined {
-  return textIn(optionsIn(properties), "owner");
+  return only(optionsIn(properties).owner, isText);
 }
 
 /** The inputs that the program has marked as secret: those that any of these properties of a resource name. */
 export function markedInputs(...properties: readonly Properties[]): readonly string[] {
-  return [...new Set(properties.flatMap((one) => textsIn(optionsIn(one), "secrets") ?? []))];
+  return [...new Set(properties.flatMap((one) => only(optionsIn(one).secrets, areTexts) ?? []))];
 }
 
 /** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
@@ -112,30 +103,29 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     values,
     // They may be large and are not declared, so their values are not checked.
     attributes: isObject(attributes) ? attributes : {},
-    account: textIn(properties, "account"),
-    importId: textIn(properties, "importId"),
-    serverHash: textIn(properties, hiddenNames.serverHash),
-    keyFingerprint: textIn(properties, hiddenNames.keyFingerprint),
+    account: only(properties.account, isText),
+    importId: only(properties.importId, isText),
+    serverHash: only(properties[hiddenNames.serverHash], isText),
+    keyFingerprint: only(properties[hiddenNames.keyFingerprint], isText),
     // Any text is one.
-    claim: textIn(properties, hiddenNames.claim) as Claim | undefined,
-    isPartial: flagIn(properties, hiddenNames.isPartial),
-    isReadOnly: flagIn(properties, hiddenNames.isReadOnly),
+    claim: only(properties[hiddenNames.claim], isText) as Claim | undefined,
+    isPartial: only(properties[hiddenNames.isPartial], isFlag),
+    isReadOnly: only(properties[hiddenNames.isReadOnly], isFlag),
   };
 }
 
-/** An operation to which the option customTimeouts gives a time. */
-export type TimedOperation = keyof NonNullable<PassedOptions["customTimeouts"]>;
-
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
-export function decodeOptions(properties: Properties, operation?: TimedOperation): EngineOptions {
-  const options = optionsIn(properties);
-  const { customTimeouts } = options;
-  const timeout = operation && isObject(customTimeouts) ? textIn(customTimeouts, operation) : undefined;
-  const owner = textIn(options, "owner");
+export function decodeOptions(
+  properties: Properties,
+  operation?: keyof NonNullable<PassedOptions["customTimeouts"]>,
+): EngineOptions {
+  const { customTimeouts, ignoreChanges, replaceOnChanges } = optionsIn(properties);
+  const timeout = operation && isObject(customTimeouts) ? customTimeouts[operation] : undefined;
+  const owner = nameInOptions(properties);
   return {
-    ignoreChanges: textsIn(options, "ignoreChanges"),
-    replaceOnChanges: textsIn(options, "replaceOnChanges"),
-    timeout: timeout === undefined ? undefined : parseDuration(timeout),
+    ignoreChanges: only(ignoreChanges, areTexts),
+    replaceOnChanges: only(replaceOnChanges, areTexts),
+    timeout: isText(timeout) ? parseDuration(timeout) : undefined,
     owner: owner === undefined ? undefined : ownerOf(owner),
   };
 }
@@ -199,12 +189,10 @@ export function isInState(properties: Properties): boolean {
   return "attributes" in properties;
 }
 
-/** Whether a resource is in state and does not only read. */
 export function isManaged(properties: Properties): boolean {
   return isInState(properties) && properties[hiddenNames.isReadOnly] !== true;
 }
 
-/** Properties without those that Pulumi hides. */
 export function withoutHidden(properties: Properties): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("__")));
 }
@@ -214,15 +202,6 @@ export function pick(properties: Properties, ...keys: readonly string[]): Proper
   return Object.fromEntries(
     keys.flatMap((key) => (properties[key] === undefined ? [] : [[key, properties[key]]])),
   );
-}
-
-/** Replaces the engine's form of unknown values by ours. */
-function decodeUnknowns(properties: Properties): Properties {
-  return mapLeaves(properties, (leaf) => (leaf === unknownValue ? unknown : leaf));
-}
-
-function encodeUnknowns(properties: Properties): Properties {
-  return mapLeaves(properties, (leaf) => (leaf === unknown ? unknownValue : leaf));
 }
 
 /** Replaces what the engine would take for one of its own marks, which would fail the operation. */

@@ -22,13 +22,11 @@ export class SecretDetector {
     this.secrets = Array.from(values).flatMap((value) => (value === "" ? [] : [formsOf(value)]));
   }
 
-  /** Whether a text is a secret. */
   has(text: string): boolean {
     const folded = foldCase(text);
     return this.secrets.some(({ value }) => value === folded);
   }
 
-  /** Whether a text contains a secret. */
   finds(text: string): boolean {
     if (this.secrets.length === 0) return false;
     const source = text.toWellFormed();

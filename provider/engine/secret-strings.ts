@@ -12,7 +12,6 @@ const leastPart = 8;
 /** So do so many characters between the slashes of a URL: ordinary paths have shorter words. */
 const leastStep = 16;
 
-/** The secret strings in a resource's properties. */
 export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {
   const secretFields = Object.entries(fields).filter(([, field]) => isConfidential(field));
   return properties.flatMap((source) =>

@@ -6,22 +6,13 @@ import type { LookupCount } from "../common/pulumi";
 
 /** How a program reaches its provider: as Pulumi's dynamic resources, or through the provider plugin. */
 export interface Binding {
-  readonly type: (definition: Definition) => string;
-  /** The properties that the SDK registers. */
-  readonly props: (
+  /** What the SDK registers of a resource. Also warns about the program's settings and dependencies, once a run. */
+  readonly registered: (
     definition: Definition,
     name: string,
     args: object,
     options: CustomResourceOptions,
-  ) => Record<string, unknown>;
-  /** The options for Pulumi itself. */
-  readonly options: (
-    definition: Definition,
-    props: object,
-    options: CustomResourceOptions,
-  ) => CustomResourceOptions;
-  /** Warns about the program's settings and dependencies, once a run. */
-  readonly warn: () => void;
+  ) => [type: string, name: string, props: Record<string, unknown>, options: CustomResourceOptions];
   /** Looks up one record, or all that the arguments select. */
   readonly find: (
     definition: Definition,

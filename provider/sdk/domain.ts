@@ -48,8 +48,8 @@ export class Domain extends pulumi.CustomResource {
   }
 
   /**
-   * Reads an existing domain by its id, without managing it. Every field is an output; one without a value is an output of
-   * undefined. Of `state`, only `account` is used. (docs/domain.md)
+   * Reads an existing domain by its id, without managing it. A field that the record does not show is an output of undefined,
+   * also a required one. Of `state`, only `account` is used. (docs/domain.md)
    *
    * @throws if `state` has a key that is no output. The run tells if the domain does not exist: see docs/errors.md
    */
@@ -84,7 +84,7 @@ const domains = lookups<GetDomainArgs, GetDomainsArgs, GetDomainResult>(domain, 
 /**
  * Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md)
  *
- * @param opts the option `provider` is an error; the others have no effect
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
  * @throws if no domain matches, or more than one: see docs/errors.md
  */
 export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult> {
@@ -95,7 +95,7 @@ export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Pro
  * Finds one domain as {@link getDomain} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
  *
- * @param opts only `dependsOn` has an effect; `provider` is an error
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
  * @throws if no domain matches, or more than one: see docs/errors.md
  */
 export function getDomainOutput(
@@ -109,7 +109,7 @@ export function getDomainOutput(
  * Finds all domains that the arguments select, without managing them. It reads every page of the list, or fails.
  * (docs/domain.md)
  *
- * @param opts the option `provider` is an error; the others have no effect
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getDomains(args?: GetDomainsArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult[]> {
@@ -120,7 +120,7 @@ export function getDomains(args?: GetDomainsArgs, opts?: pulumi.InvokeOptions): 
  * Finds all domains as {@link getDomains} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
  *
- * @param opts only `dependsOn` has an effect; `provider` is an error
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getDomainsOutput(

@@ -17,10 +17,11 @@ const lookup = (): typeof inProcess => require("./lookup-in-process") as typeof 
 
 /** As Pulumi's dynamic resources, which need nothing but this package. */
 export const dynamicBinding: Binding = {
-  type: dynamicType,
-  props: propsOf,
-  options: pulumiOptions,
-  warn: warnOnce,
+  registered: (definition, name, args, options) => {
+    warnOnce();
+    const props = propsOf(definition, name, args, options);
+    return [dynamicType(definition), name, props, pulumiOptions(definition, props, options)];
+  },
   find: (...call) => lookup().find(...call),
   findOutput: (...call) => lookup().findOutput(...call),
 };
@@ -30,7 +31,7 @@ function propsOf(
   definition: Definition,
   name: string,
   args: object,
-  options: CustomResourceOptions = {},
+  options: CustomResourceOptions,
 ): Record<string, unknown> {
   const { label, singular } = definition;
   if (options.import !== undefined && options.id !== undefined)
@@ -50,7 +51,7 @@ function propsOf(
 export function pulumiOptions(
   definition: Definition,
   props: object,
-  options: CustomResourceOptions = {},
+  options: CustomResourceOptions,
 ): CustomResourceOptions {
   // State has this list for each resource, so it names only properties that the resource has.
   const secrets = secretKeys(definition).filter((key) => key in props);
@@ -67,7 +68,6 @@ export function pulumiOptions(
 /** The SDK waits for a promise. */
 type Passing = { readonly [Name in keyof PassedOptions]: PassedOptions[Name] | Promise<PassedOptions[Name]> };
 
-/** What the provider needs and the engine does not pass on. */
 function passedOptions(
   definition: Definition,
   name: string,

@@ -52,22 +52,16 @@ export type LookupResult<Fields> = ResultOf<Fields> & {
 };
 
 /** @internal How the lookups of one kind of record run, with the types of their arguments and results. */
-interface Lookups<One, All, Result> {
-  readonly one: (args: One, opts?: InvokeOptions) => Promise<Result>;
-  readonly oneOutput: (args: OutputArgs<One>, opts?: InvokeOutputOptions) => Output<Result>;
-  readonly all: (args?: All, opts?: InvokeOptions) => Promise<Result[]>;
-  readonly allOutput: (args?: OutputArgs<All>, opts?: InvokeOutputOptions) => Output<Result[]>;
-}
-
-/** @internal */
 export function lookups<One extends object, All extends object, Result>(
   definition: Definition,
   { find, findOutput }: Binding,
-): Lookups<One, All, Result> {
+) {
   return {
-    one: (args, opts) => find(definition, "one", args, opts) as Promise<Result>,
-    oneOutput: (args, opts) => findOutput(definition, "one", args, opts) as Output<Result>,
-    all: (args, opts) => find(definition, "all", args ?? {}, opts) as Promise<Result[]>,
-    allOutput: (args, opts) => findOutput(definition, "all", args ?? {}, opts) as Output<Result[]>,
+    one: (args: One, opts?: InvokeOptions) => find(definition, "one", args, opts) as Promise<Result>,
+    oneOutput: (args: OutputArgs<One>, opts?: InvokeOutputOptions) =>
+      findOutput(definition, "one", args, opts) as Output<Result>,
+    all: (args?: All, opts?: InvokeOptions) => find(definition, "all", args ?? {}, opts) as Promise<Result[]>,
+    allOutput: (args?: OutputArgs<All>, opts?: InvokeOutputOptions) =>
+      findOutput(definition, "all", args ?? {}, opts) as Output<Result[]>,
   };
 }

@@ -49,8 +49,8 @@ export class Monitor extends pulumi.CustomResource {
   }
 
   /**
-   * Reads an existing monitor by its id, without managing it. Every field is an output; one without a value is an output of
-   * undefined. Of `state`, only `account` is used. (docs/monitor.md)
+   * Reads an existing monitor by its id, without managing it. A field that the record does not show is an output of undefined,
+   * also a required one. Of `state`, only `account` is used. (docs/monitor.md)
    *
    * @throws if `state` has a key that is no output. The run tells if the monitor does not exist: see docs/errors.md
    */
@@ -85,7 +85,7 @@ const monitors = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(moni
 /**
  * Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md)
  *
- * @param opts the option `provider` is an error; the others have no effect
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
  * @throws if no monitor matches, or more than one: see docs/errors.md
  */
 export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): Promise<GetMonitorResult> {
@@ -96,7 +96,7 @@ export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): P
  * Finds one monitor as {@link getMonitor} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
  *
- * @param opts only `dependsOn` has an effect; `provider` is an error
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
  * @throws if no monitor matches, or more than one: see docs/errors.md
  */
 export function getMonitorOutput(
@@ -110,7 +110,7 @@ export function getMonitorOutput(
  * Finds all monitors that the arguments select, without managing them. It reads every page of the list, or fails.
  * (docs/monitor.md)
  *
- * @param opts the option `provider` is an error; the others have no effect
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getMonitors(
@@ -124,7 +124,7 @@ export function getMonitors(
  * Finds all monitors as {@link getMonitors} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
  *
- * @param opts only `dependsOn` has an effect; `provider` is an error
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getMonitorsOutput(

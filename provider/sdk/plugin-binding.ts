@@ -11,10 +11,11 @@ import { warnOfPlainKeys } from "./warnings";
 
 /** By the provider plugin `pulumi-resource-uptime`, in the version of this package. */
 export const pluginBinding: Binding = {
-  type: pluginType,
-  props: (definition, _name, args, options) => declaredProps(definition, args, options),
-  options: pulumiOptions,
-  warn: warnOfPlainKeys,
+  registered: (definition, name, args, options) => {
+    warnOfPlainKeys();
+    const props = declaredProps(definition, args, options);
+    return [pluginType(definition), name, props, pulumiOptions(definition, options)];
+  },
   find: async (definition, count, args, opts = {}) =>
     unwrapList(
       definition,
@@ -32,11 +33,7 @@ export const pluginBinding: Binding = {
 };
 
 /** Adds an alias, so that a dynamic resource in state becomes one of the plugin. */
-function pulumiOptions(
-  definition: Definition,
-  _props: object,
-  options: CustomResourceOptions,
-): CustomResourceOptions {
+function pulumiOptions(definition: Definition, options: CustomResourceOptions): CustomResourceOptions {
   // A resource that only reads needs no alias, and without an engine the SDK cannot read one that has an alias.
   if (options.id !== undefined) return withVersion(options);
   return withVersion({

@@ -38,36 +38,29 @@ export interface RecordOutputs {
  * because the SDK notes the caller of the class right below its own as the program's line.
  */
 export class Registration {
-  readonly #limit = Error.stackTraceLimit;
-  readonly #definition: Definition;
-  readonly #binding: Binding;
-  #props: Record<string, unknown> = {};
+  private readonly limit = Error.stackTraceLimit;
+  private props: Record<string, unknown> = {};
 
-  constructor(definition: Definition, binding: Binding) {
-    this.#definition = definition;
-    this.#binding = binding;
-  }
+  constructor(
+    private readonly definition: Definition,
+    private readonly binding: Binding,
+  ) {}
 
   /** What the SDK's constructor takes. */
-  begin(
-    name: string,
-    args: object,
-    opts: CustomResourceOptions = {},
-  ): [type: string, name: string, props: object, opts: CustomResourceOptions] {
-    this.#binding.warn();
+  begin(name: string, args: object, opts: CustomResourceOptions = {}): ReturnType<Binding["registered"]> {
     // The SDK captures several stack traces for every property, to report where an output was made that nobody awaits.
     // Without them, a program of 1000 resources takes 4.8 s of CPU instead of 8.1 s.
     Error.stackTraceLimit = 0;
-    this.#props = this.#binding.props(this.#definition, name, args, opts);
-    const options = this.#binding.options(this.#definition, this.#props, opts);
-    return [this.#binding.type(this.#definition), name, this.#props, options];
+    const registered = this.binding.registered(this.definition, name, args, opts);
+    this.props = registered[2];
+    return registered;
   }
 
   /** Makes "no value" undefined in the outputs of a resource that is registered. */
   complete(resource: CustomResource): void {
     const outputs = resource as unknown as Record<string, Output<unknown>>;
-    for (const key of [...Object.keys(this.#definition.fields), "account"])
-      outputs[key] = withoutNull(outputs[key], this.#props[key]);
+    for (const key of [...Object.keys(this.definition.fields), "account"])
+      outputs[key] = withoutNull(outputs[key], this.props[key]);
   }
 
   /** Gives an error the stack trace that it lacks, from the line of the program that makes the resource. */
@@ -78,13 +71,13 @@ export class Registration {
   }
 
   end(): void {
-    Error.stackTraceLimit = this.#limit;
+    Error.stackTraceLimit = this.limit;
   }
 }
 
 /**
- * An output in which "no value" is undefined. State has null for it, because the SDK takes what is missing there for unknown in a
- * preview: in a field that `get` reads, and in one that was removed, if an output is declared for it and has no value.
+ * An output in which "no value" is undefined. State has null for it, because in a preview the SDK takes an output that state lacks
+ * for unknown. For example, `Monitor.get` reads a monitor without `alertTextLookup`: state has null, and the output is undefined.
  */
 function withoutNull(shown: Output<unknown> | undefined, declared: unknown): Output<unknown> {
   if (shown === undefined) return noValue;

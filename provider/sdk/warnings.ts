@@ -6,7 +6,6 @@ import { missingDependency } from "./missing-dependency";
 /** The runs that have been warned: the Automation API may run several in one process. */
 const warned = new WeakSet<object>();
 
-/** Warns about the program's settings and dependencies, once a run. */
 export function warnOnce(): void {
   once(() => [...missingDependency(), ...settingsWarnings(pulumi.runtime.allConfig(), isSecretSetting)]);
 }

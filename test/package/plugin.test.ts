@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { version } from "../../package.json";
 import { newFolder } from "../support/folder";
 import { type Started, startProgram } from "../support/processes";
 
@@ -35,12 +36,11 @@ test("without Node.js on PATH, the plugin says in one sentence that it needs it"
   });
 });
 
-test("a link to the executable starts it, through several links and by a path within its folder", () => {
+test("a link to the executable starts it and prints its version, through several links and by a path within its folder", () => {
   const folder = newFolder();
   mkdirSync(join(folder, "bin"));
   symlinkSync(executable, join(folder, "bin", "second"));
   symlinkSync("bin/second", join(folder, "first"));
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   const printed = (command: string, args: string[], cwd: string) =>
     spawnSync(command, [...args, "--version"], { cwd, encoding: "utf8" }).stdout;
   expect(printed(join(folder, "first"), [], root)).toBe(`${version}\n`);
@@ -49,10 +49,8 @@ test("a link to the executable starts it, through several links and by a path wi
   expect(printed("/bin/sh", ["pulumi-resource-uptime"], join(root, "plugin"))).toBe(`${version}\n`);
 });
 
-test("the plugin ends when the engine interrupts it, and knows its version", async () => {
+test("the plugin ends when the engine interrupts it", async () => {
   const { child, done } = await start();
   child.kill("SIGINT");
   expect(await done).toMatchObject({ code: 0 });
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-  expect(spawnSync(executable, ["--version"], { encoding: "utf8" }).stdout).toBe(`${version}\n`);
 });

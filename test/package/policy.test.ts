@@ -78,6 +78,10 @@ const monitors = [
 test("examples/policy lists the public addresses of each provider that no monitor watches, as an advice", async () => {
   const none = (...names: string[]): string[] => names.map((name) => `No monitor has a URL of ${name}.`);
   const record = { fqdn: "www.named.example", aliases: [{ name: "named.elb.example." }] };
+  const site = { domainName: "d1.cloudfront.example", aliases: ["seen.example"], enabled: true };
+  const app = { defaultHostName: "app.azure.example", hostNames: ["app.azure.example", "app.example"] };
+  const inside = { uri: "https://inside.example", ingress: "INGRESS_TRAFFIC_INTERNAL_ONLY" };
+  const rules = [{ host: "seen.example" }, { host: "shop.example" }, {}, { host: "*.example.org" }];
   expect(
     await reported([
       ...monitors,
@@ -87,40 +91,20 @@ test("examples/policy lists the public addresses of each provider that no monito
       [balancer, "alone", { dnsName: "alone.elb.example" }],
       [balancer, "new", { dnsName: unknownValue }],
       ["aws:route53/record:Record", "record", record],
-      [
-        "aws:cloudfront/distribution:Distribution",
-        "site",
-        { domainName: "d1.cloudfront.example", aliases: ["seen.example"], enabled: true },
-      ],
-      [
-        "azure-native:web/v20230101:WebApp",
-        "app",
-        { defaultHostName: "app.azure.example", hostNames: ["app.azure.example", "app.example"] },
-      ],
+      ["aws:cloudfront/distribution:Distribution", "site", site],
+      ["azure-native:web/v20230101:WebApp", "app", app],
       ["azure-native:app:ContainerApp", "no-ingress", { configuration: {} }],
       [
         "gcp:cloudrunv2/service:Service",
         "run",
         { uri: "https://run.example", ingress: "INGRESS_TRAFFIC_ALL" },
       ],
-      [
-        "gcp:cloudrunv2/service:Service",
-        "run-inside",
-        { uri: "https://inside.example", ingress: "INGRESS_TRAFFIC_INTERNAL_ONLY" },
-      ],
+      ["gcp:cloudrunv2/service:Service", "run-inside", inside],
       ["cloudflare:index/workersRoute:WorkersRoute", "route", { pattern: "*.routed.example/*" }],
       ["cloudflare:index/dnsRecord:DnsRecord", "plain", { name: "plain.example", proxied: false }],
       ["cloudflare:index/dnsRecord:DnsRecord", "proxied", { name: "proxied.example", proxied: true }],
       ["vercel:index/projectDomain:ProjectDomain", "front", { domain: "front.example" }],
-      [
-        "kubernetes:networking.k8s.io/v1:Ingress",
-        "ingress",
-        {
-          spec: {
-            rules: [{ host: "seen.example" }, { host: "shop.example" }, {}, { host: "*.example.org" }],
-          },
-        },
-      ],
+      ["kubernetes:networking.k8s.io/v1:Ingress", "ingress", { spec: { rules } }],
     ]),
   ).toEqual({
     alone: none("alone.elb.example"),

@@ -97,22 +97,18 @@ test.each([monitor, domain])("each input of $label may be an output, and each pa
   expect(editor.problems([...lines, parts].join("\n"))).toEqual([]);
 });
 
-test.each([monitor, domain])(
-  "the inputs of $label with a fixed list of values accept these and nothing else",
-  ({ label, fields }) => {
-    const enumerations = Object.entries(fields).flatMap(([key, { allowed }]) =>
-      allowed ? [{ key, allowed }] : [],
-    );
-    const assign = (key: string, value: unknown) =>
-      `{ const value: import("pulumi-uptime").${label}Args["${key}"] = ${JSON.stringify(value)}; void value; }`;
-    const right = enumerations.flatMap(({ key, allowed }) => allowed.map((value) => assign(key, value)));
-    expect(editor.problems(right.join("\n"))).toEqual([]);
-    const wrong = enumerations.flatMap(({ key, allowed: [first] }) =>
-      (typeof first === "number" ? [4, String(first)] : ["GET ", 4]).map((value) => assign(key, value)),
-    );
-    expect(editor.problems(wrong.join("\n"))).toHaveLength(wrong.length);
-  },
-);
+test("inputs with a fixed list of values accept these and nothing else", () => {
+  const assign = (key: string, value: unknown) =>
+    `{ const value: import("pulumi-uptime").MonitorArgs["${key}"] = ${JSON.stringify(value)}; void value; }`;
+  const [right, wrong]: string[][] = [[], []];
+  for (const [key, { allowed = [] }] of Object.entries(monitor.fields)) {
+    right?.push(...allowed.map((value) => assign(key, value)));
+    const others = typeof allowed[0] === "number" ? [4, String(allowed[0])] : ["GET ", 4];
+    if (allowed.length > 0) wrong?.push(...others.map((value) => assign(key, value)));
+  }
+  expect(editor.problems(right?.join("\n") ?? "")).toEqual([]);
+  expect(editor.problems(wrong?.join("\n") ?? "")).toHaveLength(2 * 5);
+});
 
 describe("programs that do not compile", () => {
   const declared = (more = ""): string => `new Monitor("a", { ${home}, ${more} });`;
@@ -140,18 +136,10 @@ describe("programs that do not compile", () => {
       `export const lookup: pulumi.Output<string> = new Monitor("a", { ${home} }).alertTextLookup;`,
       /'undefined' is not assignable/,
     ],
+    ["options for the state", `Monitor.get("b", "7", { protect: true });`, /'protect' does not exist/],
+    ["a domain's list sorted by a URL", `void uptime.getDomains({ sortBy: "url" });`, /"url"/],
     [
-      "options in place of the state",
-      `const m = ${declared()}\nMonitor.get("b", "7", { parent: m });`,
-      /'parent' does not exist/,
-    ],
-    [
-      "a list that is sorted by a field that a domain does not have",
-      `void uptime.getDomains({ sortBy: "url" });`,
-      /"url"/,
-    ],
-    [
-      "dependsOn in a lookup that returns a promise",
+      "dependsOn with a promise",
       `void uptime.getMonitors({}, { dependsOn: [] });`,
       /'dependsOn' does not exist/,
     ],
@@ -172,19 +160,25 @@ describe("in an editor", () => {
     const texts = editor.hovers(`
       new Monitor("a", { name: "a", url: "https://a.example", interv¦al: 60 });
       const interval = 60;
-      new Monitor("b", { name: "b", url: "https://b.example", interv¦al }).interv¦al;`);
-    expect(texts).toEqual(Array(3).fill(expect.stringContaining("Check interval: 60, 180, 300")));
+      const m = new Monitor("b", { name: "b", url: "https://b.example", interv¦al });
+      export const of = [m.interv¦al, m.¦account, m.¦attributes];`);
+    expect(texts).toEqual([
+      ...(Array(3).fill(expect.stringContaining("Check interval: 60, 180, 300")) as string[]),
+      expect.stringContaining("The account that the record belongs to"),
+      expect.stringContaining("Everything else that the API shows"),
+    ]);
   });
 
-  test.each(["uptime", "native"])("hovering over a class shows its description: %s", (front) => {
-    const [monitor, domain, made, read] = editor.hovers(
+  test.each(["uptime", "native"])("hovering over a class or a lookup shows its description: %s", (front) => {
+    const [monitor, domain, made, read, lookup] = editor.hovers(
       `export type All = ${front}.Moni¦tor | ${front}.Dom¦ain;
-      new ${front}.Moni¦tor("a", { ${home} }); void ${front}.Monitor.g¦et("b", "7");`,
+      new ${front}.Moni¦tor("a", { ${home} }); void ${front}.Monitor.g¦et("b", "7"); void ${front}.get¦Domains;`,
     );
     expect(monitor).toContain("An uptime monitor");
     expect(domain).toContain("A domain");
     expect(made).toMatch(/^Declares a monitor/);
     expect(read).toMatch(/^Reads an existing monitor by its id/);
+    expect(lookup).toMatch(/^Finds all domains that the arguments select/);
   });
 
   test.each(["Domain", "Monitor"])(
@@ -193,7 +187,7 @@ describe("in an editor", () => {
       const lookups = ["", "Output", "s", "sOutput"].map((end) => `get¦${label}${end}`);
       const names = [`${label}.g¦et`, ...lookups];
       const [uptime, native] = ["uptime", "native"].map((front) =>
-        editor.tags(names.map((name) => `void ${front}.${name};`).join(" ")),
+        editor.tags(names.map((name) => `void ${front}.${name}(...([] as never));`).join(" ")),
       );
       const throwing = (tags?: string[][]) =>
         tags?.map((some) => some.filter((tag) => tag.startsWith("throws if ")));
@@ -206,7 +200,7 @@ describe("in an editor", () => {
     ["uptime.Mon¦itor", "sdk/monitor.d.ts", /^class Monitor /],
     ["uptime.get¦Domain", "sdk/domain.d.ts", /^function getDomain\(/],
     ["native.Mon¦itor", "native.d.ts", /^class Monitor /],
-    ["native.get¦Domain", "native.d.ts", /^function getDomain\(/],
+    ["native.get¦Domain", "native.d.ts", /^const getDomain: /],
   ])("go to definition of %s finds its declaration in %s", (name, file, declaration) => {
     const found = editor.definitions(`void ${name};`);
     expect(found).toContainEqual({
@@ -232,11 +226,9 @@ describe("in an editor", () => {
       const keys = Object.keys(fields);
       // The account is no field of the API.
       expect(editor.completions(`new ${label}("a", { ¦ });`).sort()).toEqual(["account", ...keys].sort());
-      const args = `import("pulumi-uptime").${label}Args`;
-      expect(textsOf(args, ["account"])).toEqual([
-        expect.stringContaining("The account that the record belongs to"),
-      ]);
-      for (const text of textsOf(args, keys)) expect(text).toContain(page);
+      const [account, ...texts] = textsOf(`import("pulumi-uptime").${label}Args`, ["account", ...keys]);
+      expect(account).toContain("The account that the record belongs to");
+      for (const text of texts) expect(text).toContain(page);
     },
   );
 
@@ -252,26 +244,12 @@ describe("in an editor", () => {
     expect(editor.hovers(`void uptime.¦${lookup}({ name: "a" }, {});`)[0]).toMatch(/^Finds (one|all) /);
   });
 
-  test("hovering over a provider's setting says when to set it, and what else nobody should miss", () => {
-    const expected = {
-      adoptExisting: "is not equal, nothing is created",
-      allowHttp: "exposes the API key",
-      sameAccount: "which the error that asks for it names",
-    };
-    expect(textsOf("native.ProviderArgs", Object.keys(expected))).toEqual(
-      Object.values(expected).map((text) => expect.stringContaining(text) as string),
-    );
-  });
-
-  test("the outputs that are not fields are documented", () => {
-    const texts = editor.hovers(
-      `const m = new Monitor("a", { ${home} }); export const of = [m.¦account, m.¦attributes]; void Monitor.¦get("a", "7");`,
-    );
-    expect(texts).toEqual([
-      expect.stringContaining("The account that the record belongs to"),
-      expect.stringContaining("Everything else that the API shows"),
-      expect.stringContaining("Reads an existing monitor by its id"),
-    ]);
+  test.each([
+    ["adoptExisting", "is not equal, nothing is created"],
+    ["allowHttp", "exposes the API key"],
+    ["sameAccount", "which the error that asks for it names"],
+  ])("hovering over a provider's setting says what nobody should miss: %s", (setting, text) => {
+    expect(textsOf("native.ProviderArgs", [setting])).toEqual([expect.stringContaining(text)]);
   });
 
   test("hovering over the state of get says that only the account is used", () => {

@@ -6,21 +6,24 @@ import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engi
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
 /** As the engine sends them after they were checked. */
-const checked = (name: string, settings: Properties): Properties =>
-  unwrapSecrets(
-    checkedSettings(urnOf(name), { baseUrl: "https://a.example", ...settings }, {}).settings,
-  ) as Properties;
-
-/** Whether a resource that moves from one provider to another one is replaced, without a key in the environment. */
-const isReplaced = (from: Properties, to: Properties, names = ["first", "second"]): boolean => {
-  const [before, after] = names;
-  return isAnotherAccount(checked(before ?? "", from), checked(after ?? "", to), {});
+const checked = (name: string, settings: Properties, parent = ""): Properties => {
+  const urn = urnOf(name).replace("::pulumi:", `::${parent}pulumi:`);
+  const given = { baseUrl: "https://a.example", ...settings };
+  return unwrapSecrets(checkedSettings(urn, given, {}).settings) as Properties;
 };
 
+/** Whether a resource that moves from one provider to another one is replaced, without a key in the environment. */
+const isReplaced = (
+  from: Properties,
+  to: Properties,
+  [before, after]: readonly [string, string] = ["first", "second"],
+  parents: readonly string[] = [],
+): boolean => isAnotherAccount(checked(before, from, parents[0]), checked(after, to, parents[1]), {});
+
 const key = (apiKey: string): Properties => ({ apiKey });
-/** Says that the two keys are of the same account. */
-const pair = (old: string, present: string): string =>
-  [old, present].map((one) => keyFingerprintOf({ url: "https://a.example" }, one)).join("=");
+const one = key("one");
+/** Says that the keys "one" and "two" are of the same account. */
+const pair = ["one", "two"].map((text) => keyFingerprintOf({ url: "https://a.example" }, text)).join("=");
 const eu = (apiKey: unknown): Properties => ({ accounts: { eu: { apiKey } } });
 
 test("in a project that is named uptime, unknown settings of an explicit provider are a warning", () => {
@@ -42,31 +45,16 @@ describe("a resource that moves to another provider is replaced if an account di
       key("one"),
       { ...key("one"), monitorsBaseUrl: "https://b.example" },
     ],
-    ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: pair("one", "two") }],
+    ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: pair }],
     ["a key that is not known yet", false, key("one"), key(unknownValue)],
     ["other settings", false, key("one"), { ...key("one"), maxRetries: 7 }],
     ["only accounts, the same", false, eu("one"), eu("one")],
     ["only accounts, as JSON", false, eu("one"), { accounts: JSON.stringify(eu("one").accounts) }],
     ["only accounts, another key", true, eu("one"), eu("two")],
-    [
-      "only accounts, another key that is the same account",
-      false,
-      eu("one"),
-      { ...eu("two"), sameAccount: [pair("one", "two")] },
-    ],
+    ["only accounts, the same, as it says", false, eu("one"), { ...eu("two"), sameAccount: [pair] }],
     ["only accounts, a key that is not known yet", false, eu("one"), eu(unknownValue)],
-    [
-      "a key, and accounts with another key",
-      true,
-      { ...key("one"), ...eu("one") },
-      { ...key("one"), ...eu("two") },
-    ],
-    [
-      "another version of the plugin",
-      false,
-      { ...key("one"), version: "1.0.0" },
-      { ...key("one"), version: "2.0.0" },
-    ],
+    ["a key, and accounts with another key", true, { ...one, ...eu("one") }, { ...one, ...eu("two") }],
+    ["another version of the plugin", false, { ...one, version: "1.0.0" }, { ...one, version: "2.0.0" }],
     ["an account more", false, key("one"), { ...key("one"), ...eu("one") }],
   ])("%s: %j", (_, expected, from, to) => {
     expect(isReplaced(from, to)).toBe(expected);
@@ -80,14 +68,8 @@ describe("a resource that moves to another provider is replaced if an account di
   });
 
   test("and if two providers of one name have different parents", () => {
-    const under = (parent: string, apiKey: string): Properties => {
-      const urn = urnOf("first").replace("::pulumi:", `::${parent}$pulumi:`);
-      return unwrapSecrets(
-        checkedSettings(urn, { baseUrl: "https://a.example", apiKey }, {}).settings,
-      ) as Properties;
-    };
-    const [one, two] = [under("my:site:Front", "one"), under("my:site:Back", "two")];
-    expect(isAnotherAccount(one, two, {})).toBe(true);
+    const parents = ["my:site:Front$", "my:site:Back$"] as const;
+    expect(isReplaced(key("one"), key("two"), ["first", "first"], parents)).toBe(true);
   });
 });
 
@@ -146,23 +128,14 @@ describe("a provider is refused because of its settings", () => {
       maxRetries: -1,
       allowHttp: "yes",
     };
-    const problems = problemsOf(wrong);
-    expect(problems.map(({ property }) => property).sort()).toEqual([
-      "",
-      "allowHttp",
-      "baseUrl",
-      "maxRetries",
-      "timeoutSeconds",
+    const of = "of the provider first must be";
+    expect(problemsOf(wrong)).toEqual([
+      { property: "baseUrl", reason: `baseUrl ${of} an absolute URL such as https://uptime.example.com` },
+      { property: "", reason: `apiKey ${of} one word of printable ASCII characters` },
+      { property: "timeoutSeconds", reason: `timeoutSeconds ${of} a whole number from 1 to 3600` },
+      { property: "maxRetries", reason: `maxRetries ${of} a whole number from 0 to 100` },
+      { property: "allowHttp", reason: `allowHttp ${of} true or false` },
     ]);
-    expect(problems).toContainEqual({
-      property: "timeoutSeconds",
-      reason: "timeoutSeconds of the provider first must be a whole number from 1 to 3600",
-    });
-    expect(problems).toContainEqual({
-      property: "",
-      reason: "apiKey of the provider first must be one word of printable ASCII characters",
-    });
-    expect(JSON.stringify(problems)).not.toContain("two words");
     expect(problemsOf({ timeoutSeconds: "abc" }, {}, "default")).toEqual([
       { property: "timeoutSeconds", reason: "uptime:timeoutSeconds must be a whole number from 1 to 3600" },
     ]);

@@ -23,86 +23,40 @@ async function told(resource: pulumi.CustomResource): Promise<Registered> {
   return found;
 }
 
-describe("a resource", () => {
-  test.each([
-    ["Domain", { Dynamic: Domain, Native: native.Domain, args: { name: "shop.example" } }],
-    ["Monitor", { Dynamic: Monitor, Native: native.Monitor, args: home }],
-    ["Policy", { Dynamic: Policy, Native: nativePolicy.Policy, args: { displayName: "Shop" } }],
-  ])(
-    "%s has its type, its provider, and no key that is not declared",
-    async (label, { Dynamic, Native, args }) => {
-      const keysOf = (inputs: object) =>
-        Object.keys(inputs).filter((key) => key === "account" || key.startsWith("__"));
-      const { type, inputs } = await told(new Dynamic("shop", args as MonitorArgs & PolicyArgs));
-      expect(type).toBe(`pulumi-nodejs:dynamic/uptime:${label}`);
-      expect(keysOf(inputs)).toEqual(["__options", "__provider"]);
-      expect(inputs.__provider).toBe(
-        `exports.handler=()=>require("pulumi-uptime/provider").${label.toLowerCase()}`,
-      );
-      const onPlugin = await told(new Native("shop", args as MonitorArgs & PolicyArgs));
-      expect(onPlugin.type).toBe(`uptime:index:${label}`);
-      expect(keysOf(onPlugin.inputs)).toEqual([]);
-      for (const one of [inputs, onPlugin.inputs]) expect(one).toMatchObject(args);
-    },
-  );
+const dynamic = { Monitor, Domain, Policy };
+const onPlugin = { ...native, ...nativePolicy };
+const classes = [Monitor, Domain, Policy, native.Monitor, native.Domain, nativePolicy.Policy];
+const any = { ...home, displayName: "Shop" } as MonitorArgs & PolicyArgs;
 
-  test.each([
-    ["pulumi-uptime", Monitor],
-    ["pulumi-uptime/native", native.Monitor],
-  ])("sends the defaults of what it does not declare: %s", async (_, Class) => {
-    const { inputs } = await told(
-      new Class("home", { ...home, requestMethod: "HEAD", cacheBuster: undefined }),
-    );
-    expect(inputs).toMatchObject({
-      alertCondition: "url_unavailable",
-      requestMethod: "HEAD",
-      cacheBuster: false,
-    });
-  });
+test.each(["Domain", "Monitor", "Policy"] as const)(
+  "a %s has its type, its provider, and no key that is not declared",
+  async (label) => {
+    const keysOf = (inputs: object) =>
+      Object.keys(inputs).filter((key) => key === "account" || key.startsWith("__"));
+    const { type, inputs } = await told(new dynamic[label]("shop", any));
+    expect(type).toBe(`pulumi-nodejs:dynamic/uptime:${label}`);
+    expect(keysOf(inputs)).toEqual(["__options", "__provider"]);
+    const code = `exports.handler=()=>require("pulumi-uptime/provider").${label.toLowerCase()}`;
+    expect(inputs.__provider).toBe(code);
+    const sent = await told(new onPlugin[label]("shop", any));
+    expect(sent.type).toBe(`uptime:index:${label}`);
+    expect(keysOf(sent.inputs)).toEqual([]);
+    for (const one of [inputs, sent.inputs]) expect(one).toMatchObject(any);
+  },
+);
 
-  test("has an output for each field, declared or not", async () => {
-    const monitor = new Monitor("home", { ...home, sslAlertDays: 7 });
-    expect(await settled(monitor.sslAlertDays)).toEqual({ value: 7, isKnown: true });
-    expect(await settled(monitor.domainAlertDays)).toEqual({ value: undefined, isKnown: true });
-    expect(await settled(monitor.account)).toEqual({ value: undefined, isKnown: true });
-  });
-
-  test("marks its secrets, and leaves other inputs readable", async () => {
-    const monitor = new Monitor("home", {
-      ...home,
-      requestAuthPassword: "hunter2",
-      requestAuthUsername: "bob",
-    });
-    const policy = new Policy("policy", { displayName: "Policy", token: "hunter2" });
-    expect(await pulumi.isSecret(monitor.requestAuthPassword)).toBe(true);
-    expect(await pulumi.isSecret(monitor.requestAuthUsername)).toBe(false);
-    expect(await pulumi.isSecret(policy.token)).toBe(true);
-  });
-
-  test("is recognised by isInstance, also if another copy of the package made it", () => {
-    const [monitor, domain, policy] = [
-      new Monitor("a", home),
-      new Domain("a", { name: "a.example" }),
-      new Policy("a", { displayName: "A" }),
-    ];
-    for (const [of, own] of [
-      [Monitor, monitor],
-      [Domain, domain],
-      [Policy, policy],
-    ] as const)
-      expect([monitor, domain, policy].filter((one) => of.isInstance(one))).toEqual([own]);
-    expect(Monitor.isInstance({ __pulumiType: "pulumi-nodejs:dynamic/uptime:Monitor" })).toBe(true);
-    expect(Monitor.__pulumiType).toBe("pulumi-nodejs:dynamic/uptime:Monitor");
-    expect(Domain.__pulumiType).toBe("pulumi-nodejs:dynamic/uptime:Domain");
-    for (const other of [undefined, null, "", 0, {}]) expect(Monitor.isInstance(other)).toBe(false);
-    expect(pulumi.CustomResource.isInstance(monitor)).toBe(true);
-  });
+test("isInstance recognises resources of its own class, also if another copy of the package made them", () => {
+  const resources = classes.map((Class) => new Class("a", any));
+  for (const [index, Class] of classes.entries())
+    expect(resources.filter((one) => Class.isInstance(one))).toEqual([resources[index]]);
+  expect(Monitor.isInstance({ __pulumiType: "pulumi-nodejs:dynamic/uptime:Monitor" })).toBe(true);
+  for (const other of [undefined, null, "", 0, {}]) expect(Monitor.isInstance(other)).toBe(false);
 });
 
-describe.each<[string, Pick<typeof native, "Monitor" | "Domain">, string]>([
-  ["pulumi-uptime", { Monitor, Domain }, "pulumi-nodejs:dynamic/uptime:Monitor"],
-  ["pulumi-uptime/native", native, "uptime:index:Monitor"],
-])("the class Monitor of %s", (_, { Monitor, Domain }, type) => {
+describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: typeof Policy }, string]>([
+  ["pulumi-uptime", dynamic, "pulumi-nodejs:dynamic/uptime:Monitor"],
+  ["pulumi-uptime/native", onPlugin, "uptime:index:Monitor"],
+])("the class Monitor of %s", (_, { Monitor, Domain, Policy }, type) => {
   /** A class of a program. Its constructor takes other arguments. */
   class Site extends Monitor {
     readonly path: string;
@@ -117,37 +71,43 @@ describe.each<[string, Pick<typeof native, "Monitor" | "Domain">, string]>([
     expect(monitor).toBeInstanceOf(Monitor);
     expect(monitor).toBeInstanceOf(pulumi.CustomResource);
     expect(monitor).not.toBeInstanceOf(Domain);
+    expect(pulumi.CustomResource.isInstance(monitor)).toBe(true);
     expect(Monitor.__pulumiType).toBe(type);
     expect(Monitor.name).toBe("Monitor");
-    expect(Monitor.isInstance(monitor)).toBe(true);
-    expect(Domain.isInstance(monitor)).toBe(false);
   });
 
-  test("makes what get reads", async () => {
-    const read = Monitor.get("home", "7");
-    expect(read).toBeInstanceOf(Monitor);
-    expect(Monitor.isInstance(read)).toBe(true);
-    expect(await told(read)).toMatchObject({ type, id: "7" });
+  test("sends the defaults of what it does not declare", async () => {
+    const { inputs } = await told(
+      new Monitor("home", { ...home, requestMethod: "HEAD", cacheBuster: undefined }),
+    );
+    const expected = { alertCondition: "url_unavailable", requestMethod: "HEAD", cacheBuster: false };
+    expect(inputs).toMatchObject(expected);
+  });
+
+  test("marks its secrets, and leaves other inputs readable", async () => {
+    const basic = { requestAuthPassword: "hunter2", requestAuthUsername: "bob" };
+    const monitor = new Monitor("home", { ...home, ...basic });
+    const policy = new Policy("policy", { displayName: "Policy", token: "hunter2" });
+    expect(await pulumi.isSecret(monitor.requestAuthPassword)).toBe(true);
+    expect(await pulumi.isSecret(monitor.requestAuthUsername)).toBe(false);
+    expect(await pulumi.isSecret(policy.token)).toBe(true);
   });
 
   test("can be extended, and get of that class reads a monitor", async () => {
     const site = new Site("/health");
     expect(site).toBeInstanceOf(Site);
-    expect(site).toBeInstanceOf(Monitor);
     expect(Site.isInstance(site)).toBe(true);
     expect(site.path).toBe("/health");
     expect(await told(site)).toMatchObject({ type, inputs: { ...home, name: "/health" } });
     const read = Site.get("read", "7");
     expect(read).not.toBeInstanceOf(Site);
-    expect(await told(read)).toMatchObject({ id: "7" });
+    expect(read).toBeInstanceOf(Monitor);
+    expect(await told(read)).toMatchObject({ type, id: "7" });
   });
-});
 
-describe("an output without a value is undefined", () => {
-  const nothing = { value: undefined, isKnown: true };
-  /** An engine whose state has null for each field that a resource does not have. */
-  const startNulls = () =>
-    pulumi.runtime.setMocks({
+  test("has an output of undefined for what is not declared, has no value, or has none that get reads", async () => {
+    await pulumi.runtime.setMocks({
+      // State has null for each field that a resource does not have.
       newResource: ({ inputs, id }) => {
         const all = Object.keys(monitor.fields).map((key) => [key, null]);
         const state = { ...Object.fromEntries(all), ...inputs } as Record<string, unknown>;
@@ -155,53 +115,40 @@ describe("an output without a value is undefined", () => {
       },
       call: () => ({}),
     });
-
-  test.each([
-    ["pulumi-uptime", Monitor],
-    ["pulumi-uptime/native", native.Monitor],
-  ])("not declared, declared without a value, or read by get: %s", async (_, Class) => {
-    await startNulls();
     // As from another stack, whose outputs have any type.
     const empty = pulumi.output<unknown>(undefined) as pulumi.Output<string>;
-    const made = new Class("made", { ...home, requestAuthUsername: empty, requestAuthPassword: empty });
-    const read = Class.get("read", "7");
-    for (const one of [made, read])
-      for (const output of [
-        one.account,
-        one.alertTextLookup,
-        one.requestAuthUsername,
-        one.requestAuthPassword,
-      ])
-        expect(await settled(output)).toEqual(nothing);
+    const none = { requestAuthUsername: empty, requestAuthPassword: empty };
+    const made = new Monitor("made", { ...home, ...none, sslAlertDays: 7 });
+    expect(await settled(made.sslAlertDays)).toEqual({ value: 7, isKnown: true });
+    for (const one of [made, Monitor.get("read", "7")])
+      for (const key of ["account", "alertTextLookup", "requestAuthUsername", "requestAuthPassword"] as const)
+        expect(await settled(one[key])).toEqual({ value: undefined, isKnown: true });
   });
-});
 
-describe("a resource that is read with `get`", () => {
-  test("passes on its id, and nothing of the state but the account", async () => {
+  test("passes on what get is given: its id, and of the state nothing but the account", async () => {
     const all = { ...home, sslAlertDays: 7, attributes: { a: 1 }, account: "them" } as const;
-    for (const [state, account] of [
-      [undefined, undefined],
-      [{}, undefined],
-      [{ account: undefined }, undefined],
-      [all, "them"],
+    for (const [state, expected] of [
+      [undefined, {}],
+      [{}, {}],
+      [{ account: undefined }, {}],
+      [all, { account: "them" }],
     ] as const) {
       registered.length = 0;
       const { id, inputs } = await told(Monitor.get("home", "7", state));
       expect(id).toBe("7");
-      const given = Object.entries(inputs).filter(([key, value]) => key !== "__provider" && value !== null);
-      expect(Object.fromEntries(given.filter(([, value]) => value !== undefined))).toEqual(
-        account ? { account } : {},
-      );
+      const given = Object.entries(inputs).filter(([key, value]) => key !== "__provider" && value != null);
+      expect(Object.fromEntries(given)).toEqual(expected);
     }
   });
+});
 
+describe("a resource that is read with `get`", () => {
   test("takes Pulumi's options as the fourth argument, and an id that is an output", async () => {
     const parent = new pulumi.ComponentResource("my:site:Site", "site");
     const policy = Policy.get("policy", pulumi.output("7"), {}, { parent });
     expect((await told(policy)).id).toBe("7");
-    expect((await settled(policy.urn)).value).toContain(
-      "my:site:Site$pulumi-nodejs:dynamic/uptime:Policy::policy",
-    );
+    const urn = expect.stringContaining("my:site:Site$pulumi-nodejs:dynamic/uptime:Policy::policy") as string;
+    expect((await settled(policy.urn)).value).toEqual(urn);
     expect((await settled(Domain.get("shop", "1").id)).value).toBe("1");
   });
 
@@ -230,7 +177,7 @@ describe("an error in a resource's arguments", () => {
     ["Domain", () => new Domain("shop", { name: "shop.example" }, wrong)],
     ["Monitor", () => new Monitor("home", home, wrong)],
   ])("says at which line of the program: %s", (_, make) => {
-    const before = traceSettings();
+    const before = Error.stackTraceLimit;
     let thrown: unknown;
     try {
       make();
@@ -243,33 +190,11 @@ describe("an error in a resource's arguments", () => {
     expect(Number(line)).toBeGreaterThan(wrongLine);
     expect(Number(line)).toBeLessThanOrEqual(wrongLine + 3);
     // Other errors of the program have their traces as before.
-    expect(traceSettings()).toEqual(before);
+    expect(Error.stackTraceLimit).toBe(before);
   });
 });
 
-function traceSettings(): unknown[] {
-  const { stackTraceLimit, prepareStackTrace } = Error as {
-    stackTraceLimit: number;
-    prepareStackTrace?: unknown;
-  };
-  return [stackTraceLimit, prepareStackTrace];
-}
-
 describe("on the provider plugin", () => {
-  test("a third resource marks its secrets, is recognised by isInstance, and is read by its id", async () => {
-    const policy = new nativePolicy.Policy("policy", { displayName: "Policy", token: "hunter2" });
-    expect(await pulumi.isSecret(policy.token)).toBe(true);
-    expect(nativePolicy.Policy.isInstance(policy)).toBe(true);
-    expect(Policy.isInstance(policy)).toBe(false);
-    expect(await told(nativePolicy.Policy.get("read", "7", { account: "them" }))).toMatchObject({
-      id: "7",
-      inputs: { account: "them" },
-    });
-    expect(() => nativePolicy.Policy.get("read", "7", { parent: undefined } as object)).toThrow(
-      "has parent in its state, but Policy has no such output",
-    );
-  });
-
   test("a third resource is looked up by the functions that its definition names", async () => {
     const called: [string, unknown][] = [];
     const found = { id: "7", displayName: "Shop" };
@@ -326,7 +251,6 @@ describe("the name by which imports and adoptions know a resource", () => {
 
   test("is the part of its URN that other resources do not have", async () => {
     const front = new Site("Front", "front");
-    const inner = new Site("Inner", "inner", front);
     const made = [
       new Monitor("web", home, { import: "7" }),
       new Monitor("web", home, { import: "7", parent: front }),
@@ -334,18 +258,17 @@ describe("the name by which imports and adoptions know a resource", () => {
     ];
     for (const one of made) {
       const { value: urn } = await settled(one.urn);
-      const marks = registered.map(
-        ({ inputs }) => (inputs.__options as { owner?: string } | undefined)?.owner,
-      );
-      expect(marks).toContain(urn?.split("::").slice(2).join("::"));
+      const passed = registered.map(({ inputs }) => inputs.__options);
+      expect(passed).toContainEqual({ owner: urn?.split("::").slice(2).join("::") });
     }
-    const deep = new Domain("web", { name: "a.example" }, { import: "8", parent: inner });
-    const { inputs } = await told(deep);
+    const deep = new Domain(
+      "web",
+      { name: "a.example" },
+      { import: "8", parent: new Site("Inner", "inner", front) },
+    );
     // The SDK's mocks shorten the chain of types in a URN; the engine does not.
-    expect(inputs.__options).toEqual({
-      owner: "my:site:Front$my:site:Inner$pulumi-nodejs:dynamic/uptime:Domain::web",
-    });
-    expect(inputs.importId).toBe("8");
+    const owner = "my:site:Front$my:site:Inner$pulumi-nodejs:dynamic/uptime:Domain::web";
+    expect((await told(deep)).inputs).toMatchObject({ importId: "8", __options: { owner } });
   });
 
   test.each<[object]>([
@@ -355,9 +278,5 @@ describe("the name by which imports and adoptions know a resource", () => {
   ])("comes with the id as an input; of the options %j the engine gets no import", (options) => {
     const { import: _, ...rest } = options as pulumi.CustomResourceOptions;
     expect(pulumiOptions(monitor, home, options)).toEqual(rest);
-  });
-
-  test("is not sent to read a resource", async () => {
-    expect((await told(Monitor.get("web", "7"))).inputs).not.toHaveProperty("__options");
   });
 });

@@ -42,13 +42,7 @@ function attributesOf(one: ModelStack): Record<string, unknown> {
 describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   test.each<[string, (one: ModelStack) => Promise<unknown>]>([
     ["a create", (one) => one.up(declared)],
-    [
-      "an update",
-      async (one) => {
-        await one.up(declared);
-        await one.up({ ...declared, interval: 300 });
-      },
-    ],
+    ["an update", (one) => one.up(declared).then(() => one.up({ ...declared, interval: 300 }))],
     [
       "a refresh",
       async (one) => {
@@ -61,46 +55,32 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     [
       "an adoption",
       async (one) => {
-        const request_headers = [{ key: "X-Token", value: token }];
-        emulator.monitors.add({ ...home, request_headers });
+        emulator.monitors.add({ ...home, request_headers: [{ key: "X-Token", value: token }] });
         await one.up(declared);
         expect(posts()).toBe(0);
       },
     ],
-  ])(
-    "are not in the attributes after %s, where values that contain one are replaced as a whole",
-    async (_, operation) => {
-      const one = new Program(front, { ...settings, "uptime:adoptExisting": "true" }).resource();
-      await operation(one);
-      const attributes = JSON.stringify(attributesOf(one));
-      for (const secret of [key, password, token, canary("other")]) expect(attributes).not.toContain(secret);
-      for (const around of ["status.example", "curl"]) expect(attributes).not.toContain(around);
-      // Names of headers are no secret, and what holds none stays as it is.
-      expect(attributesOf(one)).toMatchObject({ check: { header_name: "X-Token", auth: { user: "me" } } });
-      expect(attributes).not.toMatch(/"request_(headers|auth_password)"/);
-    },
-  );
+  ])("are not in the attributes after %s; values that contain one are replaced", async (_, operation) => {
+    const one = new Program(front, { ...settings, "uptime:adoptExisting": "true" }).resource();
+    await operation(one);
+    const attributes = JSON.stringify(attributesOf(one));
+    const absent = [key, password, token, canary("other"), "status.example", "curl"];
+    for (const text of absent) expect(attributes).not.toContain(text);
+    // Names of headers are no secret, and what holds none stays as it is.
+    expect(attributesOf(one)).toMatchObject({ check: { header_name: "X-Token", auth: { user: "me" } } });
+    expect(attributes).not.toMatch(/"request_(headers|auth_password)"/);
+  });
 
   describe("that no program has declared", () => {
     const header = canary("header-set-by-hand");
     const byHand = canary("password-set-by-hand");
-    const record = {
-      ...home,
-      request_headers: [{ key: "X-Token", value: header }],
-      request_auth_password: byHand,
-      curl: `curl -H "X-Token: ${header}"`,
-      check: { basic: `bob:${byHand}`, header_name: "X-Token" },
-    };
+    const check = { basic: `bob:${byHand}`, header_name: "X-Token", curl: `curl -H "X-Token: ${header}"` };
+    const request_headers = [{ key: "X-Token", value: header }];
+    const record = { ...home, request_headers, request_auth_password: byHand, check };
+    const adopted = (one: ModelStack) => one.up(home).then(() => one.state);
 
     test.each<[string, (program: Program, id: string) => Promise<{ outputs: Properties } | undefined>]>([
-      [
-        "an adoption",
-        async (program) => {
-          const one = program.resource();
-          await one.up(home);
-          return one.state;
-        },
-      ],
+      ["an adoption", (program) => adopted(program.resource())],
       [
         "an import",
         async ({ providers: { monitor } }, id) =>
@@ -135,9 +115,9 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
       ],
       [
         "a refresh",
-        async (one) => {
+        (one) => {
           emulator.monitors.edit(1, { request_headers: [] });
-          await one.refresh();
+          return one.refresh();
         },
       ],
     ])("are not in the attributes after %s", async (_, operation) => {
@@ -174,8 +154,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     const one = new Program(front, settings).resource();
     await one.up(declared);
     on(status === 200 ? "GET" : "PATCH", answer(status, body));
-    const operation = status === 200 ? one.refresh() : one.up({ ...declared, interval: 300 });
-    const failure = await failureOf(operation);
+    const failure = await failureOf(status === 200 ? one.refresh() : one.up({ ...declared, interval: 300 }));
     expect(failure).toContain("(the server repeats a secret)");
     // Nor is the beginning of one that is cut.
     for (const secret of [key, password, token]) expect(failure).not.toContain(secret.slice(0, -4));
@@ -187,17 +166,15 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   };
   const listed = (...ids: string[]) => answer(200, { data: ids.map((id) => ({ ...home, id })) });
 
+  /** A server that makes a record whose id is the key, and then answers with a status to its address. */
+  const madeAnd =
+    (status: number) =>
+    ({ method, path }: ReceivedRequest): Fault | undefined =>
+      method === "POST" ? answer(201, { id: key }) : path.endsWith(key) ? answer(status) : undefined;
+
   test.each<[string, (request: ReceivedRequest, lists: number) => Fault | undefined]>([
-    [
-      "of a new record that cannot be read",
-      ({ method, path }) =>
-        method === "POST" ? answer(201, { id: key }) : path.endsWith(key) ? answer(500) : undefined,
-    ],
-    [
-      "of a new record that does not exist",
-      ({ method, path }) =>
-        method === "POST" ? answer(201, { id: key }) : path.endsWith(key) ? answer(404) : undefined,
-    ],
+    ["of a new record that cannot be read", madeAnd(500)],
+    ["of a new record that does not exist", madeAnd(404)],
     [
       "of a record that was there before",
       (request) => {
@@ -224,39 +201,20 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(failure).not.toContain(key);
   });
 
-  test.each<[string, (body: object) => void]>([
-    [
-      "a list",
-      (record) => {
-        on("GET", answer(200, { items: [record] }));
-      },
-    ],
-    [
-      "a record",
-      (record) => {
-        on("GET", answer(200, { item: record }));
-      },
-    ],
-    [
-      "a refusal",
-      (record) => {
-        on("GET", answer(422, { record }));
-      },
-    ],
-    [
-      "a refusal that is a list",
-      (record) => {
-        on("GET", answer(422, [record]));
-      },
-    ],
-  ])("of others are not in an error that quotes %s in an unknown form", async (_, respond) => {
+  test.each<[string, number, (record: object) => object]>([
+    ["a list", 200, (record) => ({ items: [record] })],
+    ["a record", 200, (record) => ({ item: record })],
+    ["a refusal", 422, (record) => ({ record })],
+    ["a refusal that is a list", 422, (record) => [record]],
+  ])("of others are not in an error that quotes %s in an unknown form", async (_, status, bodyOf) => {
     const program = new Program(front, settings);
     const [one, other] = [program.resource(), program.resource()];
     await one.up(home);
     program.nextRun();
     const [byHand, inHeader] = [canary("password-of-others"), canary("header-of-others")];
     const request_headers = [{ key: "X-A", value: inHeader }];
-    respond({ id: 1, ...home, name: "Theirs", request_auth_password: byHand, request_headers });
+    const record = { id: 1, ...home, name: "Theirs", request_auth_password: byHand, request_headers };
+    on("GET", answer(status, bodyOf(record)));
     for (const failure of [await failureOf(one.refresh()), await failureOf(other.up(home))]) {
       expect(failure).toContain("Theirs");
       for (const secret of [byHand, inHeader]) expect(failure).not.toContain(secret);
@@ -275,26 +233,22 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(failure).not.toContain(key);
   });
 
-  test("are not in the log if the server makes an id of them", async () => {
+  test.each<[string, (request: ReceivedRequest) => Fault | undefined]>([
+    [
+      "found as an id",
+      (request) => {
+        if (request.method === "POST") return { kind: "cut", effect: false };
+        return isList(request) && lists() > 1 ? listed(key) : shown(request);
+      },
+    ],
+    ["a part of an id", ({ method }) => (method === "POST" ? answer(201, { id: `1-${token}` }) : undefined)],
+  ])("are not in the log if they are %s", async (_, fault) => {
     const lines: string[] = [];
     const print = (line: string): void => void lines.push(line);
     const one = new Program(front, { ...settings, "uptime:logLevel": "debug" }, { print }).resource();
-    emulator.fault = (request) => {
-      if (request.method === "POST") return { kind: "cut", effect: false };
-      return isList(request) && lists() > 1 ? listed(key) : shown(request);
-    };
-    await failureOf(one.up(home));
-    expect(lines.join()).toContain("GET /api/v1/monitors/[id] ");
-    expect(lines.join()).not.toContain(key);
-  });
-
-  test("are not in the log if they are a part of an id", async () => {
-    const lines: string[] = [];
-    const print = (line: string): void => void lines.push(line);
-    const one = new Program(front, { ...settings, "uptime:logLevel": "debug" }, { print }).resource();
-    emulator.fault = (request) => (request.method === "POST" ? answer(201, { id: `1-${token}` }) : undefined);
+    emulator.fault = fault;
     await failureOf(one.up(declared));
-    expect(lines.join()).toMatch(/GET .*\[id\] 404/);
-    expect(lines.join()).not.toContain(token);
+    expect(lines.join()).toMatch(/GET \/api\/v1\/monitors\/\[id\] /);
+    for (const secret of [key, token]) expect(lines.join()).not.toContain(secret);
   });
 });

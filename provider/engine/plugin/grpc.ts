@@ -11,7 +11,8 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
-import { secretOf, unknownValue } from "../../common/marks";
+import { secretOf, unknownValue, type Properties } from "../../common/marks";
+import type { Problem } from "../../definitions/field";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
@@ -22,7 +23,6 @@ import { fromStruct, resourceFromStruct, secretNames, toStruct } from "./struct"
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
   newRun(): PluginRun;
-  /** The plugin's schema, as JSON. */
   schema(): string;
 }
 
@@ -50,12 +50,11 @@ class Runs {
     private readonly newRun: () => PluginRun,
   ) {}
 
-  /** The run of the present engine. */
   present(): PluginRun {
     const { address } = this.engine;
     if (!this.latest || this.latest.engine !== address) {
       // If the engine before was killed, it has not sent Cancel.
-      this.latest?.run.interrupt();
+      this.latest?.run.session.interrupt();
       this.latest = { engine: address, run: this.newRun() };
     }
     return this.latest.run;
@@ -63,7 +62,7 @@ class Runs {
 
   /** Cancel also comes between the preview and the update of one `up`. What follows is a new run. */
   endInterrupted(): void {
-    if (this.latest?.run.isInterrupted) this.latest = undefined;
+    if (this.latest?.run.session.interruption.aborted) this.latest = undefined;
   }
 
   /** Runs a request about a resource; `parts` are those whose names differ between the methods. */
@@ -115,17 +114,13 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
   };
 }
 
-/** The methods for the settings of a provider. */
 function settingsMethods(runs: Runs): UntypedServiceImplementation {
   return {
     checkConfig: unary((request: proto.CheckRequest) => {
       const { settings, problems } = runs
         .present()
         .checkSettings(request.getUrn(), fromStruct(request.getNews()));
-      const failures = problems.map(({ property, reason }) =>
-        new proto.CheckFailure().setProperty(property).setReason(reason),
-      );
-      return new proto.CheckResponse().setInputs(toStruct(settings)).setFailuresList(failures);
+      return checkResponse(settings, problems);
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const settings = [request.getOldInputs(), request.getNews()].map(fromStruct);
@@ -141,17 +136,15 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
   };
 }
 
-/** The methods for one resource. */
 function resourceMethods(runs: Runs): UntypedServiceImplementation {
   return {
     check: unary(async (message: proto.CheckRequest) => {
       const [oldInputs, inputs] = [message.getOlds(), message.getNews()].map(resourceFromStruct);
       const parts = { oldInputs: oldInputs ?? {}, inputs: inputs ?? {} };
       const checked = await runs.run(message, parts, (resources, request) => resources.check(request));
-      const { problems } = checked;
-      return new proto.CheckResponse()
-        .setInputs(toStruct(checked.inputs))
-        .setFailuresList(failures(problems));
+      // If a failure named its property, the engine would print the property's value, which may be a secret.
+      const problems = checked.problems.map((reason) => ({ property: "", reason }));
+      return checkResponse(checked.inputs, problems);
     }),
     diff: unary(async (message: proto.DiffRequest) => {
       const { changes, deleteBeforeReplace } = await runs.run(
@@ -207,7 +200,6 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
   };
 }
 
-/** The methods that find records. */
 function queryMethods(runs: Runs): UntypedServiceImplementation {
   return {
     invoke: unary(async (message: proto.InvokeRequest) => {
@@ -259,7 +251,6 @@ function unary<Request, Response>(
   };
 }
 
-/** A method whose answer has several parts. */
 function streaming<Request, Response>(
   answer: (request: Request, write: (part: Response) => void) => Promise<void>,
 ): handleServerStreamingCall<Request, Response> {
@@ -275,9 +266,11 @@ function streaming<Request, Response>(
   };
 }
 
-/** Failures without their property, because the engine would print the property's value, which may be a secret. */
-function failures(problems: readonly string[]): proto.CheckFailure[] {
-  return problems.map((problem) => new proto.CheckFailure().setProperty("").setReason(problem));
+function checkResponse(inputs: Properties, problems: readonly Problem[]): proto.CheckResponse {
+  const failures = problems.map(({ property, reason }) =>
+    new proto.CheckFailure().setProperty(property).setReason(reason),
+  );
+  return new proto.CheckResponse().setInputs(toStruct(inputs)).setFailuresList(failures);
 }
 
 function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {

@@ -34,7 +34,6 @@ export function parseGivenId(given: string): { readonly account: string | undefi
   return { account, id };
 }
 
-/** The id of a record as {@link parseGivenId} reads it. */
 export function givenId(account: string | undefined, id: string): string {
   return account === undefined ? id : `${account}/${id}`;
 }
@@ -44,7 +43,6 @@ export function shownId(given: string): string {
   return given.split("/").map(shownName).join("/");
 }
 
-/** The problem if the declared account is not that of the imported record. */
 export function accountProblem(
   declared: unknown,
   { id, outputs: { account } }: ImportedRecord,

@@ -7,25 +7,17 @@ import { givenId } from "./imported-record";
 
 /** A page of a list, as the engine asks for it. */
 export interface ListRequest {
-  /** The type of the resources. */
   readonly token: string;
   readonly query: Properties;
   /** The most records of all pages together; undefined is all. */
   readonly limit: number | undefined;
-  /** The most records of this page. */
   readonly pageSize: number | undefined;
   /** What the page before it has returned; undefined for the first one. */
   readonly continuation: string | undefined;
 }
 
-interface ListItem {
-  /** As an import takes it. */
-  readonly id: string;
-  readonly name: string | undefined;
-}
-
 /**
- * Shows the records of a page, as soon as they are known. Without a size, the page has all of them.
+ * Shows the records of a page, as soon as they are known, with ids as an import takes them. Without a size, the page has all.
  *
  * @returns what the next page begins with; undefined if this is the last one
  */
@@ -33,7 +25,7 @@ export async function list(
   definition: Definition,
   connect: Connect,
   { query, limit = Infinity, pageSize = Infinity, continuation }: Omit<ListRequest, "token">,
-  show: (item: ListItem) => void,
+  show: (item: { readonly id: string; readonly name: string | undefined }) => void,
 ): Promise<string | undefined> {
   const { shown: shownBefore, after } = parseContinuation(continuation);
   const most = Math.min(limit - shownBefore, pageSize);

@@ -213,27 +213,24 @@ export class PluginResources {
 function changedParts(path: string, old: unknown, present: unknown): [string, PartAction][] {
   if (isEmpty(old)) return [[path, "add"]];
   if (isEmpty(present)) return [[path, "delete"]];
-  const step = Array.isArray(old) ? (key: string) => `[${key}]` : (key: string) => `.${key}`;
   const areLists = Array.isArray(old) && Array.isArray(present);
   if (!areLists && !(isObject(old) && isObject(present))) return [[path, "update"]];
-  const [before, after] = [old, present].map((value) => new Map<string, unknown>(Object.entries(value)));
-  const keys = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
-  return [...keys].flatMap((key) => {
-    const [one, other] = [before?.get(key), after?.get(key)];
-    return isDeepStrictEqual(one, other) ? [] : changedParts(path + step(key), one, other);
-  });
+  const [before, after] = [old, present].map((value): Properties =>
+    Object.fromEntries(Object.entries(value)),
+  );
+  return Object.keys({ ...before, ...after }).flatMap((key) =>
+    isDeepStrictEqual(before?.[key], after?.[key])
+      ? []
+      : changedParts(areLists ? `${path}[${key}]` : `${path}.${key}`, before?.[key], after?.[key]),
+  );
 }
 
 /** The inputs with the values that a refresh has found. Undefined if nothing has changed. */
 function presentInputs(definition: Definition, inputs: Inputs, outputs: Outputs): Inputs | undefined {
-  const values: Record<string, unknown> = { ...inputs.values };
-  let isChanged = false;
-  for (const [key, field] of Object.entries(definition.fields)) {
-    if (values[key] === undefined) continue;
-    const present = outputs.values[key] ?? null;
-    if (equal(field, values[key] as Value, present)) continue;
-    values[key] = present;
-    isChanged = true;
-  }
-  return isChanged ? { ...inputs, values: withoutMarks(values) } : undefined;
+  const changed = Object.entries(definition.fields).flatMap(([key, field]): [string, Value][] => {
+    const [known, present] = [inputs.values[key], outputs.values[key] ?? null];
+    return known === undefined || equal(field, known as Value, present) ? [] : [[key, present]];
+  });
+  if (changed.length === 0) return undefined;
+  return { ...inputs, values: withoutMarks({ ...inputs.values, ...Object.fromEntries(changed) }) };
 }

@@ -69,7 +69,6 @@ export class PluginRun {
     this.config = configOf(settings);
   }
 
-  /** Runs an operation on the resources of a type. */
   async run<T>(
     request: ResourceRequest,
     operation: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
@@ -109,18 +108,9 @@ export class PluginRun {
     );
   }
 
-  get isInterrupted(): boolean {
-    return this.session.interruption.aborted;
-  }
-
-  /** Ends waits, and begins no further write. */
-  interrupt(): void {
-    this.session.interrupt();
-  }
-
   /** Interrupts, and sends the log while the engine still shows it. */
   async cancel(): Promise<void> {
-    this.interrupt();
+    this.session.interrupt();
     this.session.endLogs();
     await this.engine.flush();
   }

@@ -3,12 +3,10 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { lookupFunction, pluginType, type LookupCount } from "../../common/pulumi";
 
-/** The definition of a resource type. Throws if there is no such type. */
 export function definitionOf(type: string): Definition {
   return findToken("resource type", type, definitions, pluginType);
 }
 
-/** The definition and number of the records that a function looks up. Throws if there is no such function. */
 export function functionOf(token: string): { readonly definition: Definition; readonly count: LookupCount } {
   const functions = definitions.flatMap((definition) =>
     (["one", "all"] as const).map((count) => ({ definition, count })),
