@@ -1,5 +1,5 @@
 /** What the comment's first line says to programs. */
-interface Marker {
+export interface Marker {
   readonly title: string;
   readonly commit?: string | undefined;
   /** It is missing if not everything is known that an apply would do. */
