@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import { changeOf, importIdIn, type PlannedChange, type PlannedChanges } from "../shared/planned-changes";
+import { changeOf, importIdIn, isLoss, type PlannedChange } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOwn, titleOf } from "../shared/resource-types";
@@ -33,14 +33,14 @@ export interface ApplyActions {
 
 export function applyActions(
   preview: Preview,
-  { own, others }: PlannedChanges,
+  changes: readonly PlannedChange[],
   drift: DriftReport,
 ): ApplyActions {
   const declared = declaredIn(preview);
   const writes = [
-    ...[...own, ...others].map((change) => changeAction(change, declared.get(change.urn))),
+    ...changes.map((change) => changeAction(change, declared.get(change.urn))),
     ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn))),
-    ...pendingChanges(own, drift).map(({ urn, title }) => ({
+    ...pendingChanges(changes, drift).map(({ urn, title }) => ({
       hash: shortHash(["pending", urn]),
       title: `${title}: a run was killed while it created it`,
     })),
@@ -66,11 +66,11 @@ export function codeIn({ steps }: Preview): string[] {
 
 /** What a preview creates although a killed run may have created it already. */
 export function pendingChanges(
-  own: readonly PlannedChange[],
+  changes: readonly PlannedChange[],
   drift: DriftReport | undefined,
 ): readonly PlannedChange[] {
   const pending = new Set(drift?.pending.map(({ urn }) => urn));
-  return own.filter(
+  return changes.filter(
     ({ urn, operation }) => pending.has(urn) && (operation === "create" || operation === "replace"),
   );
 }
@@ -102,7 +102,7 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
   return {
     hash: isLeftover ? oldRecord : hashOf(change),
     title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
-    isLoss: operation === "delete" || operation === "replace",
+    isLoss: isLoss(change),
     leftovers: [...(operation === "replace" ? [oldRecord] : []), ...restsOf(brought, sent)],
     leftoverOf: brought && operation === "update" ? restOf(brought, sent) : undefined,
   };

@@ -10,7 +10,7 @@ import { exists, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import type { Section } from "../shared/markdown-layout";
-import { plannedChanges, unknownSteps, type PlannedChanges } from "../shared/planned-changes";
+import { plannedChanges, unknownSteps, type PlannedChange } from "../shared/planned-changes";
 import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
 import { firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
@@ -40,9 +40,14 @@ export interface Facts {
   /** The findings of `doctor`. */
   readonly checks: readonly string[];
   readonly warnings: readonly string[];
-  /** Why it is not known what a merge does. */
+  /** Why the preview has no result. */
   readonly errors: readonly string[];
-  readonly changes: PlannedChanges;
+  /** It is known what a merge does: nothing has failed. */
+  readonly isKnown: boolean;
+  /** What a merge does. A preview that has failed may have planned some changes, but merging does not make them. */
+  readonly changes: readonly PlannedChange[];
+  /** The number of resources that stay as they are. */
+  readonly unchanged: number;
   readonly drift: DriftReport | undefined;
   /** The URNs of resources that a merge cannot make again. */
   readonly lost: ReadonlySet<string>;
@@ -78,7 +83,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
   if (previewText !== undefined && !hasResult)
     errors.push(unreadablePreview(previewText, textAt(files.previewLog) ?? ""));
   const isKnown = previewText !== undefined && errors.length + checks.length === 0;
-  const changes = plannedChanges(preview);
+  const { changes, unchanged } = plannedChanges(preview);
   return {
     title: files.title ?? stackNameIn(preview) ?? "",
     isPreviewed: previewText !== undefined,
@@ -86,7 +91,9 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     checks,
     warnings: textsOf("warning"),
     errors,
-    changes,
+    isKnown,
+    changes: isKnown ? changes : [],
+    unchanged,
     drift,
     lost: lostImports(preview, drift),
     programCode: codeIn(preview),

@@ -21,7 +21,7 @@ export interface HeadOptions {
 
 /** The paragraphs above the sections. CI finds the comment by its first line. */
 export function headOf(facts: Facts, options: HeadOptions): string[] {
-  const { title, isPreviewed, isCompared, errors, checks, drift, actions } = facts;
+  const { title, isPreviewed, isCompared, isKnown, drift, actions } = facts;
   const { commit, runUrl, limit, maxDeletes, reviewed } = options;
   const link = parseUrl(runUrl ?? "")?.href;
   const about = [
@@ -29,7 +29,6 @@ export function headOf(facts: Facts, options: HeadOptions): string[] {
     ...(commit === undefined ? [] : [`commit ${codeSpan(commit.slice(0, 10))}`]),
     ...(link === undefined ? [] : [`[log](<${link}>)`]),
   ];
-  const isKnown = errors.length + checks.length === 0;
   const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
   const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
   const tooMany = isLimited ? tooManyLosses(actions, facts, maxDeletes) : undefined;
@@ -61,10 +60,9 @@ function headingOf({ checks, errors, isPreviewed, isCompared }: Facts): string {
 }
 
 /** One sentence for all that a merge does: the program's changes, and the drift that it sets back. */
-function effectText({ changes: { own, others, unchanged }, drift, lost }: Facts): string {
+function effectText({ changes, unchanged, drift, lost }: Facts): string {
   type Effect = PlannedOperation | "create again" | "lost";
   const createAgain = (urn: string): Effect => (lost.has(urn) ? "lost" : "create again");
-  const changes = [...own, ...others];
   const drifted = drift?.drifted ?? [];
   const gone = new Set(drifted.filter(({ outcome }) => outcome === "gone").map(({ urn }) => urn));
   const changed = new Set(changes.filter(({ isLeftover }) => !isLeftover).map(({ urn }) => urn));

@@ -185,13 +185,13 @@ function titlesOf(actions: readonly ApplyAction[]): string {
  */
 export function tooManyLosses(
   { writes }: ApplyActions,
-  { changes: { own, others, unchanged } }: Facts,
+  { changes, unchanged }: Facts,
   most: string,
   review?: Review,
 ): string | undefined {
   if (review && "digest" in review) return undefined;
   const lost = writes.filter(({ hash, isLoss }) => isLoss && !review?.deletes.has(hash)).length;
-  const present = [...own, ...others].filter(({ operation }) => !["create", "import"].includes(operation));
+  const present = changes.filter(({ operation }) => !["create", "import"].includes(operation));
   const total = unchanged + present.length;
   const allowed = Math.floor(most.endsWith("%") ? (total * parseInt(most)) / 100 : parseInt(most));
   if (lost <= allowed) return undefined;

@@ -1,7 +1,7 @@
 import { parseUrn } from "../../common/urn";
 import { driftTables, handHeading, otherSections, type DriftedResource } from "../shared/drift-report";
 import { listSection, type Section } from "../shared/markdown-layout";
-import { countTexts } from "../shared/planned-changes";
+import { countTexts, isLoss } from "../shared/planned-changes";
 import type { PlannedChange, PlannedOperation, PlannedProperty } from "../shared/planned-changes";
 import { secretText } from "../shared/preview";
 import { codeBlock, codeSpan, fenceFor, listOf, printable } from "../shared/quoting";
@@ -24,18 +24,14 @@ const mostNamed = 40;
  * @param isWhole values are shown whole
  */
 export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
-  const { checks, errors, drift, tried, isPreviewed } = facts;
-  // A preview that has failed may have planned some changes, but merging does not make them.
-  const isKnown = errors.length + checks.length === 0;
-  const { own, others } = isKnown ? facts.changes : { own: [], others: [] };
+  const { checks, errors, changes, drift, tried, isPreviewed } = facts;
   const value = isWhole ? wholeValue : shortValue;
   const edits = handEdits(drift);
   const section = (list: readonly PlannedChange[], name: string, note = ""): Section =>
     changesSection(`#### ${name} (${list.length})${note}`, list, value, edits);
-  const all = [...own, ...others];
-  const of = (operation: PlannedOperation, list: readonly PlannedChange[] = own): PlannedChange[] =>
-    list.filter((change) => change.operation === operation);
-  const rest = others.filter(({ operation }) => operation !== "replace" && operation !== "delete");
+  const of = (operation: PlannedOperation): PlannedChange[] =>
+    changes.filter((change) => change.operation === operation);
+  const rest = changes.filter((change) => !isOwn(change) && !isLoss(change));
   const warnings = warningItems(facts);
   const notes = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= mostNotes;
@@ -43,23 +39,23 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     listSection(checks.map((check) => `- ${codeSpan(check)}`)),
     listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
     ...(isShort ? [notes] : []),
-    section(of("replace", all), "Replaced", ": the old record is deleted, with its history and id"),
-    section(of("delete", all), "Deleted"),
-    section(of("create"), "Created"),
-    section(of("update"), "Updated"),
+    section(of("replace"), "Replaced", ": the old record is deleted, with its history and id"),
+    section(of("delete"), "Deleted"),
+    section(of("create").filter(isOwn), "Created"),
+    section(of("update").filter(isOwn), "Updated"),
     ...(isShort ? [] : [notes]),
     ...tried,
     ...(isPreviewed ? [codeSection(facts)] : []),
-    ...driftSections(facts, isPreviewed && isKnown ? own : undefined, value),
+    ...driftSections(facts, value),
     changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, edits),
-    section(of("import"), "Imported", ": nothing is written"),
+    section(of("import").filter(isOwn), "Imported", ": nothing is written"),
   ];
 }
 
 /** What to do before a merge. */
 function warningItems({ lost, changes, drift, warnings }: Facts): string[] {
   const named = (titles: readonly string[]): string => codeSpan(listOf(titles, mostNamed));
-  const pending = pendingChanges(changes.own, drift).map(({ title }) => title);
+  const pending = pendingChanges(changes, drift).map(({ title }) => title);
   const imports = named([...lost].map((urn) => titleOf({ urn })));
   return [
     lost.size > 0 &&
@@ -74,8 +70,8 @@ function warningItems({ lost, changes, drift, warnings }: Facts): string[] {
 
 /** The code of other packages in state; what the program declares too is read there. */
 function codeSection({ drift, programCode }: Facts): Section {
-  const others = (drift?.code ?? []).filter(({ hash }) => !programCode.includes(hash));
-  const items = others.map(({ hash, address, resources }) => {
+  const undeclared = (drift?.code ?? []).filter(({ hash }) => !programCode.includes(hash));
+  const items = undeclared.map(({ hash, address, resources }) => {
     const what =
       address === undefined
         ? `code ${codeSpan(hash)}`
@@ -84,7 +80,7 @@ function codeSection({ drift, programCode }: Facts): Section {
     return { text: entry(resources.length), short: entry(3) };
   });
   const heading =
-    `#### Code in the stack's state that is not in this program (${others.length})\n\n` +
+    `#### Code in the stack's state that is not in this program (${undeclared.length})\n\n` +
     "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. Expect it if the " +
     "pull request changes or removes the code, or if an earlier comment shows the same hash. Otherwise find out who wrote it " +
     "into the state before you merge.";
@@ -145,7 +141,6 @@ function changesSection(
 function detailOf(change: PlannedChange, value: ShowValue): string {
   const { operation, urn, importId, recordId = importId, recordNames, account } = change;
   const { isDeletedFirst, isLeftover, isProtected, isRetained } = change;
-  const isLost = operation === "delete" || operation === "replace";
   const isRecord = findDefinition(parseUrn(urn).type) !== undefined;
   const isNamed = recordId !== undefined && (isRecord || operation !== "update");
   const known = isNamed
@@ -157,7 +152,7 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
     ...(isDeletedFirst ? ["; it is deleted first"] : []),
     ...(isLeftover ? ["; an earlier run has replaced it"] : []),
     ...(isProtected && operation === "delete" ? ["; it is protected"] : []),
-    ...(isRetained && isLost ? ["; the record stays (retainOnDelete)"] : []),
+    ...(isRetained && isLoss(change) ? ["; the record stays (retainOnDelete)"] : []),
   ].join("");
 }
 
@@ -193,18 +188,13 @@ function propertyText(
   return old === undefined ? `${property}: ${present}` : `${property}: ${old} => ${present}`;
 }
 
-/** @param planned the changes that a merge makes; undefined if that is not known */
-function driftSections(
-  { drift, lost }: Facts,
-  planned: readonly PlannedChange[] | undefined,
-  value: ShowValue,
-): Section[] {
+function driftSections({ drift, lost, isKnown, changes }: Facts, value: ShowValue): Section[] {
   if (!drift) return [];
-  const changes = new Map(planned?.map((change) => [change.urn, change]));
+  const changeOf = new Map(changes.map((change) => [change.urn, change]));
   /** What the API shows, and what merging does there if that is not to set it back. */
   const present = ({ urn, outcome }: DriftedResource, name: string, inApi: string): string => {
-    if (!planned) return inApi;
-    const { operation, properties = [] } = changes.get(urn) ?? {};
+    if (!isKnown) return inApi;
+    const { operation, properties = [] } = changeOf.get(urn) ?? {};
     if (lost.has(urn)) return "cannot be imported again: the apply fails";
     if (outcome === "gone")
       return operation === "delete" ? "leaves the state too" : "is made again, with a new id";
@@ -224,10 +214,10 @@ function driftSections(
       value(present(resource, property, inApi)),
     ];
   };
-  const heading = planned ? "#### Edited by hand: merging this sets these back" : handHeading;
+  const heading = isKnown ? "#### Edited by hand: merging this sets these back" : handHeading;
   return [
     ...driftTables(drift, heading, "Record", cells),
     // What a merge makes again is among the warnings.
-    ...otherSections(planned ? { ...drift, pending: [] } : drift),
+    ...otherSections(isKnown ? { ...drift, pending: [] } : drift),
   ];
 }

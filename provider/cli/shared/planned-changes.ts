@@ -73,6 +73,10 @@ export interface PlannedChange {
   readonly valuesHash: string | undefined;
 }
 
+/** Whether a change costs the record or resource that is there. */
+export const isLoss = ({ operation }: PlannedChange): boolean =>
+  operation === "delete" || operation === "replace";
+
 /** A property before and after, as JSON; undefined if it is not there. */
 export interface PlannedProperty {
   readonly property: string;
@@ -80,11 +84,10 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes, what matters most first, then by name. The stack itself is left out. */
-export interface PlannedChanges {
-  /** Changes of this package's resources. */
-  readonly own: readonly PlannedChange[];
-  readonly others: readonly PlannedChange[];
+/** What a preview changes. The stack itself is left out. */
+interface PlannedChanges {
+  /** What matters most first, then this package's resources, then by name. */
+  readonly changes: readonly PlannedChange[];
   /** The number of resources of all packages that stay as they are. */
   readonly unchanged: number;
 }
@@ -93,17 +96,14 @@ export function plannedChanges({ steps, changeSummary }: Preview): PlannedChange
   const all = (steps ?? []).filter((step) => !isStack(step));
   const updates = optionUpdates(all);
   const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all), ...updates];
-  const weight = ({ operation }: PlannedChange): number => operations.indexOf(operation);
+  const weight = (change: PlannedChange): number =>
+    2 * operations.indexOf(change.operation) + (isOwn(change) ? 0 : 1);
   // The engine's order changes from run to run.
   changes.sort((a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn));
   // Pulumi counts the stack too.
   const isStackSame = (steps?.find(isStack)?.op ?? "same") === "same";
   const same = (changeSummary?.same ?? 0) - updates.length - (isStackSame ? 1 : 0);
-  return {
-    own: changes.filter(isOwn),
-    others: changes.filter((change) => !isOwn(change)),
-    unchanged: Math.max(0, same),
-  };
+  return { changes, unchanged: Math.max(0, same) };
 }
 
 /** The deletes of records that an earlier run has replaced. */
