@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
 import { type Forge, GitHubForge, GitLabForge } from "../support/forge";
-import { gitHubWorkflow, gitLabPipeline, Recipes } from "../support/workflow";
+import { type Event, gitHubWorkflow, gitLabPipeline, Recipes } from "../support/workflow";
 
 /** What the replaced commands print and end with; the test of that name in `engine` has the real ones. */
 interface Commands {
@@ -100,22 +100,46 @@ describe.each([
   ["GitLab", GitLabForge],
 ] as const)("%s", (platform, Kind) => {
   const isGitHub = platform === "GitHub";
+  let forge: Forge;
+  let setup: Setup;
+  beforeEach(async () => {
+    forge = await new Kind().start();
+    setup = new Setup(forge);
+  });
+
+  /** What a preview of the stack `test` leaves. */
+  const comment = (number: number, commit: string) =>
+    forge.comment(
+      number,
+      forge.bot,
+      `<!-- pulumi-uptime comment v2 title=test commit=${commit} changes=2 -->`,
+    );
+
+  /** A pull request that was previewed and merged. */
+  function merged(number: number, head: string, ...commits: string[]): void {
+    if (!forge.pulls.has(number)) forge.open(number, head);
+    comment(number, head);
+    forge.merge(number, ...commits);
+  }
+
+  const preview = (commit: string, more: Partial<Event> = {}, of = setup) =>
+    of.only("preview", { commit, pull: 12, ...more });
+  /** An apply of a commit, by hand if it has something reviewed. */
+  const apply = (commit: string, reviewed?: string) =>
+    setup.only("apply", { commit, ...(reviewed !== undefined && { reviewed }) });
 
   test("one comment for each stack, updated in place behind 150 others, and nobody else's", async () => {
-    const forge = await new Kind().start();
     const [staging, prod] = [new Setup(forge, "staging"), new Setup(forge, "prod")];
     forge.open(12, "a1");
     for (let count = 0; count < 150; count++)
       forge.comment(12, count % 2 === 0 ? "bob" : "", `comment ${count}`);
     const forged = forge.comment(12, "mallory", "<!-- pulumi-uptime comment v2 title=prod commit=a1 -->");
-    const preview = async (setup: Setup, commit: string) => {
-      expect(await setup.only("preview", { commit, pull: 12 })).toMatchObject({ name: "preview", code: 0 });
-    };
-    await preview(prod, "a1");
-    await preview(staging, "a1");
-    await preview(prod, "a2");
+    const isPreviewed = { name: "preview", code: 0 };
+    expect(await preview("a1", {}, prod)).toMatchObject(isPreviewed);
+    expect(await preview("a1", {}, staging)).toMatchObject(isPreviewed);
+    expect(await preview("a2", {}, prod)).toMatchObject(isPreviewed);
     for (let count = 0; count < 150; count++) forge.comment(12, "bob", "…");
-    await preview(prod, "a3");
+    expect(await preview("a3", {}, prod)).toMatchObject(isPreviewed);
     expect(forge.ownComments(12).map(({ body }) => body.split("\n"))).toEqual([
       ["<!-- pulumi-uptime comment v2 title=prod commit=a3 digest=1 changes=2 -->", "The changes of a3", ""],
       [
@@ -129,11 +153,9 @@ describe.each([
   });
 
   test("a request that fails makes the job fail, and never leads to a second comment", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
     forge.open(12, "a1");
     for (let count = 0; count < 150; count++) forge.comment(12, "bob", "…");
-    expect(await setup.only("preview", { commit: "a1", pull: 12 })).toMatchObject({ code: 0 });
+    expect(await preview("a1")).toMatchObject({ code: 0 });
     let lists = 0;
     const faults: (typeof forge.fault)[] = [
       // The first page, the second, who one is, and the update.
@@ -144,7 +166,7 @@ describe.each([
     ];
     for (const fault of faults) {
       forge.fault = fault;
-      const { code, output } = await setup.only("preview", { commit: "a2", pull: 12 });
+      const { code, output } = await preview("a2");
       expect({ code, output }).toEqual({
         code: 1,
         output: expect.stringMatching(/(GET|POST|PUT|PATCH) http\S+: (502|500|403) /) as string,
@@ -152,13 +174,11 @@ describe.each([
       expect(output).not.toMatch(/^ +at /m);
     }
     forge.fault = undefined;
-    expect(await setup.only("preview", { commit: "a3", pull: 12 })).toMatchObject({ code: 0 });
+    expect(await preview("a3")).toMatchObject({ code: 0 });
     expect(forge.ownComments(12)).toMatchObject([{ body: expect.stringContaining("commit=a3") as string }]);
   });
 
   test("a preview that fails makes the job fail, after the comment has said so", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
     forge.open(12, "a1");
     for (const [commands, ran] of [
       [{ preview: 255 }, ["drift", "doctor", "preview"]],
@@ -167,51 +187,27 @@ describe.each([
       [{ drift: 1 }, ["drift", "doctor"]],
     ] as const) {
       setup.set(commands);
-      expect((await setup.only("preview", { commit: "a1", pull: 12 })).code).not.toBe(0);
+      expect((await preview("a1")).code).not.toBe(0);
       expect(setup.log()).toEqual(ran);
     }
     expect(forge.ownComments(12)).toHaveLength(1);
     setup.set({ drift: 2 });
-    expect(await setup.only("preview", { commit: "a1", pull: 12 })).toMatchObject({ code: 0 });
+    expect(await preview("a1")).toMatchObject({ code: 0 });
   });
 
   test("a fork gets one line in place of a preview", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
-    const forked = await setup.only("preview", { commit: "a1", pull: 12, from: "eve/monitors" });
+    const forked = await preview("a1", { from: "eve/monitors" });
     expect(forked).toMatchObject({ name: "not-previewed", code: 0 });
     expect(forked.output.trim().split("\n")).toEqual([expect.stringContaining("Nothing is previewed")]);
-    if (isGitHub)
-      expect(
-        await setup.only("preview", { commit: "a1", pull: 12, author: "dependabot[bot]" }),
-      ).toMatchObject({
-        name: "not-previewed",
-      });
+    if (isGitHub) expect((await preview("a1", { author: "dependabot[bot]" })).name).toBe("not-previewed");
     expect(forge.writes).toEqual([]);
   });
 
-  /** What a preview of the stack `test` leaves. */
-  const comment = (forge: Forge, number: number, commit: string) =>
-    forge.comment(
-      number,
-      forge.bot,
-      `<!-- pulumi-uptime comment v2 title=test commit=${commit} changes=2 -->`,
-    );
-
-  /** A pull request that was previewed and merged. */
-  function merged(forge: Forge, number: number, head: string, ...commits: string[]): void {
-    if (!forge.pulls.has(number)) forge.open(number, head);
-    comment(forge, number, head);
-    forge.merge(number, ...commits);
-  }
-
   test("reviewed is what was merged since the last apply: two merges in one apply, and a rebase of several commits", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
     forge.applied.push("c0");
-    merged(forge, 12, "a1", "c1");
-    merged(forge, 13, "b1", "c2", "c3");
-    expect(await setup.only("apply", { commit: "c3" })).toMatchObject({ code: 0 });
+    merged(12, "a1", "c1");
+    merged(13, "b1", "c2", "c3");
+    expect(await apply("c3")).toMatchObject({ code: 0 });
     expect(setup.reviewed()).toMatchObject([
       {
         pull: 12,
@@ -223,32 +219,30 @@ describe.each([
     ]);
     // One that failed is not the last apply; one that has succeeded is.
     forge.applied.push("c1");
-    await setup.only("apply", { commit: "c3" });
+    await apply("c3");
     expect(setup.reviewed()).toMatchObject([{ pull: 13 }]);
     // The last one that was applied tells what code state holds since then.
     expect(setup.known()).toMatchObject([{ pull: 12, head: "a1", applied: true, deletes: false }]);
     // What others have run elsewhere tells nothing of this branch.
     forge.appliedElsewhere.push("c3", "c0");
-    await setup.only("apply", { commit: "c3" });
+    await apply("c3");
     expect(setup.reviewed()).toMatchObject([{ pull: 13 }]);
     // 120 commits are two pages.
     forge.open(14, "d1");
-    merged(forge, 14, "d1", ...Array.from({ length: 120 }, (_, index) => `d${index}x`));
-    await setup.only("apply", { commit: "d119x" });
+    merged(14, "d1", ...Array.from({ length: 120 }, (_, index) => `d${index}x`));
+    await apply("d119x");
     expect(setup.reviewed()).toMatchObject([{ pull: 13 }, { pull: 14 }]);
     // The branch was rewritten: only the last commit's own pull request is known.
     forge.applied.push("gone");
-    await setup.only("apply", { commit: "d119x" });
+    await apply("d119x");
     expect(setup.reviewed()).toMatchObject([{ pull: 14 }]);
   });
 
   test("an apply that is run again after a newer merge stops before anything is read", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
-    merged(forge, 12, "a1", "c1");
-    merged(forge, 13, "b1", "c2");
+    merged(12, "a1", "c1");
+    merged(13, "b1", "c2");
     setup.log();
-    const again = await setup.only("apply", { commit: "c1" });
+    const again = await apply("c1");
     expect(again.code).toBe(1);
     expect(again.output).toContain(
       "Nothing is applied: c1 is not the head of main any more. The run of c2 applies what this one would.",
@@ -257,24 +251,20 @@ describe.each([
   });
 
   test("the branch of an open pull request is not applied, by hand neither, nor counts its comment", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
     forge.open(12, "a1");
-    comment(forge, 12, "a1");
+    comment(12, "a1");
     expect(await setup.runJobs("apply", { commit: "a1", branch: "monitors", reviewed: "" })).toEqual([]);
     // Its commit is also the head of the default branch, as after a push past the pull request.
     forge.main.push("a1");
-    expect(await setup.only("apply", { commit: "a1" })).toMatchObject({ code: 0 });
+    expect(await apply("a1")).toMatchObject({ code: 0 });
     expect(setup.reviewed()).toEqual([]);
     // Merged into another branch.
     Object.assign(forge.pulls.get(12) ?? {}, { base: "next", mergedAt: forge.now() });
-    await setup.only("apply", { commit: "a1" });
+    await apply("a1");
     expect(setup.reviewed()).toEqual([]);
   });
 
   test("what counts is what a reviewer saw: not others' comments, nor one written after the merge", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
     forge.applied.push("c0");
     forge.open(12, "a1");
     const { body } = forge.comment(
@@ -282,20 +272,18 @@ describe.each([
       "mallory",
       "<!-- pulumi-uptime comment v2 title=test commit=a1 changes=9 -->",
     );
-    merged(forge, 12, "a1", "c1");
-    await setup.only("apply", { commit: "c1" });
+    merged(12, "a1", "c1");
+    await apply("c1");
     expect(setup.reviewed().map(({ body }) => body)).toEqual([forge.ownComments(12)[0]?.body]);
     expect(setup.reviewed()[0]?.body).not.toBe(body);
     // Somebody runs the preview again, which updates it.
     Object.assign(forge.ownComments(12)[0] ?? {}, { at: forge.now() });
-    const { output } = await setup.only("apply", { commit: "c1" });
+    const { output } = await apply("c1");
     expect(setup.reviewed()).toEqual([]);
     expect(output).toContain("The comment on #12 was written after the merge, so it does not count.");
   });
 
   test("the label allow-deletes counts as it was at the merge", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
     forge.applied.push("c0");
     const cases: [before: boolean[], after: boolean[], counts: boolean][] = [
       [[true], [], true],
@@ -307,62 +295,54 @@ describe.each([
     cases.forEach(([before, after], index) => {
       forge.open(index, `a${index}`);
       for (const isAdded of before) forge.label(index, isAdded);
-      merged(forge, index, `a${index}`, `m${index}`);
+      merged(index, `a${index}`, `m${index}`);
       for (const isAdded of after) forge.label(index, isAdded);
       forge.pulls.get(index)?.labels.reverse();
     });
-    await setup.only("apply", { commit: "m3" });
+    await apply("m3");
     expect(setup.reviewed().map(({ deletes }) => deletes)).toEqual(cases.map(([, , counts]) => counts));
   });
 
   if (isGitHub)
     test("a label that a workflow has added does not count, nor does a run of a tag with the branch's name", async () => {
-      const forge = await new Kind().start();
-      const setup = new Setup(forge);
       forge.applied.push("c0");
       forge.open(1, "a1");
       forge.label(1, true, forge.bot);
-      merged(forge, 1, "a1", "c1");
+      merged(1, "a1", "c1");
       forge.open(2, "a2");
       forge.label(2);
       forge.label(2, true, forge.bot);
       forge.label(2, false, forge.bot);
-      merged(forge, 2, "a2", "c2");
-      await setup.only("apply", { commit: "c2" });
+      merged(2, "a2", "c2");
+      await apply("c2");
       expect(setup.reviewed().map(({ deletes }) => deletes)).toEqual([false, false]);
       // Its commit is on no branch, so only the last pull request counts.
       forge.applied.push("tagged");
-      await setup.only("apply", { commit: "c2" });
+      await apply("c2");
       expect(setup.reviewed()).toMatchObject([{ pull: 2 }]);
     });
 
   test("an apply stops before it writes, and ends without `up` if there is nothing to do", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
-    merged(forge, 12, "a1", "c1");
+    merged(12, "a1", "c1");
     setup.log();
-    const apply = async (commands: Commands, reviewed?: string) => {
+    const applyWith = async (commands: Commands, reviewed?: string) => {
       setup.set(commands);
-      const { code } = await setup.only("apply", {
-        commit: "c1",
-        ...(reviewed !== undefined && { reviewed }),
-      });
-      return [code, ...setup.log()];
+      return [(await apply("c1", reviewed)).code, ...setup.log()];
     };
-    expect(await apply({ drift: 1 })).toEqual([1, "drift"]);
-    expect(await apply({ code: 1 })).toEqual([1, "drift", "code"]);
+    expect(await applyWith({ drift: 1 })).toEqual([1, "drift"]);
+    expect(await applyWith({ code: 1 })).toEqual([1, "drift", "code"]);
     expect(readFileSync(join(setup.folder, "checked"), "utf8")).toContain("--code --reviewed reviewed.json");
+    const taken = () => readFileSync(join(setup.folder, "reviewed"), "utf8");
     const before = ["drift", "code", "doctor"];
-    expect(await apply({ doctor: 1 })).toEqual([1, ...before]);
-    expect(await apply({ review: 1 })).toEqual([1, ...before, "preview", "review"]);
-    expect(await apply({ preview: 9 })).toEqual([9, ...before, "preview", "review"]);
-    expect(await apply({ digest: "none" })).toEqual([0, ...before, "preview", "review"]);
+    const reviewed = [...before, "preview", "review"];
+    expect(await applyWith({ doctor: 1 })).toEqual([1, ...before]);
+    expect(await applyWith({ review: 1 })).toEqual([1, ...reviewed]);
+    expect(await applyWith({ preview: 9 })).toEqual([9, ...reviewed]);
+    expect(await applyWith({ digest: "none" })).toEqual([0, ...reviewed]);
     // Without drift nothing is refreshed: without a target, that would be all.
-    expect(await apply({})).toEqual([0, ...before, "preview", "review", "up"]);
-    expect(readFileSync(join(setup.folder, "reviewed"), "utf8")).toContain(
-      "--reviewed reviewed.json --max-deletes 20%",
-    );
-    expect(await apply({ drift: 2 }, "0123456789abcdef")).toEqual([
+    expect(await applyWith({})).toEqual([0, ...reviewed, "up"]);
+    expect(taken()).toContain("--reviewed reviewed.json --max-deletes 20%");
+    expect(await applyWith({ drift: 2 }, "0123456789abcdef")).toEqual([
       0,
       ...before,
       "preview",
@@ -371,20 +351,18 @@ describe.each([
       "up",
     ]);
     expect(readFileSync(join(setup.folder, "checked"), "utf8")).toContain("--reviewed 0123456789abcdef\n");
-    expect(readFileSync(join(setup.folder, "reviewed"), "utf8")).toContain("--reviewed 0123456789abcdef ");
+    expect(taken()).toContain("--reviewed 0123456789abcdef ");
     // A request that fails: nothing is known about the reviews.
     forge.fault = (_, path) => (/labels|events/.test(path) ? 503 : undefined);
-    expect(await apply({})).toEqual([1]);
+    expect(await applyWith({})).toEqual([1]);
   });
 
   test("an apply refreshes what has drifted and nothing else, and nothing that Pulumi prints is a command", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
-    merged(forge, 12, "a1", "c1");
+    merged(12, "a1", "c1");
     const outputs: string[] = [];
     setup.set({ drift: 2 });
     for (let count = 0; count < 2; count++)
-      outputs.push((await setup.only("apply", { commit: "c1" })).stdout.split("\n").slice(-4).join("\n"));
+      outputs.push((await apply("c1")).stdout.split("\n").slice(-4).join("\n"));
     const flags = "<--yes><--skip-preview>";
     const commands = [
       `<pulumi><refresh><--stack><test>${flags}<--non-interactive><--color><never><--target=urn:a b><--target=urn:c>`,
@@ -397,16 +375,14 @@ describe.each([
     expect(new Set([...tokens, undefined]).size).toBe(3);
     setup.log();
     setup.program("node", `[ "$1" != -p ] || exit 3; exec ${process.execPath} "$@"`);
-    expect((await setup.only("apply", { commit: "c1" })).code).toBe(3);
+    expect((await apply("c1")).code).toBe(3);
     expect(setup.log().at(-1)).toBe("preview");
   });
 
   test("an apply with drift of a resource whose name Pulumi would expand writes nothing", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
-    merged(forge, 12, "a1", "c1");
+    merged(12, "a1", "c1");
     setup.set({ drift: 2, urns: ["urn:c", "urn:all*"] });
-    const { code, stdout, stderr } = await setup.only("apply", { commit: "c1" });
+    const { code, stdout, stderr } = await apply("c1");
     expect(code).toBe(1);
     expect(stdout + stderr).toContain("Pulumi takes the * in --target=urn:all* for any name");
     expect(setup.log()).not.toContain("up");
@@ -414,14 +390,11 @@ describe.each([
   });
 
   test("what is asked of the platform: of a run by hand only the branch's head, and the first page with an apply", async () => {
-    const forge = await new Kind().start();
-    const setup = new Setup(forge);
-    merged(forge, 12, "a1", "c1");
+    merged(12, "a1", "c1");
     const asked = async (reviewed?: string): Promise<string[]> => {
       const paths: string[] = [];
       forge.fault = (_, path) => void paths.push(path);
-      const event = { commit: "c1", ...(reviewed !== undefined && { reviewed }) };
-      expect(await setup.only("apply", event)).toMatchObject({ code: 0 });
+      expect(await apply("c1", reviewed)).toMatchObject({ code: 0 });
       return paths;
     };
     expect(await asked("0123456789abcdef")).not.toContainEqual(
@@ -433,13 +406,10 @@ describe.each([
     // GitLab's apply has another token than its previews.
     if (isGitHub) return;
     forge.env = () => ({ ...GitLabForge.prototype.env.call(forge, "c1"), REVIEWER: "" });
-    expect((await setup.only("apply", { commit: "c1" })).output).toContain(
-      "The variable REVIEWER is not set.",
-    );
+    expect((await apply("c1")).output).toContain("The variable REVIEWER is not set.");
   });
 
   test("drift by night: an issue for each stack is opened, updated and closed, and an error leaves it as it is", async () => {
-    const forge = await new Kind().start();
     const [staging, prod] = [new Setup(forge, "staging"), new Setup(forge, "prod")];
     const night = async (setup: Setup, drift: number) => {
       setup.set({ drift });

@@ -29,6 +29,7 @@ interface Issue {
 
 const sentBody = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 type Sent = z.infer<typeof sentBody>;
+type Field = Sent[string] | undefined;
 
 interface Request {
   readonly method: string;
@@ -36,6 +37,15 @@ interface Request {
   readonly query: URLSearchParams;
   readonly body: Sent;
 }
+
+/** An answer that is no success. */
+class Refusal {
+  readonly message = "no";
+  constructor(readonly status: number) {}
+}
+
+/** Returns what is answered; nothing for an empty object. */
+type Route = (match: readonly (string | undefined)[], request: Request) => unknown;
 
 /**
  * A stand-in for a platform's API, with what the recipes use of it; everything else is an error. It shows at most 100 of a
@@ -71,12 +81,11 @@ export abstract class Forge {
         const body = sentBody.parse(JSON.parse(text || "{}"));
         const token = request.headers.authorization ?? request.headers["private-token"];
         const status = token === this.token ? this.fault?.(method, pathname) : 401;
-        const answer = status
-          ? { status, value: { message: "no" } }
+        let value = status
+          ? new Refusal(status)
           : this.answer({ method, path: pathname, query: searchParams, body });
         if (method !== "GET") this.writes.push(`${method} ${pathname}`);
         const headers: Record<string, string> = { "content-type": "application/json" };
-        let { value } = answer;
         const items = this.itemsOf(value);
         if (items) {
           const size = Math.min(100, Number(searchParams.get("per_page") ?? 20));
@@ -86,7 +95,7 @@ export abstract class Forge {
           if (items.length > page * size)
             headers.link = `<${this.url}${pathname}>; rel="first", <${this.url}${pathname}?${searchParams.toString()}>; rel="next"`;
         }
-        response.writeHead(answer.status ?? 200, headers).end(JSON.stringify(value));
+        response.writeHead(value instanceof Refusal ? value.status : 200, headers).end(JSON.stringify(value));
       });
     });
     return this;
@@ -130,7 +139,16 @@ export abstract class Forge {
   /** What the platform sets for a job. */
   abstract env(commit: string, branch?: string): Record<string, string>;
   abstract readonly token: string;
-  protected abstract answer(request: Request): { status?: number; value: unknown };
+  /** What answers a request, by a pattern of its method and path. */
+  protected abstract readonly routes: Readonly<Record<string, Route>>;
+
+  private answer(request: Request): unknown {
+    for (const [pattern, route] of Object.entries(this.routes)) {
+      const match = new RegExp(`^${pattern}$`).exec(`${request.method} ${request.path}`);
+      if (match) return route(match, request) ?? {};
+    }
+    return new Refusal(404);
+  }
 
   protected itemsOf(value: unknown): unknown[] | undefined {
     return Array.isArray(value) ? (value as unknown[]) : undefined;
@@ -154,47 +172,24 @@ export abstract class Forge {
     return [...this.pulls.values()].filter(({ commits, head }) => [...commits, head].includes(commit));
   }
 
-  protected edit(id: string | undefined, body: unknown): { value: unknown } {
-    for (const { comments } of this.pulls.values())
-      for (const comment of comments)
-        if (comment.id === Number(id)) {
-          comment.body = String(body);
-          comment.at = this.now();
-        }
-    return { value: {} };
+  protected edit(id: string | undefined, body: Field): void {
+    const comments = [...this.pulls.values()].flatMap((pull) => pull.comments);
+    const comment = comments.find((one) => one.id === Number(id));
+    if (comment) Object.assign(comment, { body: String(body), at: this.now() });
   }
 
-  protected openIssue(title: unknown, body: unknown): { value: unknown } {
-    this.issues.push({
-      number: this.issues.length + 1,
-      title: String(title),
-      body: String(body),
-      isOpen: true,
-    });
-    return { value: {} };
+  protected openIssue(title: Field, body: Field): void {
+    const number = this.issues.length + 1;
+    this.issues.push({ number, title: String(title), body: String(body), isOpen: true });
   }
 
-  protected issue(number: string | undefined): Issue {
+  /** Gives an issue another body, or closes it. */
+  protected updateIssue(number: string | undefined, body: Field, isClosed: boolean): void {
     const issue = this.issues[Number(number) - 1];
     if (!issue) throw new Error(`There is no issue ${String(number)}.`);
-    return issue;
+    if (body !== undefined) issue.body = String(body);
+    if (isClosed) issue.isOpen = false;
   }
-}
-
-type Route = (
-  match: readonly (string | undefined)[],
-  request: Request,
-) => { status?: number; value: unknown };
-
-function routed(
-  routes: Readonly<Record<string, Route>>,
-  request: Request,
-): { status?: number; value: unknown } {
-  for (const [pattern, route] of Object.entries(routes)) {
-    const match = new RegExp(`^${pattern}$`).exec(`${request.method} ${request.path}`);
-    if (match) return route(match, request);
-  }
-  return { status: 404, value: { message: `Not Found: ${request.method} ${request.path}` } };
 }
 
 export class GitHubForge extends Forge {
@@ -222,81 +217,69 @@ export class GitHubForge extends Forge {
     return Array.isArray(value) ? items : { ...(value as object), commits: items };
   }
 
-  protected answer(request: Request): { status?: number; value: unknown } {
-    const shown = ({ number, mergedAt, head, base }: Pull) => ({
-      number,
-      merged_at: mergedAt ?? null,
-      head: { sha: head },
-      base: { ref: base },
-    });
-    const repository = "/repos/team/monitors";
-    return routed(
-      {
-        [`GET ${repository}`]: () => ({ value: { default_branch: "main" } }),
-        [`GET ${repository}/branches/main`]: () => ({ value: { commit: { sha: this.main.at(-1) } } }),
-        [`GET ${repository}/actions/workflows/apply.yml/runs`]: (_, { query }) => {
-          if (query.get("status") !== "success" || query.get("branch") !== "main")
-            return { status: 422, value: {} };
-          const own = this.applied.map((head_sha, index) => ({
-            head_sha,
-            run_number: index,
-            event: index % 2 === 0 ? "push" : "workflow_dispatch",
-          }));
-          const foreign = this.appliedElsewhere.map((head_sha, index) => ({
-            head_sha,
-            run_number: 1000 + index,
-            event: "pull_request",
-          }));
-          const runs = [...own, ...foreign].reverse();
-          const event = query.get("event");
-          const wanted = runs.filter((run) => event === null || run.event === event);
-          return { value: { workflow_runs: wanted.slice(0, Number(query.get("per_page") ?? 30)) } };
-        },
-        [`GET ${repository}/compare/(\\w+)\\.\\.\\.(\\w+)`]: ([, base = "", head = ""]) => {
-          if (base === "gone") return { status: 404, value: { message: "Not Found" } };
-          const commits = this.since(base, head).map((sha) => ({ sha }));
-          const status = commits.length === 0 ? "identical" : this.main.includes(base) ? "ahead" : "diverged";
-          return { value: { status, commits } };
-        },
-        [`GET ${repository}/commits/(\\w+)/pulls`]: ([, commit = ""]) => ({
-          value: this.pullsWith(commit).map(shown),
-        }),
-        [`GET ${repository}/issues/(\\d+)/events`]: ([, number]) => ({
-          value: [
-            { event: "mentioned", created_at: this.now() },
-            ...this.pull(number).labels.map(({ name, isAdded, by, at }) => ({
-              event: isAdded ? "labeled" : "unlabeled",
-              actor: { login: by },
-              label: { name },
-              created_at: at,
-            })),
-          ],
-        }),
-        [`GET ${repository}/issues/(\\d+)/comments`]: ([, number]) => ({
-          value: this.pull(number).comments.map(({ id, author, body, at }) => ({
-            id,
-            user: author === "" ? null : { login: author },
-            body,
-            updated_at: at,
-          })),
-        }),
-        [`POST ${repository}/issues/(\\d+)/comments`]: ([, number], { body }) => {
-          this.comment(Number(number), this.bot, String(body.body));
-          return { status: 201, value: {} };
-        },
-        [`PATCH ${repository}/issues/comments/(\\d+)`]: ([, id], { body }) => this.edit(id, body.body),
-        [`GET ${repository}/issues`]: () => ({ value: this.issues.filter(({ isOpen }) => isOpen) }),
-        [`POST ${repository}/labels`]: () => ({ status: 422, value: { message: "already_exists" } }),
-        [`POST ${repository}/issues`]: (_, { body }) => this.openIssue(body.title, body.body),
-        [`PATCH ${repository}/issues/(\\d+)`]: ([, number], { body }) => {
-          if (body.body !== undefined) this.issue(number).body = String(body.body);
-          if (body.state === "closed") this.issue(number).isOpen = false;
-          return { value: {} };
-        },
-      },
-      request,
-    );
-  }
+  protected readonly routes: Readonly<Record<string, Route>> = inFolder("/repos/team/monitors", {
+    "GET ": () => ({ default_branch: "main" }),
+    "GET /branches/main": () => ({ commit: { sha: this.main.at(-1) } }),
+    "GET /actions/workflows/apply.yml/runs": (_, { query }) => {
+      if (query.get("status") !== "success" || query.get("branch") !== "main") return new Refusal(422);
+      const own = this.applied.map((head_sha, index) => ({
+        head_sha,
+        run_number: index,
+        event: index % 2 === 0 ? "push" : "workflow_dispatch",
+      }));
+      const foreign = this.appliedElsewhere.map((head_sha, index) => ({
+        head_sha,
+        run_number: 1000 + index,
+        event: "pull_request",
+      }));
+      const event = query.get("event");
+      const runs = [...own, ...foreign].reverse().filter((run) => event === null || run.event === event);
+      return { workflow_runs: runs.slice(0, Number(query.get("per_page") ?? 30)) };
+    },
+    "GET /compare/(\\w+)\\.\\.\\.(\\w+)": ([, base = "", head = ""]) => {
+      if (base === "gone") return new Refusal(404);
+      const commits = this.since(base, head).map((sha) => ({ sha }));
+      const status = commits.length === 0 ? "identical" : this.main.includes(base) ? "ahead" : "diverged";
+      return { status, commits };
+    },
+    "GET /commits/(\\w+)/pulls": ([, commit = ""]) =>
+      this.pullsWith(commit).map(({ number, mergedAt, head, base }) => ({
+        number,
+        merged_at: mergedAt ?? null,
+        head: { sha: head },
+        base: { ref: base },
+      })),
+    "GET /issues/(\\d+)/events": ([, number]) => [
+      { event: "mentioned", created_at: this.now() },
+      ...this.pull(number).labels.map(({ name, isAdded, by, at }) => ({
+        event: isAdded ? "labeled" : "unlabeled",
+        actor: { login: by },
+        label: { name },
+        created_at: at,
+      })),
+    ],
+    "GET /issues/(\\d+)/comments": ([, number]) =>
+      this.pull(number).comments.map(({ id, author, body, at }) => ({
+        id,
+        user: author === "" ? null : { login: author },
+        body,
+        updated_at: at,
+      })),
+    "POST /issues/(\\d+)/comments": ([, number], { body }) =>
+      this.comment(Number(number), this.bot, String(body.body)),
+    "PATCH /issues/comments/(\\d+)": ([, id], { body }) => {
+      this.edit(id, body.body);
+    },
+    "GET /issues": () => this.issues.filter(({ isOpen }) => isOpen),
+    // It exists already.
+    "POST /labels": () => new Refusal(422),
+    "POST /issues": (_, { body }) => {
+      this.openIssue(body.title, body.body);
+    },
+    "PATCH /issues/(\\d+)": ([, number], { body }) => {
+      this.updateIssue(number, body.body, body.state === "closed");
+    },
+  });
 }
 
 export class GitLabForge extends Forge {
@@ -318,73 +301,70 @@ export class GitLabForge extends Forge {
     };
   }
 
-  protected answer(request: Request): { status?: number; value: unknown } {
-    const project = "/projects/7";
-    return routed(
-      {
-        "GET /user": () => ({ value: { username: this.bot } }),
-        [`GET ${project}/repository/branches/main`]: () => ({ value: { commit: { id: this.main.at(-1) } } }),
-        [`GET ${project}/deployments`]: (_, { query }) =>
-          query.get("environment") === "uptime-apply/test" && query.get("status") === "success"
-            ? {
-                value: [
-                  ...this.applied.map((sha) => ({ sha, ref: "main", deployable: { tag: false } })),
-                  ...this.appliedElsewhere.map((sha) => ({ sha, ref: "topic", deployable: { tag: false } })),
-                  ...this.appliedElsewhere.map((sha) => ({ sha, ref: "main", deployable: { tag: true } })),
-                ].reverse(),
-              }
-            : { status: 400, value: {} },
-        [`GET ${project}/repository/compare`]: (_, { query }) => {
-          const base = query.get("from") ?? "";
-          if (!this.main.includes(base)) return { status: 404, value: {} };
-          return { value: { commits: this.since(base, query.get("to") ?? "").map((id) => ({ id })) } };
-        },
-        [`GET ${project}/repository/commits/(\\w+)/merge_requests`]: ([, commit = ""]) => ({
-          value: this.pullsWith(commit).map(({ number, mergedAt, head, base }) => ({
-            iid: number,
-            state: mergedAt === undefined ? "opened" : "merged",
-            merged_at: mergedAt ?? null,
-            target_branch: base,
-            sha: head,
-          })),
-        }),
-        [`GET ${project}/merge_requests/(\\d+)/resource_label_events`]: ([, number]) => ({
-          value: [
-            { action: "add", label: null, created_at: this.now() },
-            ...this.pull(number).labels.map(({ name, isAdded, at }) => ({
-              action: isAdded ? "add" : "remove",
-              label: { name },
-              created_at: at,
-            })),
-          ],
-        }),
-        [`GET ${project}/merge_requests/(\\d+)/notes`]: ([, number]) => ({
-          value: this.pull(number).comments.map(({ id, author, body, at }) => ({
-            id,
-            author: { username: author },
-            system: author === "",
-            body,
-            updated_at: at,
-          })),
-        }),
-        [`POST ${project}/merge_requests/(\\d+)/notes`]: ([, number], { body }) => {
-          this.comment(Number(number), this.bot, String(body.body));
-          return { status: 201, value: {} };
-        },
-        [`PUT ${project}/merge_requests/\\d+/notes/(\\d+)`]: ([, id], { body }) => this.edit(id, body.body),
-        [`GET ${project}/issues`]: () => ({
-          value: this.issues
-            .filter(({ isOpen }) => isOpen)
-            .map(({ number, ...rest }) => ({ iid: number, ...rest })),
-        }),
-        [`POST ${project}/issues`]: (_, { body }) => this.openIssue(body.title, body.description),
-        [`PUT ${project}/issues/(\\d+)`]: ([, number], { body }) => {
-          if (body.description !== undefined) this.issue(number).body = String(body.description);
-          if (body.state_event === "close") this.issue(number).isOpen = false;
-          return { value: {} };
-        },
+  protected readonly routes: Readonly<Record<string, Route>> = {
+    "GET /user": () => ({ username: this.bot }),
+    ...inFolder("/projects/7", {
+      "GET /repository/branches/main": () => ({ commit: { id: this.main.at(-1) } }),
+      "GET /deployments": (_, { query }) => {
+        if (query.get("environment") !== "uptime-apply/test" || query.get("status") !== "success")
+          return new Refusal(400);
+        const runs = (commits: readonly string[], ref: string, tag: boolean) =>
+          commits.map((sha) => ({ sha, ref, deployable: { tag } }));
+        return [
+          ...runs(this.applied, "main", false),
+          ...runs(this.appliedElsewhere, "topic", false),
+          ...runs(this.appliedElsewhere, "main", true),
+        ].reverse();
       },
-      request,
-    );
-  }
+      "GET /repository/compare": (_, { query }) => {
+        const base = query.get("from") ?? "";
+        if (!this.main.includes(base)) return new Refusal(404);
+        return { commits: this.since(base, query.get("to") ?? "").map((id) => ({ id })) };
+      },
+      "GET /repository/commits/(\\w+)/merge_requests": ([, commit = ""]) =>
+        this.pullsWith(commit).map(({ number, mergedAt, head, base }) => ({
+          iid: number,
+          state: mergedAt === undefined ? "opened" : "merged",
+          merged_at: mergedAt ?? null,
+          target_branch: base,
+          sha: head,
+        })),
+      "GET /merge_requests/(\\d+)/resource_label_events": ([, number]) => [
+        { action: "add", label: null, created_at: this.now() },
+        ...this.pull(number).labels.map(({ name, isAdded, at }) => ({
+          action: isAdded ? "add" : "remove",
+          label: { name },
+          created_at: at,
+        })),
+      ],
+      "GET /merge_requests/(\\d+)/notes": ([, number]) =>
+        this.pull(number).comments.map(({ id, author, body, at }) => ({
+          id,
+          author: { username: author },
+          system: author === "",
+          body,
+          updated_at: at,
+        })),
+      "POST /merge_requests/(\\d+)/notes": ([, number], { body }) =>
+        this.comment(Number(number), this.bot, String(body.body)),
+      "PUT /merge_requests/\\d+/notes/(\\d+)": ([, id], { body }) => {
+        this.edit(id, body.body);
+      },
+      "GET /issues": () =>
+        this.issues.filter(({ isOpen }) => isOpen).map(({ number, ...rest }) => ({ iid: number, ...rest })),
+      "POST /issues": (_, { body }) => {
+        this.openIssue(body.title, body.description);
+      },
+      "PUT /issues/(\\d+)": ([, number], { body }) => {
+        this.updateIssue(number, body.description, body.state_event === "close");
+      },
+    }),
+  };
+}
+
+/** Routes whose paths begin in a folder. */
+function inFolder(folder: string, routes: Readonly<Record<string, Route>>): Record<string, Route> {
+  return Object.fromEntries(
+    Object.entries(routes).map(([pattern, route]) => [pattern.replace(" ", ` ${folder}`), route]),
+  );
 }

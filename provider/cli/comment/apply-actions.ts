@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-import type { DriftReport } from "../shared/drift-report";
-import { changeOf, importIdIn, type PlannedChange, type PlannedChanges } from "../shared/planned-changes";
+import type { DriftedResource, DriftReport } from "../shared/drift-report";
+import { changeOf, importIdIn, isLoss, type PlannedChange } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOwn, titleOf } from "../shared/resource-types";
@@ -31,44 +31,21 @@ export interface ApplyActions {
   readonly programCode: readonly string[];
 }
 
-/** @param valuesOf a keyed hash of the values of a resource, its secrets among them, by its URN */
 export function applyActions(
   preview: Preview,
-  { own, others }: PlannedChanges,
-  drift: DriftReport | undefined,
-  valuesOf: (urn: string) => string | undefined,
+  changes: readonly PlannedChange[],
+  drift: DriftReport,
 ): ApplyActions {
-  const declarations = declarationsIn(preview, valuesOf);
-  const changes = [
-    ...own.map((change) => {
-      const hash = hashOfOwn(change, valuesOf(change.urn));
-      const isMade = change.operation !== "delete";
-      return actionOf(change, hash, isMade ? declarations.get(change.urn) : undefined);
-    }),
-    // Their values may be new in each preview, and the comment does not show them.
-    ...others.map((change) => {
-      const { operation, urn, importId, recordId, options } = change;
-      return actionOf(change, shortHash([operation, urn, importId, recordId, options]));
-    }),
+  const declared = declaredIn(preview);
+  const writes = [
+    ...changes.map((change) => changeAction(change, declared.get(change.urn))),
+    ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn))),
+    ...pendingChanges(changes, drift).map(({ urn, title }) => ({
+      hash: shortHash(["pending", urn]),
+      title: `${title}: a run was killed while it created it`,
+    })),
   ];
-  const edits = (drift?.drifted ?? []).map((one) => {
-    const declared = declarations.get(one.urn);
-    const isGone = one.outcome === "gone";
-    const secrets = one.properties.filter(({ secret }) => secret).map(({ property }) => property);
-    // If a run has stored the drift, and failed before it set it back, the next one plans a create or an update.
-    const again = declared && isGone ? [declared.create] : [];
-    return {
-      hash: shortHash(["drift", one.urn, one.id, one.outcome, one.properties]),
-      title: `${titleOf(one)}: ${one.outcome === "changed" ? "edited by hand" : one.outcome}`,
-      leftovers: [...again, ...restsOf(declared, isGone ? declared?.secrets : secrets)],
-    };
-  });
-  const interrupted = pendingChanges(own, drift).map(({ urn, title }) => ({
-    hash: shortHash(["pending", urn]),
-    title: `${title}: a run was killed while it created it`,
-  }));
-  const writes = [...changes, ...edits, ...interrupted];
-  return { writes, code: codeActions(drift?.code ?? []), programCode: codeIn(preview) };
+  return { writes, code: codeActions(drift.code), programCode: codeIn(preview) };
 }
 
 /** The code of other packages in state, which Pulumi runs. */
@@ -89,60 +66,89 @@ export function codeIn({ steps }: Preview): string[] {
 
 /** What a preview creates although a killed run may have created it already. */
 export function pendingChanges(
-  own: readonly PlannedChange[],
+  changes: readonly PlannedChange[],
   drift: DriftReport | undefined,
 ): readonly PlannedChange[] {
-  const pending = new Set((drift?.pending ?? []).map(({ urn }) => urn));
-  return own.filter(
+  const pending = new Set(drift?.pending.map(({ urn }) => urn));
+  return changes.filter(
     ({ urn, operation }) => pending.has(urn) && (operation === "create" || operation === "replace"),
   );
 }
 
 /** The URNs of resources that cannot be made again, because the program still imports a record that is gone. */
 export function lostImports({ steps }: Preview, drift: DriftReport | undefined): ReadonlySet<string> {
-  const gone = new Map(
-    (drift?.drifted ?? []).flatMap(({ urn, id, outcome }) =>
-      outcome === "gone" ? [[urn, id] as const] : [],
-    ),
-  );
+  const gone = drift?.drifted.filter(({ outcome }) => outcome === "gone") ?? [];
+  const idOf = new Map(gone.map(({ urn, id }) => [urn, id]));
+  // The plugin also knows ACCOUNT/ID.
   const lost = (steps ?? []).filter(
-    // The plugin also knows ACCOUNT/ID.
-    ({ urn, newState }) => gone.has(urn) && importIdIn(newState)?.split("/").at(-1) === gone.get(urn),
+    ({ urn, newState }) => idOf.has(urn) && importIdIn(newState)?.split("/").at(-1) === idOf.get(urn),
   );
   return new Set(lost.map(({ urn }) => urn));
 }
 
-/** What the program declares of a resource. */
-interface DeclaredResource {
-  /** The hash of the create that would bring it, whatever state has of it. */
-  readonly create: string;
-  /** The secrets whose values are not in that hash. */
-  readonly secrets: readonly string[];
+/** By URN, the create that would bring what the program declares of a resource, whatever state has of it. */
+function declaredIn({ steps }: Preview): ReadonlyMap<string, PlannedChange> {
+  const creates = (steps ?? []).flatMap(({ urn, newState, valuesHash }) =>
+    newState && isOwn({ urn }) ? (changeOf({ op: "create", urn, newState, valuesHash }) ?? []) : [],
+  );
+  return new Map(creates.map((create) => [create.urn, create]));
 }
 
-/** By its URN. */
-function declarationsIn(
-  { steps }: Preview,
-  valuesOf: (urn: string) => string | undefined,
-): Map<string, DeclaredResource> {
-  return new Map(
-    (steps ?? []).flatMap(({ urn, newState }) => {
-      const change = newState && isOwn({ urn }) ? changeOf({ op: "create", urn, newState }) : undefined;
-      if (!change) return [];
-      const values = valuesOf(urn);
-      const secrets = values === undefined ? change.secrets : [];
-      return [[urn, { create: hashOfOwn(change, values), secrets }] as const];
-    }),
+function changeAction(change: PlannedChange, declared: PlannedChange | undefined): ApplyAction {
+  const { title, operation, isLeftover, urn, recordId } = change;
+  const oldRecord = shortHash(["leftover", urn, recordId]);
+  const sent = secretsSent(change);
+  const brought = operation === "delete" ? undefined : declared;
+  return {
+    hash: isLeftover ? oldRecord : hashOf(change),
+    title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
+    isLoss: isLoss(change),
+    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...restsOf(brought, sent)],
+    leftoverOf: brought && operation === "update" ? restOf(brought, sent) : undefined,
+  };
+}
+
+/** What sets an edit by hand back. If a run has stored the edit, and failed before that, the next one plans a create or an update. */
+function editAction(edit: DriftedResource, declared: PlannedChange | undefined): ApplyAction {
+  const { urn, id, outcome, properties } = edit;
+  const isGone = outcome === "gone";
+  const secrets = properties.filter(({ secret }) => secret).map(({ property }) => property);
+  return {
+    hash: shortHash(["drift", urn, id, outcome, properties]),
+    title: `${titleOf(edit)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
+    leftovers: [
+      ...(declared && isGone ? [hashOf(declared)] : []),
+      ...restsOf(declared, isGone ? declared?.secrets : secrets),
+    ],
+  };
+}
+
+function hashOf(change: PlannedChange): string {
+  const { operation, urn, importId, recordId, account, provider, isProtected, isRetained } = change;
+  const { properties, options, secrets, maybeChanged, valuesHash } = change;
+  // Values of other packages may be new in each preview, and the comment does not show them.
+  if (!isOwn(change)) return shortHash([operation, urn, importId, recordId, options]);
+  const changed = [...properties, ...options].map(({ property, before, after }) =>
+    JSON.stringify([property, before, after]),
   );
+  const isSecretSent = operation !== "delete" && secrets.length > 0;
+  return shortHash([
+    ...[operation, urn, importId, recordId, account, provider, isProtected, isRetained],
+    changed.sort(),
+    isSecretSent ? valuesHash : undefined,
+    maybeChanged,
+  ]);
 }
 
 /** The hash of an update that brings what is missing of a declared resource, and of its secrets none but these. */
-function restOf({ create, secrets }: DeclaredResource, sent: readonly string[]): string {
-  return shortHash(["rest", create, secrets.filter((key) => sent.includes(key))]);
+function restOf(declared: PlannedChange, sent: readonly string[]): string {
+  // The hash of the values tells secrets apart too.
+  const secrets = declared.valuesHash === undefined ? declared.secrets : [];
+  return shortHash(["rest", hashOf(declared), secrets.filter((key) => sent.includes(key))]);
 }
 
 /** What may be missing after a change that sends these secrets: all of them, or none. */
-function restsOf(declared: DeclaredResource | undefined, sent: readonly string[] = []): string[] {
+function restsOf(declared: PlannedChange | undefined, sent: readonly string[] = []): string[] {
   return declared ? [restOf(declared, []), restOf(declared, sent)] : [];
 }
 
@@ -151,34 +157,6 @@ function secretsSent({ operation, secrets, properties, maybeChanged }: PlannedCh
   if (operation === "import") return [];
   if (operation !== "update") return secrets;
   return [...maybeChanged, ...properties.map(({ property }) => property)];
-}
-
-function hashOfOwn(change: PlannedChange, values: string | undefined): string {
-  const { operation, urn, importId, recordId, account, provider, isProtected, isRetained } = change;
-  const { properties, options, secrets, maybeChanged } = change;
-  const changed = [...properties, ...options].map(({ property, before, after }) =>
-    JSON.stringify([property, before, after]),
-  );
-  const isSecretSent = operation !== "delete" && secrets.length > 0;
-  return shortHash([
-    ...[operation, urn, importId, recordId, account, provider, isProtected, isRetained],
-    changed.sort(),
-    isSecretSent ? values : undefined,
-    maybeChanged,
-  ]);
-}
-
-function actionOf(change: PlannedChange, hash: string, declared?: DeclaredResource): ApplyAction {
-  const { title, operation, isLeftover, urn, recordId } = change;
-  const oldRecord = shortHash(["leftover", urn, recordId]);
-  const sent = secretsSent(change);
-  return {
-    hash: isLeftover ? oldRecord : hash,
-    title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
-    isLoss: operation === "delete" || operation === "replace",
-    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...restsOf(declared, sent)],
-    leftoverOf: declared && operation === "update" ? restOf(declared, sent) : undefined,
-  };
 }
 
 /**
@@ -210,7 +188,7 @@ export function hashesText({ writes, code, programCode }: ApplyActions, most: nu
   const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
   const leftovers = writes.flatMap((action) => action.leftovers ?? []);
   return [[...hashes, ...leftovers], hashes]
-    .map((some) => [...new Set(some)].sort().join(""))
+    .map((kept) => [...new Set(kept)].sort().join(""))
     .find((text) => text.length <= most);
 }
 

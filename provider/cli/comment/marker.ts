@@ -1,5 +1,5 @@
 /** What the comment's first line says to programs. */
-interface Marker {
+export interface Marker {
   readonly title: string;
   readonly commit?: string | undefined;
   /** It is missing if not everything is known that an apply would do. */
@@ -25,10 +25,7 @@ export function markerIn(body: string): Marker | undefined {
   const [line = ""] = body.split(/\r?\n/, 1);
   if (!line.startsWith(start)) return undefined;
   const words = new Map(
-    line
-      .slice(start.length)
-      .split(" ")
-      .map((word) => [word.replace(/=.*$/, ""), word.replace(/^[^=]*=/, "")] as const),
+    [...line.matchAll(/ (\w+)=(\S*)/g)].map(([, word = "", value]) => [word, value] as const),
   );
   return {
     title: words.get("title") ?? "",

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 
 import * as z from "zod/mini";
 
@@ -7,7 +7,6 @@ import { counted } from "../../common/text";
 import { exists, readText } from "../shared/files";
 import { parseAs } from "../shared/json";
 import { printable, listOf } from "../shared/quoting";
-import { markerIn } from "./marker";
 import {
   digestIn,
   digestOf,
@@ -16,6 +15,8 @@ import {
   type ApplyAction,
   type ApplyActions,
 } from "./apply-actions";
+import type { Facts } from "./facts";
+import { markerIn, type Marker } from "./marker";
 
 /** The label of a pull request that allows more deletes than `--max-deletes`. */
 export const deletesLabel = "allow-deletes";
@@ -39,132 +40,159 @@ const comments = z.array(
 type ReviewComment = z.infer<typeof comments>[number];
 
 /** What was reviewed: the changes in comments on one stack, or all changes of one run, by their digest. */
-type Review =
-  | { readonly digest: string }
-  | {
-      readonly comments: readonly ReviewComment[];
-      /** The stack's name in the comments' first lines. */
-      readonly title: string;
-    };
+type Review = { readonly digest: string } | ReviewedHashes;
+
+/** Hashes of changes and of code. */
+interface ReviewedHashes {
+  readonly changes: ReadonlySet<string>;
+  /** The changes whose deletes are allowed, however many. */
+  readonly deletes: ReadonlySet<string>;
+  /** The changes, and those of comments that were applied already. */
+  readonly code: ReadonlySet<string>;
+  /** Why comments do not count. */
+  readonly problems: readonly string[];
+  readonly hasComments: boolean;
+}
 
 /**
- * @param given the digest, or the file with the comments: `-` is the standard input
+ * @param given a file with comments, or a digest
  * @param title what the comments are about, in their first lines
- * @param resolve makes a path from a file's name
  */
-export function readReview(given: string, title: string, resolve: (path: string) => string): Review {
-  if (given.trim() === "") return { comments: [], title };
-  const isInput = given === "-";
-  if (!isInput && !exists(resolve(given))) {
+export function readReview(given: string, title: string, cwd: string): Review {
+  if (given.trim() === "") return reviewedIn([], title);
+  const path = resolve(cwd, given);
+  if (!exists(path)) {
     const digest = digestIn(given);
     if (digest !== undefined) return { digest };
     throw new UptimeError(`--reviewed: ${given} is neither a file nor a digest.`);
   }
-  const text = (isInput ? readFileSync(0, "utf8") : readText(resolve(given))).trim();
+  const text = readText(path).trim();
   // One comment, as `comment` has printed it.
-  if (markerIn(text)) return { comments: [{ body: text }], title };
+  if (markerIn(text)) return reviewedIn([{ body: text }], title);
   const read = text === "" ? [] : parseAs(comments, text);
-  if (read) return { comments: read, title };
+  if (read) return reviewedIn(read, title);
   throw new UptimeError(
     `--reviewed: ${given} is not a JSON array of comments, each an object with its "body", and "pull" and "head" if they are known.`,
   );
 }
 
-/** Why nothing must be previewed: Pulumi may run code that was not reviewed. */
-export function codeReasons(code: readonly ApplyAction[], review: Review): string[] {
-  if (code.length === 0) return [];
-  if ("digest" in review)
-    return review.digest.startsWith(partialDigest(code))
-      ? []
-      : [`The digest ${review.digest} is that of other code than ${titlesOf(code)}.`];
-  const { code: reviewed, problems } = hashesOf(review);
-  const missing = code.filter(({ hash }) => !reviewed.has(hash));
-  if (missing.length === 0) return [];
-  return [`Nobody has reviewed ${titlesOf(missing)}.`, ...problems];
+function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHashes {
+  const marked = given.flatMap((comment) => {
+    const marker = markerIn(comment.body);
+    return marker?.title === title ? [{ ...comment, marker, problem: problemOf(comment, marker) }] : [];
+  });
+  const valid = marked.filter(({ problem }) => problem === undefined);
+  const hashes = (of: typeof marked): Set<string> =>
+    new Set(of.flatMap(({ marker }) => hashesIn(marker.changes ?? "")));
+  const waiting = valid.filter(({ applied }) => !applied);
+  return {
+    changes: hashes(waiting),
+    deletes: hashes(waiting.filter(({ deletes }) => deletes)),
+    code: hashes(valid),
+    problems: marked.flatMap(({ applied, problem }) => (problem === undefined || applied ? [] : [problem])),
+    hasComments: given.length > 0,
+  };
 }
 
-/** Why an apply must not follow: it does something that was not reviewed. */
-export function reviewReasons(actions: ApplyActions, review: Review): string[] {
-  const { writes, code } = actions;
-  if (writes.length === 0) return [];
-  const digest = digestOf(actions);
+/** Why a comment does not count. */
+function problemOf({ pull, head }: ReviewComment, { commit, digest, changes }: Marker): string | undefined {
+  const comment = pull === undefined ? "A comment" : `The comment on pull request ${pull}`;
+  if (head !== undefined && commit !== head)
+    return `${comment} is of commit ${commit ?? "(unknown)"}, and the pull request's head is ${head}.`;
+  if (digest === undefined) return `${comment} is of a preview that failed.`;
+  return changes === undefined ? `${comment} has no room for its changes' hashes.` : undefined;
+}
+
+/** Why nothing must be previewed, and how to go on: Pulumi may run code from state that was not reviewed. */
+export function codeStop(code: readonly ApplyAction[], review: Review): string | undefined {
+  const reason = codeReason(code, review);
+  if (reason === undefined) return undefined;
+  return (
+    `Nothing is previewed or applied, because Pulumi may run code from the state that no review has. ${reason} Find out ` +
+    "who has written it. To go on: a pull request whose comment shows it, and is reviewed, or if it is right, a run by hand " +
+    `with the digest ${partialDigest(code)}.`
+  );
+}
+
+function codeReason(code: readonly ApplyAction[], review: Review): string | undefined {
   if ("digest" in review)
-    return review.digest === digest
+    return code.length === 0 || review.digest.startsWith(partialDigest(code))
+      ? undefined
+      : `The digest ${review.digest} is that of other code than ${titlesOf(code)}.`;
+  const missing = code.filter(({ hash }) => !review.code.has(hash));
+  if (missing.length === 0) return undefined;
+  return [`Nobody has reviewed ${titlesOf(missing)}.`, ...review.problems].join(" ");
+}
+
+/** Why `up` must not follow, and how to go on: it does something that was not reviewed, or deletes too much. */
+export function applyStop(
+  actions: ApplyActions,
+  facts: Facts,
+  review: Review,
+  maxDeletes: string | undefined,
+): string | undefined {
+  const notReviewed = reviewReason(actions, facts, review);
+  const tooMany = maxDeletes === undefined ? undefined : tooManyLosses(actions, facts, maxDeletes, review);
+  const reasons = [notReviewed, tooMany].filter((reason) => reason !== undefined);
+  if (reasons.length === 0) return undefined;
+  const ways = [
+    ...(tooMany === undefined
       ? []
-      : [`The digest ${review.digest} is that of other changes than those listed above.`];
-  const { changes, code: reviewedCode, problems } = hashesOf(review);
-  const isReviewed = ({ hash, leftoverOf }: ApplyAction): boolean =>
-    [hash, leftoverOf].some((one) => one !== undefined && changes.has(one));
-  const missing = [
-    ...writes.filter((one) => !isReviewed(one)),
-    ...code.filter(({ hash }) => !reviewedCode.has(hash)),
+      : [`the label ${deletesLabel} on a pull request, which counts if it was set before the merge`]),
+    ...(notReviewed === undefined ? [] : ["a comment that shows it, and is reviewed"]),
+    `if all that is listed above is right, a run by hand with the digest ${digestOf(actions)}`,
   ];
-  if (missing.length === 0) return [];
-  const faults = problems.length > 0 ? ` ${problems.join(" ")}` : "";
-  if (changes.size === 0)
-    return [
-      `Nothing of this was reviewed.${faults || (review.comments.length > 0 ? ` No comment on ${review.title || "the stack"} has a preview's changes in its first line.` : " There is no comment of a preview.")}`,
-    ];
-  const of = `${missing.length} of ${counted(writes.length + code.length, "change")}`;
-  return [`${of} ${missing.length === 1 ? "was" : "were"} not reviewed: ${titlesOf(missing)}.${faults}`];
+  return `Nothing is applied. ${reasons.join(" ")} To go on: ${ways.join(", or ")}.`;
 }
 
-const titlesOf = (actions: readonly ApplyAction[]): string =>
-  listOf(
+function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): string | undefined {
+  const { writes, code } = actions;
+  if (writes.length === 0) return undefined;
+  if ("digest" in review)
+    return review.digest === digestOf(actions)
+      ? undefined
+      : `The digest ${review.digest} is that of other changes than those listed above.`;
+  const { changes, problems, hasComments } = review;
+  const isReviewed = ({ hash, leftoverOf = hash }: ApplyAction): boolean =>
+    changes.has(hash) || changes.has(leftoverOf);
+  const missing = [
+    ...writes.filter((action) => !isReviewed(action)),
+    ...code.filter(({ hash }) => !review.code.has(hash)),
+  ];
+  if (missing.length === 0) return undefined;
+  if (changes.size > 0) {
+    const all = counted(writes.length + code.length, "change");
+    const were = missing.length === 1 ? "was" : "were";
+    return [`${missing.length} of ${all} ${were} not reviewed: ${titlesOf(missing)}.`, ...problems].join(" ");
+  }
+  const fault = hasComments
+    ? `No comment on ${title || "the stack"} has a preview's changes in its first line.`
+    : "There is no comment of a preview.";
+  return ["Nothing of this was reviewed.", ...(problems.length > 0 ? problems : [fault])].join(" ");
+}
+
+function titlesOf(actions: readonly ApplyAction[]): string {
+  return listOf(
     actions.map(({ title }) => printable(title)),
     mostNamed,
   );
-
-interface ReviewedHashes {
-  readonly changes: ReadonlySet<string>;
-  /** Also those of comments that were applied already. */
-  readonly code: ReadonlySet<string>;
-  /** Why some comments do not count. */
-  readonly problems: readonly string[];
-}
-
-function hashesOf({ comments, title }: Extract<Review, { comments: unknown }>): ReviewedHashes {
-  const changes = new Set<string>();
-  const code = new Set<string>();
-  const problems: string[] = [];
-  for (const { body, pull, head, applied } of comments) {
-    const marker = markerIn(body);
-    if (marker?.title !== title) continue;
-    const problem = (text: string): void => {
-      if (!applied) problems.push(text);
-    };
-    const whose = pull === undefined ? "A comment" : `The comment on pull request ${pull}`;
-    if (head !== undefined && marker.commit !== head)
-      problem(
-        `${whose} is of commit ${marker.commit ?? "(unknown)"}, and the pull request's head is ${head}.`,
-      );
-    else if (marker.digest === undefined) problem(`${whose} is of a preview that failed.`);
-    else if (marker.changes === undefined) problem(`${whose} has no room for its changes' hashes.`);
-    else
-      for (const hash of hashesIn(marker.changes)) {
-        code.add(hash);
-        if (!applied) changes.add(hash);
-      }
-  }
-  return { changes, code, problems };
 }
 
 /**
  * Why an apply must not follow: it deletes or replaces too much.
  *
  * @param most a number, or a share such as `20%`
- * @param total how many resources the stack has
  */
-export function lossReason(
+export function tooManyLosses(
   { writes }: ApplyActions,
-  total: number,
+  { changes, unchanged }: Facts,
   most: string,
-  review: Review = { comments: [], title: "" },
+  review?: Review,
 ): string | undefined {
-  if ("digest" in review) return undefined;
-  const { comments, title } = review;
-  const { changes: allowedOnes } = hashesOf({ title, comments: comments.filter(({ deletes }) => deletes) });
-  const lost = writes.filter(({ hash, isLoss }) => isLoss && !allowedOnes.has(hash)).length;
+  if (review && "digest" in review) return undefined;
+  const lost = writes.filter(({ hash, isLoss }) => isLoss && !review?.deletes.has(hash)).length;
+  const present = changes.filter(({ operation }) => !["create", "import"].includes(operation));
+  const total = unchanged + present.length;
   const allowed = Math.floor(most.endsWith("%") ? (total * parseInt(most)) / 100 : parseInt(most));
   if (lost <= allowed) return undefined;
   const limit = most.endsWith("%") ? `${most}, so ${allowed}` : String(allowed);

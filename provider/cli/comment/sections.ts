@@ -1,23 +1,13 @@
 import { parseUrn } from "../../common/urn";
-import {
-  anotherRecordHeading,
-  driftRows,
-  handHeading,
-  otherSections,
-  type DriftedResource,
-  type DriftReport,
-} from "../shared/drift-report";
-import { listSection, tableSection, type Section } from "../shared/markdown-layout";
-import { countsOf, countTexts } from "../shared/planned-changes";
-import type {
-  PlannedChange,
-  PlannedChanges,
-  PlannedOperation,
-  PlannedProperty,
-} from "../shared/planned-changes";
+import { driftTables, handHeading, otherSections, type DriftedResource } from "../shared/drift-report";
+import { listSection, type Section } from "../shared/markdown-layout";
+import { countTexts, isLoss } from "../shared/planned-changes";
+import type { PlannedChange, PlannedOperation, PlannedProperty } from "../shared/planned-changes";
 import { secretText } from "../shared/preview";
 import { codeBlock, codeSpan, fenceFor, listOf, printable } from "../shared/quoting";
-import { findDefinition, isOwn } from "../shared/resource-types";
+import { findDefinition, isOwn, titleOf } from "../shared/resource-types";
+import { pendingChanges } from "./apply-actions";
+import type { Facts } from "./facts";
 
 /** The most characters of a value, unless the comment has no limit. */
 const longestValue = 120;
@@ -25,76 +15,63 @@ const longestValue = 120;
 /** With more warnings than this, the changes come first. */
 const mostNotes = 10;
 
-/** What a comment shows below its summary. */
-export interface Content {
-  /** Items of lists. */
-  readonly checks: readonly string[];
-  readonly warnings: readonly string[];
-  readonly errors: readonly string[];
-  readonly changes: PlannedChanges;
-  readonly drift: DriftReport | undefined;
-  /** The URNs of resources that a merge cannot make again. */
-  readonly lost: ReadonlySet<string>;
-  /** The hashes of the code that the program declares. */
-  readonly programCode: readonly string[];
-  readonly tried: readonly Section[];
-  /** The comment is about a merge, which also sets back what was edited by hand. */
-  readonly isOfMerge: boolean;
-  /** Values are shown whole. */
-  readonly isWhole: boolean;
-}
+/** The most resources that a warning names. */
+const mostNamed = 40;
 
-/** What matters most comes first. */
-export function sectionsOf({
-  checks,
-  warnings,
-  errors,
-  changes,
-  drift,
-  lost,
-  programCode,
-  tried,
-  isOfMerge,
-  isWhole,
-}: Content): Section[] {
-  // A preview that has failed may have planned some changes, but merging does not make them.
-  const isKnown = errors.length + checks.length === 0;
-  const { own, others } = isKnown ? changes : { own: [], others: [] };
+/**
+ * What a comment shows below its head; what matters most comes first.
+ *
+ * @param isWhole values are shown whole
+ */
+export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
+  const { checks, errors, changes, drift, tried, isPreviewed } = facts;
   const value = isWhole ? wholeValue : shortValue;
-  const of = (list: readonly PlannedChange[], ...wanted: PlannedOperation[]): PlannedChange[] =>
-    list.filter(({ operation }) => wanted.includes(operation));
   const edits = handEdits(drift);
   const section = (list: readonly PlannedChange[], name: string, note = ""): Section =>
     changesSection(`#### ${name} (${list.length})${note}`, list, value, edits);
+  const of = (operation: PlannedOperation): PlannedChange[] =>
+    changes.filter((change) => change.operation === operation);
+  const rest = changes.filter((change) => !isOwn(change) && !isLoss(change));
+  const warnings = warningItems(facts);
   const notes = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= mostNotes;
-  const isLost: PlannedOperation[] = ["replace", "delete"];
-  const rest = others.filter(({ operation }) => !isLost.includes(operation));
   return [
-    listSection(checks),
+    listSection(checks.map((check) => `- ${codeSpan(check)}`)),
     listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
     ...(isShort ? [notes] : []),
-    section(
-      of([...own, ...others], "replace"),
-      "Replaced",
-      ": the old record is deleted, with its history and id",
-    ),
-    section(of([...own, ...others], "delete"), "Deleted"),
-    section(of(own, "create"), "Created"),
-    section(of(own, "update"), "Updated"),
+    section(of("replace"), "Replaced", ": the old record is deleted, with its history and id"),
+    section(of("delete"), "Deleted"),
+    section(of("create").filter(isOwn), "Created"),
+    section(of("update").filter(isOwn), "Updated"),
     ...(isShort ? [] : [notes]),
     ...tried,
-    ...(drift && isOfMerge ? [codeSection(drift, programCode)] : []),
-    ...(drift ? driftSections(drift, lost, isOfMerge && isKnown, own, value) : []),
-    changesSection(`#### Of other packages: ${countTexts(countsOf(rest)).join(", ")}`, rest, value, edits),
-    section(of(own, "import"), "Imported", ": nothing is written"),
+    ...(isPreviewed ? [codeSection(facts)] : []),
+    ...driftSections(facts, value),
+    changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, edits),
+    section(of("import").filter(isOwn), "Imported", ": nothing is written"),
   ];
 }
 
+/** What to do before a merge. */
+function warningItems({ lost, changes, drift, warnings }: Facts): string[] {
+  const named = (titles: readonly string[]): string => codeSpan(listOf(titles, mostNamed));
+  const pending = pendingChanges(changes, drift).map(({ title }) => title);
+  const imports = named([...lost].map((urn) => titleOf({ urn })));
+  return [
+    lost.size > 0 &&
+      `- The program has the option \`import\` for ${imports}, and the record is gone, so the apply will fail. Remove the option ` +
+        "first: then the record is made again.",
+    pending.length > 0 &&
+      `- A run was killed while it created ${named(pending)}, so the records may exist, and merging this makes them again. Find them ` +
+        "with `pulumi-uptime drift --unmanaged`, and let `uptime:adoptExisting` take them.",
+    ...warnings.map((text) => `- ${codeSpan(text)}`),
+  ].filter((item) => item !== false);
+}
+
 /** The code of other packages in state; what the program declares too is read there. */
-function codeSection({ code }: DriftReport, programCode: readonly string[]): Section {
-  const others = code.filter(({ hash }) => !programCode.includes(hash));
-  const items = others.map(({ hash, address, resources }) => {
+function codeSection({ drift, programCode }: Facts): Section {
+  const undeclared = (drift?.code ?? []).filter(({ hash }) => !programCode.includes(hash));
+  const items = undeclared.map(({ hash, address, resources }) => {
     const what =
       address === undefined
         ? `code ${codeSpan(hash)}`
@@ -103,7 +80,7 @@ function codeSection({ code }: DriftReport, programCode: readonly string[]): Sec
     return { text: entry(resources.length), short: entry(3) };
   });
   const heading =
-    `#### Code in the stack's state that is not in this program (${others.length})\n\n` +
+    `#### Code in the stack's state that is not in this program (${undeclared.length})\n\n` +
     "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. Expect it if the " +
     "pull request changes or removes the code, or if an earlier comment shows the same hash. Otherwise find out who wrote it " +
     "into the state before you merge.";
@@ -125,7 +102,7 @@ const shortValue: ShowValue = (value) =>
 /** By URN and property, the values that somebody has set by hand: they are lost, and not those in state. */
 type HandEdits = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-function handEdits(drift: DriftReport | undefined): HandEdits {
+function handEdits(drift: Facts["drift"]): HandEdits {
   const changed = (drift?.drifted ?? []).filter(({ outcome }) => outcome === "changed");
   return new Map(
     changed.map(({ urn, properties }) => {
@@ -164,7 +141,6 @@ function changesSection(
 function detailOf(change: PlannedChange, value: ShowValue): string {
   const { operation, urn, importId, recordId = importId, recordNames, account } = change;
   const { isDeletedFirst, isLeftover, isProtected, isRetained } = change;
-  const isLost = operation === "delete" || operation === "replace";
   const isRecord = findDefinition(parseUrn(urn).type) !== undefined;
   const isNamed = recordId !== undefined && (isRecord || operation !== "update");
   const known = isNamed
@@ -176,7 +152,7 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
     ...(isDeletedFirst ? ["; it is deleted first"] : []),
     ...(isLeftover ? ["; an earlier run has replaced it"] : []),
     ...(isProtected && operation === "delete" ? ["; it is protected"] : []),
-    ...(isRetained && isLost ? ["; the record stays (retainOnDelete)"] : []),
+    ...(isRetained && isLoss(change) ? ["; the record stays (retainOnDelete)"] : []),
   ].join("");
 }
 
@@ -187,7 +163,7 @@ function propertyLines(
   edits?: ReadonlyMap<string, string>,
 ): string[] {
   const { operation, urn, properties, options, maybeChanged } = change;
-  const optionLines = options.map((one) => `option ${propertyText(one, value)}`);
+  const optionLines = options.map((option) => `option ${propertyText(option, value)}`);
   if (!isOwn({ urn }) || operation === "import" || operation === "delete") return optionLines;
   const unclear = maybeChanged.map((key) => `${key} (secret)`);
   const isHidden = properties.length === 0 && (unclear.length > 0 || options.length === 0);
@@ -196,7 +172,8 @@ function propertyLines(
   const fields = findDefinition(parseUrn(urn).type)?.fields;
   const isDefault = ({ property, after }: PlannedProperty): boolean =>
     operation === "create" && after !== undefined && after === JSON.stringify(fields?.[property]?.default);
-  const lines = properties.filter((one) => !isDefault(one)).map((one) => propertyText(one, value, edits));
+  const shown = properties.filter((property) => !isDefault(property));
+  const lines = shown.map((property) => propertyText(property, value, edits));
   return [...lines, ...unclear.map((text) => `${text} may change too`), ...optionLines];
 }
 
@@ -211,18 +188,13 @@ function propertyText(
   return old === undefined ? `${property}: ${present}` : `${property}: ${old} => ${present}`;
 }
 
-function driftSections(
-  report: DriftReport,
-  lost: ReadonlySet<string>,
-  isOfMerge: boolean,
-  own: readonly PlannedChange[],
-  value: ShowValue,
-): Section[] {
-  const changes = new Map(own.map((change) => [change.urn, change]));
+function driftSections({ drift, lost, isKnown, changes }: Facts, value: ShowValue): Section[] {
+  if (!drift) return [];
+  const changeOf = new Map(changes.map((change) => [change.urn, change]));
   /** What the API shows, and what merging does there if that is not to set it back. */
   const present = ({ urn, outcome }: DriftedResource, name: string, inApi: string): string => {
-    const { operation, properties = [] } = changes.get(urn) ?? {};
-    if (!isOfMerge) return inApi;
+    if (!isKnown) return inApi;
+    const { operation, properties = [] } = changeOf.get(urn) ?? {};
     if (lost.has(urn)) return "cannot be imported again: the apply fails";
     if (outcome === "gone")
       return operation === "delete" ? "leaves the state too" : "is made again, with a new id";
@@ -230,27 +202,22 @@ function driftSections(
     const changed = properties.find(({ property }) => property === name);
     return changed ? `${inApi}; becomes ${changed.after ?? "(none)"}` : inApi;
   };
-  const rows = (drifted: readonly DriftedResource[]): string[][] =>
-    drifted.flatMap((one) =>
-      driftRows(one).map(([title = "", id = "", property = "", inState = "", inApi = ""]) => [
-        title,
-        one.record === undefined || one.outcome !== "changed"
-          ? id
-          : `${id} ${value(JSON.stringify(one.record))}`,
-        property,
-        value(inState),
-        value(present(one, property, inApi)),
-      ]),
-    );
-  const heads = ["Resource", "Record", "Property", "In state", "In the API"];
-  const isAnother = ({ outcome }: DriftedResource): boolean => outcome === "another record";
+  const cells = (resource: DriftedResource, row: readonly string[]): string[] => {
+    const [title = "", id = "", property = "", inState = "", inApi = ""] = row;
+    const { record, outcome } = resource;
+    const isNamed = record !== undefined && outcome === "changed";
+    return [
+      title,
+      isNamed ? `${id} ${value(JSON.stringify(record))}` : id,
+      property,
+      value(inState),
+      value(present(resource, property, inApi)),
+    ];
+  };
+  const heading = isKnown ? "#### Edited by hand: merging this sets these back" : handHeading;
   return [
-    tableSection({ heads, rows: rows(report.drifted.filter(isAnother)) }, anotherRecordHeading),
-    tableSection(
-      { heads, rows: rows(report.drifted.filter((one) => !isAnother(one))) },
-      isOfMerge ? "#### Edited by hand: merging this sets these back" : handHeading,
-    ),
+    ...driftTables(drift, heading, "Record", cells),
     // What a merge makes again is among the warnings.
-    ...otherSections(isOfMerge ? { ...report, pending: [] } : report),
+    ...otherSections(isKnown ? { ...drift, pending: [] } : drift),
   ];
 }

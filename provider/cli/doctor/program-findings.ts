@@ -1,6 +1,6 @@
 import { counted } from "../../common/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
-import { countsOf, countTexts } from "../shared/planned-changes";
+import { countTexts } from "../shared/planned-changes";
 import { firstWords, listOf } from "../shared/quoting";
 import type { SimilarRecord } from "./accounts";
 import type { Plan } from "./plan";
@@ -19,10 +19,9 @@ export function programFindings({
   errors,
   unchecked,
 }: ProgramReport): Finding[] {
-  const counts = [
-    ...countTexts(countsOf(planned)),
-    ...(refused.length > 0 ? [`${refused.length} refused`] : []),
-  ].join(", ");
+  const counts = [...countTexts(planned), ...(refused.length > 0 ? [`${refused.length} refused`] : [])].join(
+    ", ",
+  );
   return [
     ...plainFindings(planned.filter(({ namesakes }) => namesakes.length === 0)),
     ...planned.flatMap(({ title, operation, namesakes }) => {
@@ -71,7 +70,7 @@ function plainFindings(planned: Plan["planned"]): Finding[] {
   return [...operations].map((operation) => {
     const same = planned.filter((one) => one.operation === operation);
     const titles = same.map(({ title, record }) => (record === undefined ? title : `${title} (${record})`));
-    return ok("program-plan", `${countTexts(countsOf(same)).join("")}: ${listOf(titles)}`);
+    return ok("program-plan", `${countTexts(same).join("")}: ${listOf(titles)}`);
   });
 }
 

@@ -5,11 +5,11 @@ import { Option, type Command } from "commander";
 import { compareIds } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
-import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { dynamicType } from "../../common/pulumi";
 import { shownName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
+import { groupBy } from "../../common/values";
 import { Redactor } from "../../engine/redactor";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import {
@@ -109,52 +109,46 @@ async function compareAll(
   providerOf: ProviderOf,
   { stderr, session }: CommandContext,
 ): Promise<Omit<DriftReport, "code" | "pending">> {
+  for (const one of managed) hearOfResource(one, providerOf(one.resource)(one.definition));
   const servers = new Set<string>();
-  /** The first comparison in each account. If it finds that the key is refused, nothing more is sent with it. */
-  const firstComparisons = new Map<StateProvider, Map<unknown, Promise<ComparedResource>>>();
-  const compare = async ({ definition, resource }: ManagedResource): Promise<ComparedResource> => {
-    const provider = providerOf(resource);
-    const ofProvider = firstComparisons.get(provider) ?? new Map<unknown, Promise<ComparedResource>>();
-    firstComparisons.set(provider, ofProvider);
-    const account = resource.outputs?.account;
-    const connect: Connect = (name) => {
-      const scope = provider(definition)(name);
-      servers.add(scope.address.url);
-      return scope;
-    };
-    const startComparison = (): Promise<ComparedResource> =>
-      compareResource(definition, resource, connect, session.secrets);
-    const before = ofProvider.get(account);
-    if (before) {
-      const { problem, isKeyRefused } = await before;
-      return isKeyRefused && problem !== undefined ? { problem } : startComparison();
-    }
-    const result = startComparison();
-    ofProvider.set(account, result);
-    return result;
-  };
-  for (const { definition, resource } of managed)
-    hearOfResource(definition, resource, providerOf(resource)(definition));
   let done = 0;
-  const results = await withProgress(stderr, (show) =>
-    Promise.all(
-      managed.map(async (one) => {
-        const result = await compare(one);
-        show(`Compared ${++done} of ${managed.length} …`);
-        return { ...result, resource: one.resource };
-      }),
-    ),
-  );
+  const results = await withProgress(stderr, (show) => {
+    const compare = async (one: ManagedResource): Promise<ComparedResource> => {
+      const connect: Connect = (account) => {
+        const scope = providerOf(one.resource)(one.definition)(account);
+        servers.add(scope.address.url);
+        return scope;
+      };
+      const result = await compareResource(one, connect, session.secrets);
+      show(`Compared ${++done} of ${managed.length} …`);
+      return result;
+    };
+    const accounts = groupBy(managed, ({ resource: { provider, outputs } }) =>
+      JSON.stringify([provider, outputs?.account]),
+    );
+    return Promise.all([...accounts.values()].map((resources) => compareAccount(resources, compare)));
+  });
+  const compared = results.flat();
   return {
-    checked: results.filter(({ problem }) => problem === undefined).length,
-    drifted: results
+    checked: compared.filter(({ error }) => !error).length,
+    drifted: compared
       .flatMap(({ drift }) => drift ?? [])
       .sort((a, b) => byName(a.name, b.name) || byName(a.urn, b.urn)),
-    errors: results.flatMap(({ resource: { urn, id }, problem }) =>
-      problem === undefined ? [] : [{ urn, id, message: problem }],
-    ),
+    errors: compared.flatMap(({ error }) => error ?? []),
     servers: [...servers].sort(),
   };
+}
+
+/** Compares the resources of one account. If the key is refused for the first one, nothing more is sent with it. */
+async function compareAccount(
+  [first, ...others]: readonly ManagedResource[],
+  compare: (resource: ManagedResource) => Promise<ComparedResource>,
+): Promise<ComparedResource[]> {
+  if (!first) return [];
+  const result = await compare(first);
+  const { error, isKeyRefused } = result;
+  if (!error || !isKeyRefused) return [result, ...(await Promise.all(others.map(compare)))];
+  return [result, ...others.map(({ resource: { urn, id } }) => ({ error: { ...error, urn, id } }))];
 }
 
 /** The records that no resource manages, in all accounts that the stack uses. */
@@ -164,26 +158,26 @@ async function unmanagedRecords(
   secrets: Iterable<string>,
 ): Promise<UnmanagedRecord[]> {
   /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
-  const lists = new Map<unknown, { scope: RecordScope; name: string | undefined; ids: Set<unknown> }>();
-  const idsIn = (provider: StateProvider, definition: Definition, name: string | undefined): Set<unknown> => {
-    const scope = provider(definition)(name);
-    const list = lists.get(scope.reader) ?? { scope, name, ids: new Set() };
-    lists.set(scope.reader, list);
-    return list.ids;
+  const lists = new Map<unknown, { scope: RecordScope; account: string | undefined; ids: Set<unknown> }>();
+  /** Adds the lists of an account, and the id that a resource has in one of them. */
+  const add = (provider: StateProvider, account?: string, of?: ManagedResource): void => {
+    for (const definition of definitions) {
+      const scope = provider(definition)(account);
+      const list = lists.get(scope.reader) ?? { scope, account, ids: new Set() };
+      lists.set(scope.reader, list);
+      if (definition === of?.definition) list.ids.add(of.resource.id);
+    }
   };
   const stackProvider = providerOf({});
   // A stack whose resources all have explicit providers needs no other settings.
   const isNeeded =
     managed.length === 0 || managed.some(({ resource }) => providerOf(resource) === stackProvider);
-  if (isNeeded) for (const definition of definitions) idsIn(stackProvider, definition, undefined);
-  for (const { definition, resource } of managed) {
-    const name = resource.outputs?.account;
-    for (const listed of definitions) {
-      const ids = idsIn(providerOf(resource), listed, typeof name === "string" ? name : undefined);
-      if (listed === definition) ids.add(resource.id);
-    }
+  if (isNeeded) add(stackProvider);
+  for (const one of managed) {
+    const { account } = one.resource.outputs ?? {};
+    add(providerOf(one.resource), typeof account === "string" ? account : undefined, one);
   }
-  const unmanaged = [...lists.values()].map(async ({ scope, name, ids }) => {
+  const unmanaged = [...lists.values()].map(async ({ scope, account, ids }) => {
     const { definition } = scope;
     const [nameKey = ""] = identityKeys(definition);
     // The comparison may have read it already.
@@ -197,7 +191,7 @@ async function unmanagedRecords(
         type: dynamicType(definition),
         id: record.id,
         name: typeof shown === "string" ? shown : "",
-        ...(name !== undefined && { account: shownName(name) }),
+        ...(account !== undefined && { account: shownName(account) }),
       };
     });
   });

@@ -1,5 +1,4 @@
 import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/errors";
-import type { Definition } from "../../definitions/field";
 import { fixedKeys, identityKeys } from "../../definitions/keys";
 import type { Properties } from "../../common/marks";
 import { shownName } from "../../common/text";
@@ -13,22 +12,20 @@ import { read } from "../../lifecycle/read";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { State } from "../../lifecycle/resource";
 import { assertSameServer } from "../../lifecycle/same-record";
-import type { DriftedResource } from "../shared/drift-report";
-import { clearProperties, secretPropertiesOf, type StateResource } from "../shared/state";
+import type { DriftedResource, DriftReport } from "../shared/drift-report";
+import { clearProperties, secretPropertiesOf, type ManagedResource } from "../shared/state";
 
 /** The result of comparing one resource. */
 export interface ComparedResource {
   readonly drift?: DriftedResource;
   /** Why the resource could not be compared. */
-  readonly problem?: string;
-  /** Whether the problem is the account's key. */
+  readonly error?: DriftReport["errors"][number];
+  /** Whether the reason is the account's key. */
   readonly isKeyRefused?: boolean;
 }
 
-/** A resource of this package in a state, with its secrets in the clear. */
-interface ClearResource {
-  readonly definition: Definition;
-  readonly resource: StateResource;
+/** A resource with its secrets in the clear. */
+interface ClearResource extends ManagedResource {
   readonly inputs: Properties;
   readonly outputs: Properties;
   /** Whether the values of a property must not be shown. */
@@ -38,7 +35,7 @@ interface ClearResource {
 }
 
 /** Notes a record in state. An account that lacks all records in state is then not taken for one that lacks its first. */
-export function hearOfResource(definition: Definition, resource: StateResource, connect: Connect): void {
+export function hearOfResource({ definition, resource }: ManagedResource, connect: Connect): void {
   try {
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connect(outputs.account);
@@ -52,20 +49,19 @@ export function hearOfResource(definition: Definition, resource: StateResource, 
 
 /** Compares a resource with its record, as the provider itself reads and compares it. */
 export async function compareResource(
-  definition: Definition,
-  resource: StateResource,
+  managed: ManagedResource,
   connect: Connect,
   secrets: Iterable<string>,
 ): Promise<ComparedResource> {
   let clear: ClearResource | undefined;
   let state: State | undefined;
   try {
-    clear = clearResource(definition, resource);
-    const outputs = decodeOutputs(definition, clear.outputs);
-    state = await read(connect(outputs.account), resource.id ?? "", outputs, {});
+    clear = clearResource(managed);
+    const outputs = decodeOutputs(managed.definition, clear.outputs);
+    state = await read(connect(outputs.account), managed.resource.id ?? "", outputs, {});
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    return resultOfError(clear, error, secrets);
+    return resultOfError(managed, clear, error, secrets);
   }
   const redactor = new Redactor([...secrets, ...clear.secrets]);
   if (!state) return { drift: driftOfGone(clear, redactor) };
@@ -74,7 +70,7 @@ export async function compareResource(
 }
 
 /** Throws if state has a property encrypted. */
-function clearResource(definition: Definition, resource: StateResource): ClearResource {
+function clearResource({ definition, resource }: ManagedResource): ClearResource {
   const secretProperties = secretPropertiesOf(resource);
   const isSecret = (property: string): boolean =>
     definition.fields[property]?.secret === true || secretProperties.has(property);
@@ -91,6 +87,7 @@ function clearResource(definition: Definition, resource: StateResource): ClearRe
 
 /** @param clear undefined if the resource is encrypted; the error then has none of its values */
 function resultOfError(
+  { resource: { urn, id } }: ManagedResource,
   clear: ClearResource | undefined,
   error: UptimeError,
   secrets: Iterable<string>,
@@ -98,7 +95,7 @@ function resultOfError(
   const redactor = new Redactor([...secrets, ...(clear?.secrets ?? [])]);
   const message = redactor.error(error);
   if (!clear || !(error instanceof AnotherRecordError))
-    return { problem: message, isKeyRefused: error instanceof KeyRefusedError };
+    return { error: { urn, id, message }, isKeyRefused: error instanceof KeyRefusedError };
   // The message quotes the values of fixed properties, which may be secret.
   const isQuoted = fixedKeys(clear.definition).some(clear.isSecret);
   return {

@@ -66,16 +66,8 @@ export type DriftReport = z.infer<typeof driftReport>;
 /** The most characters of a cell, so that a table of five fits a terminal. */
 const widest = 59;
 
-/** The drift: a row for each property, or one for the whole resource. */
-function driftTable(drifted: readonly DriftedResource[]): Table {
-  return {
-    heads: ["Resource", "Id", "Property", "In state", "In the API"],
-    rows: drifted.flatMap(driftRows),
-  };
-}
-
 /** The rows of a resource: title, id, property or outcome, and the values in state and in the API. */
-export function driftRows(resource: DriftedResource): string[][] {
+function driftRows(resource: DriftedResource): string[][] {
   const { id, account, outcome, message = "", properties } = resource;
   const title = titleOf(resource) + (account === undefined ? "" : ` of ${account}`);
   const known = properties.map(({ inState, secret }) => (secret ? secretText : JSON.stringify(inState)));
@@ -110,7 +102,8 @@ export function driftSummary({ checked, drifted, errors, unmanaged }: DriftRepor
 
 /** The report for a terminal: a table of the drift, a table of what is not managed, and the counts. */
 export function driftText(report: DriftReport): string {
-  const tables = [driftTable(report.drifted), unmanagedTable(report, "Not managed")];
+  const drift = { heads: driftHeads("Id"), rows: report.drifted.flatMap(driftRows) };
+  const tables = [drift, unmanagedTable(report, "Not managed")];
   const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...textTable(table, widest), ""] : []));
   if (report.pending.length > 0) lines.push(printable(pendingText(report.pending)), "");
   return `${[...lines, driftSummary(report)].join("\n")}\n`;
@@ -118,22 +111,38 @@ export function driftText(report: DriftReport): string {
 
 /** The whole report as Markdown, for an issue or a CI page. The command `comment` writes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
-  const { drifted } = report;
-  const isAnother = ({ outcome }: DriftedResource): boolean => outcome === "another record";
   return layOut(
     [driftSummary(report)],
-    [
-      tableSection(driftTable(drifted.filter(isAnother)), anotherRecordHeading),
-      tableSection(driftTable(drifted.filter((one) => !isAnother(one))), handHeading),
-      ...otherSections(report),
-    ],
+    [...driftTables(report, handHeading, "Id"), ...otherSections(report)],
   );
 }
 
-export const anotherRecordHeading =
-  "#### Another record has the id: `pulumi up --refresh` fails. Undo the edit, or run `pulumi state delete URN`.";
 export const handHeading =
   "#### Edited by hand: the next `pulumi up --refresh --run-program` sets these back";
+
+const driftHeads = (id: string): string[] => ["Resource", id, "Property", "In state", "In the API"];
+
+/**
+ * The drift in two tables: what is another record, and what was edited by hand.
+ *
+ * @param cells changes the cells of a resource's row
+ */
+export function driftTables(
+  { drifted }: DriftReport,
+  heading: string,
+  id: string,
+  cells = (_: DriftedResource, row: readonly string[]): readonly string[] => row,
+): Section[] {
+  const table = (isAnother: boolean): Table => ({
+    heads: driftHeads(id),
+    rows: drifted
+      .filter(({ outcome }) => (outcome === "another record") === isAnother)
+      .flatMap((resource) => driftRows(resource).map((row) => cells(resource, row))),
+  });
+  const another =
+    "#### Another record has the id: `pulumi up --refresh` fails. Undo the edit, or run `pulumi state delete URN`.";
+  return [tableSection(table(true), another), tableSection(table(false), heading)];
+}
 
 /** What a report says besides the drift. */
 export function otherSections(report: DriftReport): Section[] {

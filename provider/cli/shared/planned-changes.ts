@@ -31,20 +31,10 @@ const silentOperations: readonly string[] = [
   "extend-parameterize",
 ];
 
-/** How many resources there are for each operation. */
-export type OperationCounts = Readonly<Partial<Record<PlannedOperation | "same", number>>>;
-
-export function countsOf(changes: readonly { readonly operation: PlannedOperation }[]): OperationCounts {
-  const counts = operations.map(
-    (operation) => [operation, changes.filter((change) => change.operation === operation).length] as const,
-  );
-  return Object.fromEntries(counts);
-}
-
-/** The counts as people read them, such as `2 to create`. */
-export function countTexts(counts: OperationCounts): string[] {
+/** How many changes there are of each operation, such as `2 to create`. */
+export function countTexts(changes: readonly { readonly operation: PlannedOperation }[]): string[] {
   return operations.flatMap((operation) => {
-    const count = counts[operation] ?? 0;
+    const count = changes.filter((change) => change.operation === operation).length;
     return count > 0 ? [`${count} to ${operation}`] : [];
   });
 }
@@ -79,7 +69,13 @@ export interface PlannedChange {
   readonly secrets: readonly string[];
   /** Those that may change or not: Pulumi does not say it of a dynamic resource. */
   readonly maybeChanged: readonly string[];
+  /** A keyed hash of all values, secrets too, if the provider has noted it. */
+  readonly valuesHash: string | undefined;
 }
+
+/** Whether a change costs the record or resource that is there. */
+export const isLoss = ({ operation }: PlannedChange): boolean =>
+  operation === "delete" || operation === "replace";
 
 /** A property before and after, as JSON; undefined if it is not there. */
 export interface PlannedProperty {
@@ -88,22 +84,26 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes, what matters most first, then by name. The stack itself is left out. */
-export interface PlannedChanges {
-  /** Changes of this package's resources. */
-  readonly own: readonly PlannedChange[];
-  readonly others: readonly PlannedChange[];
+/** What a preview changes. The stack itself is left out. */
+interface PlannedChanges {
+  /** What matters most first, then this package's resources, then by name. */
+  readonly changes: readonly PlannedChange[];
+  /** The number of resources of all packages that stay as they are. */
+  readonly unchanged: number;
 }
 
-export function plannedChanges({ steps }: Preview): PlannedChanges {
+export function plannedChanges({ steps, changeSummary }: Preview): PlannedChanges {
   const all = (steps ?? []).filter((step) => !isStack(step));
-  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all), ...optionUpdates(all)];
-  const weight = ({ operation }: PlannedChange): number => operations.indexOf(operation);
+  const updates = optionUpdates(all);
+  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all), ...updates];
+  const weight = (change: PlannedChange): number =>
+    2 * operations.indexOf(change.operation) + (isOwn(change) ? 0 : 1);
   // The engine's order changes from run to run.
-  const sorted = changes.sort(
-    (a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn),
-  );
-  return { own: sorted.filter(isOwn), others: sorted.filter((change) => !isOwn(change)) };
+  changes.sort((a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn));
+  // Pulumi counts the stack too.
+  const isStackSame = (steps?.find(isStack)?.op ?? "same") === "same";
+  const same = (changeSummary?.same ?? 0) - updates.length - (isStackSame ? 1 : 0);
+  return { changes, unchanged: Math.max(0, same) };
 }
 
 /** The deletes of records that an earlier run has replaced. */
@@ -142,17 +142,9 @@ export function unknownSteps({ steps }: Preview): string[] {
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackType;
 
-/** The counts of all resources except the stack. What Pulumi counts as the create of a dynamic resource may be an import. */
-export function summaryOf(preview: Preview): OperationCounts {
-  const { own, others } = plannedChanges(preview);
-  const same = (preview.changeSummary?.same ?? 0) - optionUpdates(preview.steps ?? []).length;
-  const isStackSame = (preview.steps?.find(isStack)?.op ?? "same") === "same";
-  return { ...countsOf([...own, ...others]), same: Math.max(0, isStackSame ? same - 1 : same) };
-}
-
 /** What a step does to its resource, if it is not a part of another step. */
 export function changeOf(step: PreviewStep): PlannedChange | undefined {
-  const { op, urn, oldState, newState, detailedDiff, diffReasons } = step;
+  const { op, urn, oldState, newState, detailedDiff, diffReasons, valuesHash } = step;
   const after = visibleIn(urn, newState?.inputs);
   const present = newState ?? oldState;
   const provider = providerUrn(present?.provider);
@@ -175,6 +167,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
       .filter((key) => after[key] === secretText)
       .sort(),
     maybeChanged: [],
+    valuesHash,
   };
   switch (op) {
     case "create":

@@ -32,6 +32,8 @@ export const previewReport = z.looseObject({
         detailedDiff: z.nullish(z.record(z.string(), z.unknown())),
         /** The properties that change. Pulumi prints them for native resources and providers. */
         diffReasons: z.nullish(z.array(z.string())),
+        /** See `PlannedChange`. Not of Pulumi: the command `comment` adds it. */
+        valuesHash: z.optional(z.string()),
       }),
     ),
   ),

@@ -1,0 +1,141 @@
+import { resolve } from "node:path";
+
+import { UptimeError } from "../../api/errors";
+import { counted } from "../../common/text";
+import { nameInStack } from "../../common/urn";
+import { groupBy } from "../../common/values";
+import { reviewNote, reviewVariables } from "../../engine/checked-values";
+import { driftReport, type DriftReport } from "../shared/drift-report";
+import { exists, readText } from "../shared/files";
+import { findingReport, type Finding } from "../shared/finding";
+import { parseAs, parsePrinted } from "../shared/json";
+import type { Section } from "../shared/markdown-layout";
+import { plannedChanges, unknownSteps, type PlannedChange } from "../shared/planned-changes";
+import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
+import { firstWords } from "../shared/quoting";
+import type { CommandContext } from "../shared/terminal";
+import { triedSections } from "../shared/try-report";
+import { applyActions, codeIn, lostImports, type ApplyActions } from "./apply-actions";
+
+/** The most lines of a failure that are shown; the job's log has all. */
+const mostLines = 40;
+
+/** The files that a comment is made from. */
+export interface CommentFiles {
+  readonly preview?: string;
+  readonly previewLog?: string;
+  readonly drift?: string;
+  readonly doctor?: string;
+  readonly tried?: string;
+  readonly title?: string;
+}
+
+/** What the files say. */
+export interface Facts {
+  readonly title: string;
+  /** The comment is about a merge, which also sets back what was edited by hand. */
+  readonly isPreviewed: boolean;
+  /** `drift` was run, with or without a result. */
+  readonly isCompared: boolean;
+  /** The findings of `doctor`. */
+  readonly checks: readonly string[];
+  readonly warnings: readonly string[];
+  /** Why the preview has no result. */
+  readonly errors: readonly string[];
+  /** It is known what a merge does: nothing has failed. */
+  readonly isKnown: boolean;
+  /** What a merge does. A preview that has failed may have planned some changes, but merging does not make them. */
+  readonly changes: readonly PlannedChange[];
+  /** The number of resources that stay as they are. */
+  readonly unchanged: number;
+  readonly drift: DriftReport | undefined;
+  /** The URNs of resources that a merge cannot make again. */
+  readonly lost: ReadonlySet<string>;
+  /** The hashes of the code that the program declares. */
+  readonly programCode: readonly string[];
+  readonly tried: readonly Section[];
+  /** Undefined if not everything is known that an apply would do. */
+  readonly actions: ApplyActions | undefined;
+}
+
+export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Facts {
+  // In CI, a step before may have failed, so that a later one has written no file.
+  const textAt = (path = ""): string | undefined => {
+    const file = resolve(cwd, path);
+    return path !== "" && exists(file) ? readText(file) : undefined;
+  };
+  const texts = [files.preview, files.drift, files.doctor, files.tried].map(textAt);
+  const [previewText, driftText, doctorText, triedText] = texts;
+  if (texts.every((text) => text === undefined))
+    throw new UptimeError(
+      "There is nothing to comment on: none of the files of --preview, --drift, --doctor and --tried exists.",
+    );
+  const printed = parsePrinted(previewReport, previewText ?? "") ?? {};
+  const preview = withNotes(printed, textAt(env[reviewVariables.file]) ?? "");
+  const drift = parsePrinted(driftReport, driftText ?? "");
+  const findings = doctorText === undefined ? [] : findingsIn(doctorText);
+  const textsOf = (wanted: Finding["level"]): string[] =>
+    findings.flatMap(({ level, text }) => (level === wanted ? [text] : []));
+  const checks = textsOf("failed");
+  const errors = [...errorsIn(preview), ...unknownSteps(preview)];
+  // A preview that could not begin prints an empty object; otherwise the stack is a step, also of an empty program.
+  const hasResult = (preview.steps ?? []).length > 0 || errors.length > 0;
+  if (previewText !== undefined && !hasResult)
+    errors.push(unreadablePreview(previewText, textAt(files.previewLog) ?? ""));
+  const isKnown = previewText !== undefined && errors.length + checks.length === 0;
+  const { changes, unchanged } = plannedChanges(preview);
+  return {
+    title: files.title ?? stackNameIn(preview) ?? "",
+    isPreviewed: previewText !== undefined,
+    isCompared: driftText !== undefined,
+    checks,
+    warnings: textsOf("warning"),
+    errors,
+    isKnown,
+    changes: isKnown ? changes : [],
+    unchanged,
+    drift,
+    lost: lostImports(preview, drift),
+    programCode: codeIn(preview),
+    tried: triedSections(triedText),
+    actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
+  };
+}
+
+/** A preview with what the provider has noted of each resource: what changes in a dynamic one, and a hash of the values. */
+function withNotes(preview: Preview, text: string): Preview {
+  const lines = text.split("\n").flatMap((line) => parseAs(reviewNote, line) ?? []);
+  const notes = groupBy(lines, ({ name }) => name);
+  const steps = preview.steps?.map((step) => {
+    const found = notes.get(nameInStack(step.urn)) ?? [];
+    const changed = found.flatMap((note) => (note.changed ? [note.changed] : []));
+    // If it is replaced, it is checked twice.
+    const hashes = [...new Set(found.flatMap(({ hash }) => hash ?? []))].sort();
+    return {
+      ...step,
+      diffReasons: step.diffReasons ?? (changed.length > 0 ? changed.flat() : undefined),
+      valuesHash: hashes.length > 0 ? hashes.join() : undefined,
+    };
+  });
+  return { ...preview, steps };
+}
+
+/** Says why a preview has no result: what it printed, unless that is a part of a result. */
+function unreadablePreview(text: string, log: string): string {
+  const start = text.search(/^\{/m);
+  const said = /^\{"sequence":/m.test(text)
+    ? "`pulumi preview --json` printed events instead of a result: run it without PULUMI_ENABLE_STREAMING_JSON_PREVIEW."
+    : start < 0
+      ? text
+      : `\`pulumi preview --json\` printed no whole result: ${firstWords(text.slice(start), 100)}`;
+  const lines = [said, log].join("\n").trim().split("\n");
+  const more = lines.length - mostLines;
+  if (more > 0) lines.splice(mostLines, more, `… and ${counted(more, "more line")}`);
+  return lines.join("\n") || "`pulumi preview` printed nothing.";
+}
+
+function findingsIn(text: string): readonly Finding[] {
+  const report = parsePrinted(findingReport, text);
+  const unreadable = "`pulumi-uptime doctor` printed no result; see the log of the job.";
+  return report?.findings ?? [{ code: "doctor", level: "failed", text: unreadable }];
+}

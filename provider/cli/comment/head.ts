@@ -1,0 +1,95 @@
+import { counted } from "../../common/text";
+import { parseUrl } from "../../common/url";
+import { driftSummary } from "../shared/drift-report";
+import type { PlannedOperation } from "../shared/planned-changes";
+import { codeSpan } from "../shared/quoting";
+import { digestOf, hashesText } from "./apply-actions";
+import type { Facts } from "./facts";
+import { markerLine } from "./marker";
+import { deletesLabel, tooManyLosses } from "./review";
+
+/** The part of a comment that the hashes of its changes may have, so that the rest can be read: a third. */
+const hashesShare = 1 / 3;
+
+export interface HeadOptions {
+  readonly commit?: string;
+  readonly runUrl?: string;
+  readonly limit: number;
+  readonly maxDeletes?: string;
+  readonly reviewed?: string;
+}
+
+/** The paragraphs above the sections. CI finds the comment by its first line. */
+export function headOf(facts: Facts, options: HeadOptions): string[] {
+  const { title, isPreviewed, isCompared, isKnown, drift, actions } = facts;
+  const { commit, runUrl, limit, maxDeletes, reviewed } = options;
+  const link = parseUrl(runUrl ?? "")?.href;
+  const about = [
+    ...(drift?.servers ?? []).map((server) => `server ${codeSpan(server)}`),
+    ...(commit === undefined ? [] : [`commit ${codeSpan(commit.slice(0, 10))}`]),
+    ...(link === undefined ? [] : [`[log](<${link}>)`]),
+  ];
+  const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
+  const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
+  const tooMany = isLimited ? tooManyLosses(actions, facts, maxDeletes) : undefined;
+  const changes = actions && hashesText(actions, limit * hashesShare);
+  const heading = headingOf(facts);
+  return [
+    markerLine({ title, commit, digest: actions && digestOf(actions), changes }),
+    title === ""
+      ? `### ${heading.replace(/^./, (letter) => letter.toUpperCase())}`
+      : `### ${codeSpan(title)}: ${heading}`,
+    about.join(" · "),
+    isPreviewed ? `**${effect}**` : "",
+    drift ? `Drift: ${driftSummary(drift)}` : "",
+    isCompared && !drift ? "Drift: it could not be looked for; see the log." : "",
+    tooMany === undefined
+      ? ""
+      : `**${tooMany} The apply stops after the merge, unless this pull request has the label \`${deletesLabel}\` when it is merged: set it if you approve.**`,
+    actions && changes === undefined
+      ? "**These are more changes than a review can hold: after the merge, the apply stops, and needs the digest that it prints.**"
+      : "",
+  ].filter((paragraph) => paragraph !== "");
+}
+
+function headingOf({ checks, errors, isPreviewed, isCompared }: Facts): string {
+  if (checks.length > 0) return "some checks failed";
+  if (errors.length > 0) return "the preview failed";
+  if (isPreviewed) return "what merging this changes";
+  return isCompared ? "drift" : "checks";
+}
+
+/** One sentence for all that a merge does: the program's changes, and the drift that it sets back. */
+function effectText({ changes, unchanged, drift, lost }: Facts): string {
+  type Effect = PlannedOperation | "create again" | "lost";
+  const createAgain = (urn: string): Effect => (lost.has(urn) ? "lost" : "create again");
+  const drifted = drift?.drifted ?? [];
+  const gone = new Set(drifted.filter(({ outcome }) => outcome === "gone").map(({ urn }) => urn));
+  const changed = new Set(changes.filter(({ isLeftover }) => !isLeftover).map(({ urn }) => urn));
+  // A change and an edit of one resource are one effect.
+  const edits = drifted.filter(({ urn }) => !changed.has(urn));
+  const effects = [
+    ...changes.map(({ urn, operation, isLeftover }) =>
+      gone.has(urn) && operation !== "delete" && !isLeftover ? createAgain(urn) : operation,
+    ),
+    ...edits.map(({ urn }) => (gone.has(urn) ? createAgain(urn) : "update")),
+  ];
+  const count = (...counts: Effect[]): number => effects.filter((effect) => counts.includes(effect)).length;
+  const again = count("create again");
+  const verbs: [verb: string, count: number, more?: string][] = [
+    ["replaces", count("replace")],
+    ["deletes", count("delete")],
+    ["creates", count("create", "create again"), again > 0 ? ` (${again} again)` : ""],
+    ["updates", count("update")],
+    ["imports", count("import")],
+    ["cannot create", count("lost")],
+  ];
+  const texts = verbs
+    .filter(([, number]) => number > 0)
+    .map(([verb, number, more = ""], index) =>
+      index === 0 ? `${verb} ${counted(number, "resource")}${more}` : `${verb} ${number}${more}`,
+    );
+  // British, because that has no comma before the last "and".
+  const all = new Intl.ListFormat("en-GB").format(texts);
+  return `Merging this ${all || "changes nothing"}, ${Math.max(0, unchanged - edits.length)} unchanged.`;
+}

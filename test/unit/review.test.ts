@@ -1,0 +1,639 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { shortHash } from "../../provider/cli/shared/state-code";
+import type { Outcome } from "../support/cli";
+import {
+  bucket,
+  bucketUrn,
+  comment,
+  create,
+  drifted,
+  folder,
+  gone,
+  inputs,
+  marker,
+  monitorType,
+  preview,
+  remove,
+  report,
+  run,
+  step,
+  urnOf,
+  withFolder,
+  withStates,
+  write,
+} from "../support/comment";
+import { unknown } from "../support/marks";
+
+// What was reviewed is what runs.
+
+withFolder();
+
+type Steps = readonly object[];
+
+const changedA = inputs("a", { interval: 300, sslAlertDays: 14 });
+const changes = [
+  step("update", "a", inputs("a"), changedA),
+  create("b", { importId: "7" }),
+  remove("c"),
+  create("d", { url: unknown, requestAuthPassword: "[secret]" }),
+  bucket("create"),
+];
+const edits = [drifted("e", 900), drifted("f", "Edited", "name", "F")];
+const changed = (at: number, present: object): object[] =>
+  changes.map((one, index) => (index === at ? present : one));
+
+const hashesOf = async (
+  steps: Steps,
+  drift: Steps | object = edits,
+  env: NodeJS.ProcessEnv = {},
+): Promise<string[]> =>
+  / changes=(\S*) -->$/.exec(marker(await run(steps, drift, [], env)))?.[1]?.match(/.{10}/g) ?? [];
+const digestOf = async (steps: Steps, drift: Steps | object = edits): Promise<string> =>
+  (await run(steps, drift, ["--digest"])).stdout.trim();
+const digestsOf = async (all: readonly Steps[], drift?: Steps): Promise<Set<string>> => {
+  const digests = new Set<string>();
+  for (const steps of all) digests.add(await digestOf(steps, drift));
+  return digests;
+};
+
+/** What an apply with these comments, or with what is given, says: its exit code and why it stops. */
+async function apply(
+  steps: Steps,
+  drift: Steps | object = [],
+  reviewed = "comments.json",
+  ...args: string[]
+): Promise<Outcome> {
+  return run(steps, drift, ["--reviewed", reviewed, ...args]);
+}
+/** Writes the comment on these changes as the only one that was reviewed. */
+async function review(steps: Steps, drift: Steps | object = []): Promise<void> {
+  write("comments.json", (await run(steps, drift)).stdout);
+}
+const isApplied = { code: 0, stderr: "" };
+
+describe("hashes and digest", () => {
+  /** With the keys of each object in the opposite order, which makes no difference to JSON. */
+  const turned = (value: unknown): unknown =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(
+          Object.entries(value)
+            .reverse()
+            .map(([key, one]) => [key, turned(one)]),
+        )
+      : value;
+  const time = "2026-01-02T03:04:05Z";
+  const timed = JSON.parse(
+    JSON.stringify(changes).replaceAll('"type":', `"created":"${time}","modified":"${time}","type":`),
+  ) as object[];
+
+  test.each<[string, Steps, Steps?]>([
+    ["the order of steps", changes.toReversed()],
+    ["the order of properties", changes.map((one) => turned(one) as object)],
+    ["the order of drift", changes, edits.toReversed()],
+    ["times", timed],
+    ["what is hidden", changed(2, step("delete", "c", inputs("c", { __provider: "other" })))],
+    ["values of other packages", changed(4, bucket("create", { tags: "b" }))],
+    ["properties of other packages", changed(4, bucket("create", { acl: "public" }))],
+    ["what does not change", [...changes, step("same", "x", inputs("x"), inputs("x"))]],
+  ])("do not depend on %s", async (_, steps, found = edits) => {
+    const hashes = await hashesOf(changes);
+    // Of the program four, and what an apply may leave of three of them, with their secrets or without; other packages, and drift.
+    expect(hashes).toHaveLength(12);
+    expect(await hashesOf(steps, found)).toEqual(hashes);
+    expect(await digestOf(steps, found)).toBe(await digestOf(changes));
+  });
+
+  const withOption = (option: object) => withStates(step("update", "a", inputs("a"), changedA), {}, option);
+  test.each<[string, Steps]>([
+    ["another value", changed(0, step("update", "a", inputs("a"), { ...changedA, interval: 600 }))],
+    ["another value before", changed(0, step("update", "a", inputs("a", { interval: 180 }), changedA))],
+    ["another property", changed(0, step("update", "a", inputs("a"), { ...changedA, pause: true }))],
+    ["another operation", changed(0, remove("a"))],
+    ["another option", changed(0, withOption({ protect: true }))],
+    ["the option retainOnDelete", changed(0, withOption({ retainOnDelete: true }))],
+    ["another resource", changed(2, step("delete", "x", inputs("c")))],
+    ["another record", changed(1, create("b", { importId: "8" }))],
+    ["a value that is known now", changed(3, create("d"))],
+    ["another package's operation", changed(4, bucket("delete"))],
+    ["another package's resource", changed(4, bucket("create", {}, `${bucketUrn}-2`))],
+    [
+      "a change of options alone",
+      [...changes, withStates(step("same", "x", inputs("x"), inputs("x")), { protect: true })],
+    ],
+    ["a change more", [...changes, remove("x")]],
+    ["what an earlier run has left", [...changes, step("delete-replaced", "x", inputs("x"))]],
+  ])("change with %s: one hash, and that of what an apply may leave of it", async (_, steps) => {
+    const [before, digest] = [await hashesOf(changes), await digestOf(changes)];
+    const after = (await hashesOf(steps)).filter((hash) => !before.includes(hash));
+    expect(after.length).toBeGreaterThan(0);
+    expect(after.length).toBeLessThanOrEqual(3);
+    expect(await digestOf(steps)).not.toBe(digest);
+  });
+
+  test("tell apart the id of what another package deletes, and the options that change", async () => {
+    const unprotected = (id: string, before: object) => {
+      const state = { type: "aws:s3/bucket:Bucket", id };
+      return { op: "same", urn: bucketUrn, oldState: { ...state, ...before }, newState: state };
+    };
+    const deleted = (id: string) => ({ ...bucket("delete"), oldState: { type: "aws:s3/bucket:Bucket", id } });
+    const all = [
+      unprotected("a", { protect: true }),
+      unprotected("a", { retainOnDelete: true }),
+      { ...unprotected("a", {}), op: "update" },
+      deleted("a"),
+      deleted("b"),
+    ];
+    expect(
+      await digestsOf(
+        all.map((one) => [one]),
+        [],
+      ),
+    ).toHaveProperty("size", all.length);
+  });
+
+  test("tell apart drift, whether or not the program changes the same value", async () => {
+    const before = await hashesOf(changes);
+    const other = [drifted("e", 901), ...edits.slice(1)];
+    expect((await hashesOf(changes, other)).filter((hash) => !before.includes(hash))).toHaveLength(1);
+    expect(await digestOf(changes, other)).not.toBe(await digestOf(changes));
+    const edit = [drifted("a", 900)];
+    const apart = [...(await hashesOf(changes, [])), ...(await hashesOf([], edit))];
+    expect(new Set(await hashesOf(changes, edit))).toEqual(new Set(apart));
+  });
+
+  test("more hashes than a third of the limit are left out, and the comment says what that means", async () => {
+    const steps = Array.from({ length: 7000 }, (_, index) => create(`m${index}`));
+    const outcome = await run(steps);
+    expect(Buffer.byteLength(outcome.stdout)).toBeLessThanOrEqual(65_536);
+    expect(marker(outcome)).toMatch(/ digest=[\da-f]{32} -->$/);
+    expect(outcome.stdout).toContain("the apply stops, and needs the digest that it prints.**");
+    write("comments.json", outcome.stdout);
+    const stopped = await apply(steps);
+    expect(stopped.stderr).toContain("A comment has no room for its changes' hashes. To go on:");
+    // GitLab's limit holds them.
+    expect(marker(await run(steps, [], ["--limit", "1000000"]))).toContain(" changes=");
+  });
+
+  const diagnostics = [{ message: "error: b has a problem", severity: "error" }];
+  const uncompared = report([], { errors: [{ urn: urnOf("e"), message: "status 500" }] });
+  test.each<[string, unknown, unknown, string]>([
+    ["the preview failed", { steps: changes, diagnostics }, report(edits), "the preview failed"],
+    ["the preview printed nothing", "", report(edits), "the preview failed"],
+    ["drift was not looked for", preview(changes), "", "the drift is not known"],
+    ["something was not compared", preview(changes), uncompared, "the drift is not known"],
+  ])("are missing if not everything is known: %s", async (_, printed, drift, what) => {
+    write("preview.json", printed);
+    write("drift.json", drift);
+    expect(marker(await comment())).toMatch(/^<!-- pulumi-uptime comment v2 title=\S* -->$/);
+    for (const option of [["--reviewed", ""], ["--digest"]])
+      expect(await comment(option)).toMatchObject({
+        code: 1,
+        stderr: `Nothing is applied. It is not known what would be done: ${what}, see above.\n`,
+      });
+  });
+});
+
+/** The comment on a pull request, as a platform returns it. */
+const commentOn = async (
+  steps: Steps,
+  drift: Steps | object = edits,
+  more: object = {},
+): Promise<{ body: string }> => ({
+  body: (await run(steps, drift, ["--commit", "0a1b"])).stdout.replaceAll("\n", "\r\n"),
+  ...more,
+});
+const others = {
+  body: "Looks good.\n<!-- pulumi-uptime comment v2 title= digest=0 changes=0123456789 -->",
+};
+
+describe("an apply may do what was reviewed", () => {
+  test.each<[string, Steps, Steps]>([
+    ["the same", changes, edits],
+    ["a part of it, because a run has failed in the middle", changes.slice(2), edits.slice(1)],
+    ["no drift any more", changes, []],
+    ["nothing to do any more", [], []],
+  ])("%s", async (_, steps, found) => {
+    write("comments.json", [others, await commentOn(changes, edits, { pull: 12, head: "0a1b" })]);
+    expect(await apply(steps, found)).toMatchObject(isApplied);
+  });
+
+  test("in several pull requests, or in a file with one comment", async () => {
+    write("comments.json", [await commentOn(changes.slice(0, 2), []), await commentOn(changes.slice(2))]);
+    expect(await apply(changes, edits)).toMatchObject(isApplied);
+    await review(changes, edits);
+    expect(await apply(changes, edits)).toMatchObject(isApplied);
+    expect(await apply(changes, [drifted("x", 1)])).toMatchObject({ code: 1 });
+  });
+
+  test("a delete that a reviewed replacement has left, of the same record only", async () => {
+    await review([
+      step("replace", "a", inputs("a"), changedA),
+      step("create-replacement", "a", inputs("a"), changedA),
+    ]);
+    const left = step("delete-replaced", "a", inputs("a"));
+    expect(await apply([left])).toMatchObject(isApplied);
+    const other = withStates(left, { id: "another" });
+    for (const one of [other, step("delete-replaced", "b", inputs("b")), remove("a")])
+      expect(await apply([one])).toMatchObject({ code: 1 });
+  });
+
+  test("but not what comments on another stack show", async () => {
+    write("comments.json", (await run(changes, edits, ["--title", "staging"])).stdout);
+    expect(await apply(changes, edits, undefined, "--title", "staging")).toMatchObject(isApplied);
+    const { stderr } = await apply(changes, edits, undefined, "--title", "prod");
+    expect(stderr).toContain("No comment on prod has a preview's changes");
+  });
+
+  describe("and what a run has left of it that failed in the middle", () => {
+    const declared = inputs("a", { interval: 300, pause: true });
+    /** The exit code, and what is not reviewed. */
+    const then = async (...steps: object[]) => {
+      const { code, stderr } = await apply(steps);
+      return [code, /Monitor a: \w+/.exec(stderr)?.[0]];
+    };
+    const passes = [0, undefined];
+    const stops = [1, "Monitor a: update"];
+    const rest = withStates(step("update", "a", declared, declared), {
+      outputs: { ...declared, pause: false },
+    });
+    const otherRest = withStates(rest, {}, { inputs: { ...declared, interval: 900 } });
+    /** As it is if the provider notes what changes. */
+    const known = { ...rest, diffReasons: ["pause"] };
+    const secretToo = { ...rest, diffReasons: ["pause", "requestHeaders"] };
+    const isSame = step("same", "a", declared, declared);
+    const created = step("create", "a", undefined, declared);
+
+    test.each<[string, object]>([
+      ["a create whose record is made in part", created],
+      ["an update that was stored in part", step("update", "a", inputs("a"), declared)],
+    ])("%s", async (_, reviewed) => {
+      await review([reviewed]);
+      expect(await then(rest)).toEqual(passes);
+      expect(await then(otherRest)).toEqual(stops);
+    });
+
+    test("an edit by hand that is in state now", async () => {
+      await review([isSame], [drifted("a", false, "pause", true)]);
+      expect(await then(known)).toEqual(passes);
+      for (const other of [rest, secretToo, otherRest]) expect(await then(other)).toEqual(stops);
+      expect(await then(created)).toEqual([1, "Monitor a: create"]);
+    });
+
+    test("a secret only if the review showed it", async () => {
+      const update = step("update", "a", inputs("a"), declared);
+      await review([{ ...update, diffReasons: ["interval", "pause"] }]);
+      expect(await then(known)).toEqual(passes);
+      for (const other of [rest, secretToo]) expect(await then(other)).toEqual(stops);
+      await review([{ ...update, diffReasons: ["interval", "pause", "requestHeaders"] }]);
+      for (const one of [known, rest, secretToo]) expect(await then(one)).toEqual(passes);
+    });
+
+    test("a record that is gone, and is not in state any more", async () => {
+      await review([isSame], [gone("a")]);
+      for (const one of [created, rest]) expect(await then(one)).toEqual(passes);
+      const other = step("create", "a", undefined, { ...declared, interval: 900 });
+      expect(await then(other)).toEqual([1, "Monitor a: create"]);
+    });
+  });
+
+  test("a create that a killed run has begun is named before the merge, and needs a review of its own", async () => {
+    const created = [create("a")];
+    const pending = report([], { pending: [{ urn: urnOf("a") }, { urn: urnOf("x") }] });
+    await review(created);
+    expect(await apply(created)).toMatchObject(isApplied);
+    const stopped = await apply(created, pending);
+    expect(stopped.code).toBe(1);
+    expect(stopped.stderr).toContain(
+      "1 of 2 changes was not reviewed: Monitor a: a run was killed while it created it.",
+    );
+    expect(stopped.stdout).toMatch(
+      /#### Before you merge\n\n- A run was killed while it created `Monitor a`, so the records may exist, and merging this makes them again\./,
+    );
+    expect(stopped.stdout).not.toContain("Monitor x");
+    write("comments.json", stopped.stdout);
+    expect(await apply(created, pending)).toMatchObject(isApplied);
+    // Once it is in state, Pulumi still keeps it.
+    expect(await apply([], pending, "")).toMatchObject(isApplied);
+    rmSync(join(folder, "preview.json"));
+    expect((await comment()).stdout).toContain("`A run was killed while it created Monitor a, Monitor x:");
+  });
+});
+
+describe("an apply stops", () => {
+  const onPull = (more: object) => commentOn(changes, edits, { pull: 12, ...more });
+  test.each<[string, () => Promise<object[]>, RegExp]>([
+    [
+      "nothing was reviewed",
+      () => Promise.resolve([]),
+      /^Nothing is applied\. Nothing of this was reviewed\. There is no comment of a preview\. /,
+    ],
+    [
+      "only others have commented",
+      () => Promise.resolve([others]),
+      /reviewed\. No comment on team\/prod has a preview's changes in its first line\. /,
+    ],
+    [
+      "an older commit was reviewed",
+      async () => [await onPull({ head: "ffff" })],
+      /reviewed\. The comment on pull request 12 is of commit 0a1b, and the pull request's head is ffff\. /,
+    ],
+    [
+      "a forged comment names no commit",
+      async () => {
+        const { body, ...rest } = await onPull({ head: "ffff" });
+        return [{ ...rest, body: body.replace(/commit=\S+/, "commit=##[error]x") }];
+      },
+      /The comment on pull request 12 is of commit \(unknown\), and/,
+    ],
+    [
+      "the preview had failed",
+      async () => [await commentOn([{ op: "shred", urn: urnOf("a") }], edits, { pull: 12 })],
+      /reviewed\. The comment on pull request 12 is of a preview that failed\. /,
+    ],
+    [
+      "some was not reviewed",
+      async () => [await commentOn(changes.slice(0, 3), edits.slice(1))],
+      /^Nothing is applied\. 3 of 7 changes were not reviewed: Monitor d: create, aws:s3\/bucket:Bucket logs: create, Monitor e: edited by hand\. /,
+    ],
+  ])("and says why: %s", async (_, reviewed, reason) => {
+    write("comments.json", await reviewed());
+    const { code, stdout, stderr } = await apply(changes, edits);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(reason);
+    expect(stderr).toMatch(
+      /To go on: a comment that shows it, and is reviewed, or if all that is listed above is right, a run by hand with the digest [\da-f]{32}\.\n$/,
+    );
+    // What would be done is listed all the same.
+    expect(stdout).toContain("- Monitor c\n");
+  });
+
+  test("and prints a digest that allows exactly this run, deletes too; pasted with what was around it", async () => {
+    const stop = (await apply(changes, edits, "")).stderr;
+    const [, digest = ""] = /digest ([\da-f]{32})/.exec(stop) ?? [];
+    expect(digest).toBe(await digestOf(changes));
+    for (const given of [digest, ` ${digest.toUpperCase()}.\n`])
+      expect(await apply(changes, edits, given, "--max-deletes", "0")).toMatchObject({ code: 0 });
+    const other = await apply(changes.slice(1), edits, digest);
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain(`The digest ${digest} is that of other changes than those listed above.`);
+    expect(await digestOf([], [])).toBe("none");
+    expect(await apply([], [], "")).toMatchObject({ code: 0 });
+    expect(await apply(changes, edits, "nothing.json")).toMatchObject({
+      code: 1,
+      stderr: "--reviewed: nothing.json is neither a file nor a digest.\n",
+    });
+    write("other.json", { body: "" });
+    expect((await apply(changes, edits, "other.json")).stderr).toContain("is not a JSON array of comments");
+  });
+
+  test("on GitHub with an annotation, and in the job's summary, where names are neither Markdown nor HTML", async () => {
+    const summary = ["--summary", "summary.md"];
+    const readSummary = () => readFileSync(join(folder, "summary.md"), "utf8");
+    const removed = step("delete", "50%\n::warning::x <img src=x> **@all** `y`", inputs("c"));
+    const env = { GITHUB_ACTIONS: "true" };
+    const { stderr } = await run([removed], [], ["--reviewed", "", ...summary], env);
+    expect(stderr).toMatch(/^::error title=pulumi-uptime::Nothing is applied\. .*\.\n$/);
+    const first = readSummary();
+    expect(first).toMatch(/^> \[!CAUTION\]\n> `Nothing is applied\. .*`\n\n<!-- pulumi-uptime comment v2 /);
+    await review(changes, edits);
+    await apply([...changes, removed], edits, undefined, ...summary);
+    const second = readSummary().slice(first.length);
+    expect(second).toMatch(
+      /^> \[!CAUTION\]\n> `` Nothing is applied\. .*x <img src=x> \*\*@all\*\* `y`: delete\. .* ``\n/,
+    );
+    await apply(changes, edits, undefined, ...summary);
+    expect(readSummary().slice(first.length + second.length)).toMatch(/^<!-- pulumi-uptime/);
+  });
+
+  test("a job's summary keeps to GitHub's limit, whatever the log has", async () => {
+    const steps = ["a", "b", "c"].map((name) => create(name, { alertTextLookup: "x".repeat(400_000) }));
+    const { stdout } = await run(steps, [], ["--limit", "0", "--summary", "summary.md"]);
+    expect(stdout.length).toBeGreaterThan(1_200_000);
+    const summary = readFileSync(join(folder, "summary.md"), "utf8");
+    expect(summary.length).toBeLessThanOrEqual(1_000_001);
+    for (const name of ["a", "b", "c"]) expect(summary).toContain(`+ Monitor ${name}\n`);
+  });
+});
+
+describe("--max-deletes", () => {
+  test.each<[string, string, boolean]>([
+    ["as a number", "3", true],
+    ["as a number", "2", false],
+    ["as a share", "100%", true],
+    ["as a share", "99%", false],
+    ["none", "0", false],
+  ])("limits deletes and replacements of all packages, %s: %s", async (_, most, isAllowed) => {
+    const steps = [remove("a"), step("replace", "b", inputs("b"), changedA), bucket("delete")];
+    await review(steps);
+    const { code, stderr } = await apply(steps, [], undefined, "--max-deletes", most);
+    // In the pull request, the comment already says so.
+    const before = await run(steps, [], ["--max-deletes", most]);
+    expect([code, before.code]).toEqual([isAllowed ? 0 : 1, 0]);
+    const words = /3 of 3 resources would be deleted or replaced, and the limit is (\d|\d+%, so 2)\./;
+    if (isAllowed) {
+      expect(stderr).toBe("");
+      expect(before.stdout).not.toMatch(words);
+    } else {
+      expect(stderr).toMatch(words);
+      expect(stderr).toContain(
+        "To go on: the label allow-deletes on a pull request, which counts if it was set before the merge, or if all",
+      );
+      expect(before.stdout).toMatch(words);
+      expect(before.stdout).toContain(
+        ". The apply stops after the merge, unless this pull request has the label `allow-deletes` when it is merged: set it if you approve.**\n",
+      );
+    }
+  });
+
+  test("is not exceeded by deletes that were allowed, but by those of another pull request", async () => {
+    const [one, two] = [remove("a"), remove("b")];
+    const applyBoth = async (deletes: boolean): Promise<Outcome> => {
+      write("comments.json", [
+        await commentOn([one], [], { pull: 1, deletes: true }),
+        await commentOn([two], [], { pull: 2, deletes }),
+      ]);
+      return apply([one, two], [], undefined, "--max-deletes", "0");
+    };
+    expect(await applyBoth(true)).toMatchObject({ code: 0 });
+    expect((await applyBoth(false)).stderr).toContain("1 of 2 resources would be deleted");
+  });
+
+  test.each(["many", "-1", "20 %", ""])("refuses %j", async (most) => {
+    expect(await run(changes, edits, ["--max-deletes", most])).toMatchObject({ code: 1, stdout: "" });
+  });
+});
+
+describe("code of other packages in state", () => {
+  const table = (op: string, text: string) => {
+    const tableType = "pulumi-nodejs:dynamic:Table";
+    const state = { type: tableType, inputs: { __provider: text }, outputs: { __provider: "of state" } };
+    return { op, urn: urnOf("users", tableType), oldState: state, newState: state };
+  };
+  const codeOf = (text: string, ...resources: string[]) => [{ hash: shortHash(["code", text]), resources }];
+  const withCode = (code: Steps, found: Steps = edits) => report(found, { code });
+
+  test("must be that of the review, if there is anything to do", async () => {
+    const code = codeOf("of state", "Table users", "Table orders");
+    const other = withCode(codeOf("other", "Table users", "Table orders"));
+    await review(changes, withCode(code));
+    expect(await apply(changes, withCode(code))).toMatchObject(isApplied);
+    expect(await apply(changes, edits)).toMatchObject(isApplied);
+    const stopped = await apply(changes, other);
+    expect(stopped.code).toBe(1);
+    expect(stopped.stderr).toMatch(
+      /1 of 8 changes was not reviewed: code in state of Table users, Table orders \([\w+/]{10}\)\./,
+    );
+    expect(await apply([], { ...other, drifted: [] })).toMatchObject(isApplied);
+    // What the program brings is in state after the first run.
+    await review([...changes, { ...table("create", "of the program"), oldState: undefined }], edits);
+    const brought = withCode(codeOf("of the program", "Table users"));
+    expect(await apply(changes, brought)).toMatchObject(isApplied);
+  });
+
+  test("is named in a comment if the program does not declare it", async () => {
+    const many = Array.from({ length: 6 }, (_, index) => `Table t${index}`);
+    const code = [...codeOf("of the program", "Table users"), ...codeOf("of state", ...many)];
+    const plugin = { hash: "CCCCCCCCCC", address: "https://plugins.example", resources: ["evil default"] };
+    const steps = [...changes, table("same", "of the program")];
+    const { stdout } = await run(steps, withCode([...code, plugin]));
+    expect(stdout).toContain(
+      "#### Code in the stack's state that is not in this program (2)\n\n" +
+        "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. " +
+        "Expect it if the pull request changes or removes the code, or if an earlier comment shows the same hash. " +
+        "Otherwise find out who wrote it into the state before you merge.\n\n" +
+        `- \`${many.join(", ")}\`: code \`${shortHash(["code", "of state"])}\`\n` +
+        "- `evil default`: the plugin from `https://plugins.example`, `CCCCCCCCCC`\n",
+    );
+    expect(stdout.indexOf("#### Code in the")).toBeLessThan(stdout.indexOf("#### Edited by hand"));
+    expect((await run(steps, withCode(code.slice(0, 1)))).stdout).not.toContain("#### Code");
+    // By night nothing of the program is known.
+    rmSync(join(folder, "preview.json"));
+    expect((await comment()).stdout).not.toContain("#### Code");
+  });
+
+  test("stops --code before a preview if no review has it; applied reviews count too", async () => {
+    const code = codeOf("of state", "Table users");
+    const check = async (given = "comments.json", found: Steps = code): Promise<Outcome> => {
+      rmSync(join(folder, "preview.json"), { force: true });
+      write("drift.json", withCode(found));
+      return comment(["--title", "prod", "--code", "--reviewed", given]);
+    };
+    const commentOnCode = async (more: object = {}): Promise<void> => {
+      const { stdout } = await run([], withCode(code, []), ["--title", "prod", "--commit", "0a1b"]);
+      write("comments.json", [{ body: stdout, ...more }]);
+    };
+    expect(await check("", [])).toEqual({ code: 0, stdout: "", stderr: "" });
+    const stopped = await check("");
+    expect(stopped).toMatchObject({ code: 1, stdout: "" });
+    expect(stopped.stderr).toMatch(
+      /^Nothing is previewed or applied, because .* Nobody has reviewed code in state of Table users \([\w+/]{10}\)\. .* the digest [\da-f]{16}\.\n$/,
+    );
+    // Its digest is the beginning of that of the whole run, which an apply that stopped later has printed.
+    const [, digest = ""] = /digest ([\da-f]{16})\.$/m.exec(stopped.stderr) ?? [];
+    const whole = await digestOf(changes, withCode(code));
+    for (const given of [digest, whole]) expect(await check(given)).toMatchObject(isApplied);
+    const other = (await digestOf(changes)).slice(0, 16);
+    expect((await check(other)).stderr).toContain("is that of other code than code in state of Table users");
+    expect(await apply(changes, withCode(code), digest)).toMatchObject({ code: 1 });
+    expect(await apply([], withCode(code, []), digest)).toMatchObject(isApplied);
+
+    await commentOnCode();
+    expect(await check()).toMatchObject(isApplied);
+    expect(await check(undefined, codeOf("other", "Table users"))).toMatchObject({ code: 1 });
+    await commentOnCode({ applied: true });
+    expect(await check()).toMatchObject(isApplied);
+    await commentOnCode({ head: "ffff" });
+    expect((await check()).stderr).toContain("the pull request's head is ffff");
+    // Of what was applied, nothing but the code counts.
+    write("comments.json", [await commentOn(changes, edits, { applied: true })]);
+    expect(await apply(changes, edits)).toMatchObject({ code: 1 });
+    write("drift.json", "");
+    expect((await comment(["--code", "--reviewed", ""])).stderr).toContain("the drift is not known");
+    expect((await comment(["--code"])).stderr).toContain("--code checks what --reviewed gives");
+  });
+});
+
+test("an explicit provider is this package's: its address is shown and hashed, its keys are not", async () => {
+  const type = "pulumi:providers:uptime";
+  const providerUrn = urnOf("eu", type);
+  const provider = (baseUrl: string, apiKey: string) => ({
+    type,
+    inputs: { __name: "eu", baseUrl, apiKey, accounts: "[secret]" },
+  });
+  const moved = (to: string, key = "canary") => [
+    {
+      op: "update",
+      urn: providerUrn,
+      diffReasons: ["apiKey", "baseUrl"],
+      oldState: provider("https://a.example", "old"),
+      newState: provider(to, key),
+    },
+  ];
+  const { stdout } = await run(moved("https://b.example"));
+  expect(stdout).toContain(
+    '#### Updated (1)\n\n```diff\n! Provider eu\n!     baseUrl: "https://a.example" => "https://b.example"\n' +
+      "!     apiKey: [secret] => [secret]\n```\n",
+  );
+  expect(stdout).not.toContain("canary");
+  const moves = [moved("https://b.example"), moved("https://c.example"), moved("https://b.example", "other")];
+  expect(await digestsOf(moves)).toHaveProperty("size", 2);
+  // The same change of a resource in another account, or of another provider.
+  const inAccount = (more: object, reference?: string) => [
+    withStates(create("a", more), {}, { provider: reference && `${reference}::0a1b` }),
+  ];
+  const all = [
+    inAccount({}),
+    inAccount({ account: "eu" }),
+    ...[providerUrn, `${providerUrn}2`, urnOf("default_0_1_0", type)].map((urn) => inAccount({}, urn)),
+  ];
+  expect(await digestsOf(all)).toHaveProperty("size", 4);
+});
+
+describe("secrets, of which the provider has noted something", () => {
+  /** Writes notes, and returns the environment that names their file. */
+  const noted = (...notes: object[]): NodeJS.ProcessEnv => {
+    write("values", notes.map((note) => `${JSON.stringify(note)}\n`).join(""));
+    return { UPTIME_REVIEW_FILE: join(folder, "values") };
+  };
+  const name = `${monitorType}::a`;
+
+  test("count with their values", async () => {
+    const hashes = (hash?: string, steps: Steps = changes) =>
+      hashesOf(steps, edits, noted(...(hash === undefined ? [] : [{ name, hash }])));
+    const without = await hashes();
+    const all = [...without, ...(await hashes("one")), ...(await hashes("two"))];
+    expect(new Set(all).size).toBe(without.length + 4);
+    // A resource without secrets shows all its values.
+    const plain = [step("update", "a", { interval: 60 }, { interval: 300 })];
+    expect(await hashes("two", plain)).toEqual(await hashes("three", plain));
+  });
+
+  test("are named if they change beside another property, and need a review of their own", async () => {
+    const one = [step("update", "a", inputs("a"), inputs("a", { interval: 300 }))];
+    /** With what the provider has noted; without a key it notes no values. */
+    const previewed = (changed: string[] | undefined, ...args: string[]): Promise<Outcome> => {
+      const other = { name: `${monitorType}::b`, changed: ["url"] };
+      const env = noted(...(changed ? [other, { name, changed: [] }, { name, changed }] : []));
+      return run(one, [], args, env);
+    };
+    const [alone, both] = [["interval"], ["interval", "requestHeaders"]];
+    const linesOf = ({ stdout }: Outcome): string => /! Monitor a\n([^`]*)/.exec(stdout)?.[1] ?? "";
+    const interval = "!     interval: 60 => 300\n";
+    expect(linesOf(await previewed(alone))).toBe(interval);
+    expect(linesOf(await previewed(both))).toBe(`${interval}!     requestHeaders: [secret] => [secret]\n`);
+    // Pulumi does not say whether they change.
+    expect(linesOf(await previewed(undefined))).toBe(
+      `${interval}!     requestHeaders (secret) may change too\n`,
+    );
+    for (const reviewed of [alone, both, undefined]) {
+      write("comment.md", (await previewed(reviewed)).stdout);
+      for (const then of [alone, both, undefined]) {
+        // A review of more covers a part of it, which a run may have left that failed in the middle.
+        const isReviewed = reviewed !== alone || then === alone;
+        expect((await previewed(then, "--reviewed", "comment.md")).code).toBe(isReviewed ? 0 : 1);
+      }
+    }
+  });
+});
