@@ -5,9 +5,10 @@ import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
 import tls from "node:tls";
 
-import { listen as listenForInputs } from "../../provider/cli/try/told-inputs";
+import { listen as listenForResources } from "../../provider/cli/shared/collecting-preview";
 import { isLinkLocal } from "../../provider/cli/try/link-local";
 import { unwrapSecrets } from "../../provider/common/marks";
+import type { CollectedResource } from "../../provider/engine/collected";
 import { Sender } from "../../provider/cli/try/sender";
 import { canary, leaksIn } from "../support/canary.cjs";
 import { certificateFor } from "../support/certificate";
@@ -664,21 +665,30 @@ describe("which monitors", () => {
 test("in a preview, the provider tells values of secrets, which are in no file", async () => {
   const env = { ...process.env };
   const declared = { ...home, requestHeaders: [{ key: "X-Probe", value: canary("try-header") }] };
+  const told: CollectedResource[] = [];
   try {
-    const { told } = await listenForInputs(async (variables) => {
-      Object.assign(process.env, variables);
-      const program = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
-      for (const name of ["one", "two"]) await program.resource("monitor", { name }).preview(declared);
-    });
-    expect([...told.keys()].map((name) => name.replace(/^.*::/, "")).sort()).toEqual(["one", "two"]);
-    for (const inputs of told.values()) {
+    await listenForResources(
+      (one) => told.push(one),
+      async (variables) => {
+        Object.assign(process.env, variables);
+        const program = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
+        for (const name of ["one", "two"]) await program.resource("monitor", { name }).preview(declared);
+      },
+    );
+    expect(told.map(({ name, problems }) => [name.replace(/^.*::/, ""), problems])).toEqual([
+      ["one", []],
+      ["two", []],
+    ]);
+    for (const { inputs } of told) {
       expect(unwrapSecrets(inputs)).toMatchObject(declared);
       expect(JSON.stringify(inputs)).toContain(canary("try-header"));
     }
-    // A provider that still runs when nobody listens any more does its work.
+    // A provider that still runs when nobody listens any more refuses what it must, and writes nothing.
     const late = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
-    await late.resource("monitor").up(declared);
-    expect(emulator.monitors.all()).toHaveLength(1);
+    const wrong = late.resource("monitor", { name: "wrong" }).preview({ ...declared, interval: 61 });
+    await expect(wrong).rejects.toThrow("interval must be one of");
+    await expect(late.resource("monitor").up(declared)).rejects.toThrow("PULUMI_UPTIME_COLLECT is set");
+    expect(emulator.writes()).toEqual([]);
   } finally {
     process.env = env;
   }

@@ -8,7 +8,7 @@ import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
 import { nameInStack } from "../../common/urn";
 import { groupBy } from "../../common/values";
-import { reviewNote, reviewVariables } from "../../engine/checked-values";
+import { reviewNote, reviewVariables } from "../../engine/review-notes";
 import { driftReport, driftSummary } from "../shared/drift-report";
 import { exists, explainFailure, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
