@@ -9,28 +9,24 @@ import { nextSteps, protectText, refusedList, secretCommands } from "./next-step
 import type { ExportFacts, NextStep } from "./next-steps";
 import { freeName } from "./program-files";
 
-/** Languages whose code Pulumi itself generates, with the program that it is copied to. */
-const generated = {
-  yaml: { runtime: "yaml", code: "imported.yaml", program: "Pulumi.yaml" },
-  python: { runtime: "python", code: "imported.py", program: "__main__.py" },
+/** Pulumi itself generates the code of all but the first one. */
+export const languages = ["typescript", "yaml", "python", "go"] as const;
+export type Language = (typeof languages)[number];
+type GeneratedLanguage = Exclude<Language, "typescript">;
+
+/** The file with the generated code, and the program that it is copied to. */
+const generated: Record<GeneratedLanguage, { readonly code: string; readonly program: string }> = {
+  yaml: { code: "imported.yaml", program: "Pulumi.yaml" },
+  python: { code: "imported.py", program: "__main__.py" },
   // Go compiles every file of a folder that ends with .go.
-  go: { runtime: "go", code: "imported.go.txt", program: "main.go" },
-} as const;
-
-/** A language whose code Pulumi generates. */
-type GeneratedLanguage = keyof typeof generated;
-export type Language = "typescript" | GeneratedLanguage;
-
-export const languages: readonly Language[] = [
-  "typescript",
-  ...(Object.keys(generated) as GeneratedLanguage[]),
-];
+  go: { code: "imported.go.txt", program: "main.go" },
+};
 
 /** Throws if a project is written in another language. */
 export function assertRuntime({ directory, runtime }: Project, language: Language): void {
-  const wanted = language === "typescript" ? "nodejs" : generated[language].runtime;
-  if (runtime === undefined || runtime === wanted) return;
-  const fitting = runtime === "nodejs" ? "typescript" : languages.find((one) => one === runtime);
+  const runtimeOf = (one: Language): string => (one === "typescript" ? "nodejs" : one);
+  if (runtime === undefined || runtime === runtimeOf(language)) return;
+  const fitting = languages.find((one) => runtimeOf(one) === runtime);
   throw new UptimeError(
     `The project in ${directory} has the runtime ${runtime}, so its program is not in ${language}: use ` +
       `${fitting === undefined ? "" : `--language ${fitting}, or `}another folder.`,

@@ -1,6 +1,7 @@
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
+import { isSampleIn } from "../shared/scaffold";
 import { setSecret, startCommands } from "../shared/start-commands";
 import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import { refusedText } from "./report";
@@ -13,8 +14,6 @@ export interface ExportFacts {
   readonly stack: string | undefined;
   /** The file with the values of the secrets, from the project's folder. */
   readonly secretsFile: string | undefined;
-  /** The main file is still the sample of a new project. */
-  readonly isSample: boolean;
 }
 
 /** A step after an export, with its reason. */
@@ -41,7 +40,7 @@ export function nextSteps(parts: readonly (NextStep | string)[]): string {
  * @param modules the names of the modules that were written
  */
 export function programSteps(facts: ExportFacts, modules: readonly string[]): (NextStep | string)[] {
-  const { project, resources, settings, isSample } = facts;
+  const { project, resources, settings } = facts;
   const passwords = resources.flatMap(configValuesOf).filter(({ optional }) => optional);
   return [
     {
@@ -49,7 +48,7 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
       lines: project.exists ? [] : startCommands(settings),
     },
     {
-      text: isSample
+      text: isSampleIn(project)
         ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it."
         : "Import the new modules in the program's main file; no existing file was changed.",
       lines: project.exists ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
