@@ -1,8 +1,7 @@
 import type { ApiRecord } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
-import { unknownValue } from "../../common/marks";
-import { hiddenNames, providerType } from "../../common/pulumi";
+import { hiddenNames } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
@@ -34,35 +33,19 @@ export class Accounts {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
   private readonly providerOf: ReturnType<typeof providersOf>;
-  /** The references to what is in state, and the providers of the program whose settings are not known yet. */
+  /** The references to what is in state. */
   private readonly known: ReadonlySet<string>;
-  private readonly unknown: ReadonlySet<string>;
   /** The records in each list by name; a list is read once. */
   private readonly lists = new Map<unknown, Promise<Map<string, ApiRecord[]>>>();
 
   constructor(
     private readonly state: Deployment,
-    steps: readonly PreviewStep[],
     settings: CommandSettings,
     private readonly session: Session,
   ) {
     const resources = state.deployment.resources ?? [];
-    const isUnknown = ({ urn, newState }: PreviewStep): boolean =>
-      parseUrn(urn).type === providerType && Object.values(newState?.inputs ?? {}).includes(unknownValue);
     this.providerOf = providersOf(resources, settings, session);
     this.known = new Set(resources.map(referenceTo));
-    this.unknown = new Set(steps.filter(isUnknown).map(({ urn }) => urn));
-  }
-
-  /** Whether the engine has called the provider for a step. It does not if the provider's settings are not known yet. */
-  isChecked({ urn, newState }: PreviewStep): boolean {
-    const provider = providerUrn(newState?.provider);
-    if (!this.unknown.has(provider)) return true;
-    const { name } = parseUrn(provider);
-    this.unchecked.add(
-      `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf({ urn })} was not checked.`,
-    );
-    return false;
   }
 
   /** The records of the name that a new resource declares. */

@@ -32,7 +32,7 @@ export interface Plan {
 }
 
 /** A step of a preview that changes something. */
-interface PlannedStep {
+export interface PlannedStep {
   readonly step: PreviewStep;
   readonly change: PlannedChange;
 }

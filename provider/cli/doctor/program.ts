@@ -2,14 +2,14 @@ import { isDefaultProvider, nameInStack, parseUrn, providerUrn } from "../../com
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf } from "../shared/planned-changes";
-import { errorsIn } from "../shared/preview";
+import { errorsIn, type PreviewStep } from "../shared/preview";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
-import { findDefinition } from "../shared/resource-types";
+import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
 import { Accounts } from "./accounts";
-import { planOf, type Plan } from "./plan";
+import { planOf, type Plan, type PlannedStep } from "./plan";
 
 /** A resource that would be refused. */
 interface RefusedResource {
@@ -49,15 +49,19 @@ export async function checkProgram(
     .filter(({ urn }) => findDefinition(parseUrn(urn).type))
     .sort((a, b) => byName(a.urn, b.urn));
   const managed = managedResources(state).map(({ resource }) => resource);
-  const refused = collected.filter(({ problems }) => problems.length > 0);
-  const refusedNames = new Set(refused.map(({ name }) => name));
+  const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
+  const accounts = new Accounts(state, settings, session);
+  const planned: PlannedStep[] = [];
+  for (const step of steps) {
+    const told = collected.get(nameInStack(step.urn));
+    const change = changeOf(step);
+    if (!change || (told && refused.includes(told))) continue;
+    if (told || !step.newState) planned.push({ step, change });
+    // The engine does not call a provider whose own settings are not known yet.
+    else accounts.unchecked.add(uncheckedText(step));
+  }
   // The engine itself imports a resource of the plugin.
   const importIdOf = new Map(steps.map(({ urn, newState }) => [nameInStack(urn), newState?.importID]));
-  const accounts = new Accounts(state, preview.steps ?? [], settings, session);
-  const planned = steps.flatMap((step) => {
-    const change = refusedNames.has(nameInStack(step.urn)) ? undefined : changeOf(step);
-    return change && accounts.isChecked(step) ? [{ step, change }] : [];
-  });
   const plan = await planOf(planned, accounts);
   const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
   const declared = new Set([...managed, ...steps].map(({ urn }) => urn).filter((urn) => !deleted.has(urn)));
@@ -78,4 +82,9 @@ export async function checkProgram(
     unchecked: [...accounts.unchecked],
     usesStackSettings: providers.length === 0 || providers.some(isDefaultProvider),
   };
+}
+
+function uncheckedText({ urn, newState }: PreviewStep): string {
+  const { name } = parseUrn(providerUrn(newState?.provider));
+  return `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf({ urn })} was not checked.`;
 }

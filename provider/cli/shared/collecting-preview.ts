@@ -11,19 +11,26 @@ import type { Preview } from "./preview";
 import { runPreview, type StackLocation } from "./pulumi-cli";
 import { titleOf } from "./resource-types";
 
-/** A resource as the provider tells of it in a preview. */
+/** What the provider tells of a resource in a preview. */
 interface PreviewedResource extends CollectedResource {
   /** As people read it: `Monitor shop`. */
   readonly title: string;
 }
 
-/** Runs a preview in which the provider tells what it checks and refuses nothing. Changes nothing, and writes no file. */
+/**
+ * Runs a preview in which the provider tells what it checks and refuses nothing. Changes nothing, and writes no file.
+ *
+ * @returns with the resources by their names in the stack
+ */
 export async function collectingPreview(
   location: StackLocation,
-): Promise<{ preview: Preview; collected: PreviewedResource[] }> {
-  const collected: PreviewedResource[] = [];
-  const hear = (resource: CollectedResource): void => {
-    collected.push({ ...resource, title: titleOf({ urn: `urn:pulumi:::::${resource.name}` }) });
+): Promise<{ preview: Preview; collected: ReadonlyMap<string, PreviewedResource> }> {
+  const collected = new Map<string, PreviewedResource>();
+  const hear = ({ name, ...told }: CollectedResource): void => {
+    const title = titleOf({ urn: `urn:pulumi:::::${name}` });
+    // A diff may refuse what a check has not.
+    const problems = [...(collected.get(name)?.problems ?? []), ...told.problems];
+    collected.set(name, { ...told, name, title, problems });
   };
   const preview = await listen(hear, (env) => runPreview({ ...location, env: { ...location.env, ...env } }));
   return { preview, collected };

@@ -40,18 +40,17 @@ const alwaysSecret = secretKeys(monitor);
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
 export async function previewedMonitors(location: StackLocation): Promise<ReadMonitor[]> {
   const { preview, collected } = await collectingPreview(location);
-  const refused = collected.flatMap(({ title, problems }) =>
+  const refused = [...collected.values()].flatMap(({ title, problems }) =>
     problems.map((problem) => `${title}: ${problem}`),
   );
   const [error] = [...errorsIn(preview), ...refused];
   if (error !== undefined)
     throw new UptimeError(message`The preview failed, so nothing was tried: ${quote(firstWords(error))}`);
-  const inputsOf = new Map(collected.map(({ name, inputs }) => [name, inputs]));
   return (preview.steps ?? []).filter(isChanged).map((step) => {
     const { urn, oldState, newState } = step;
     const shown = newState?.inputs ?? {};
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
-    const plain = inputsOf.get(nameInStack(urn)) ?? {};
+    const plain = collected.get(nameInStack(urn))?.inputs ?? {};
     const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
     const untold = secrets.filter(([, value]) => value === undefined);
     const id = oldState?.id;
