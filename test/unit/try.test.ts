@@ -612,19 +612,32 @@ describe("which monitors", () => {
   });
 });
 
-test("in a preview, the provider tells values of secrets, which are in no file", async () => {
+test("in a preview, the provider tells what it refuses, and the values of secrets, which are in no file", async () => {
   const env = { ...process.env };
   const declared = { ...home, requestHeaders: [{ key: "X-Probe", value: canary("try-header") }] };
   const told: CollectedResource[] = [];
   try {
+    const made = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url })).resource("monitor");
+    await made.up(declared);
+    emulator.forget();
     await listenForResources(
       (one) => told.push(one),
       async (variables) => {
         Object.assign(process.env, variables);
         const program = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
+        const moved = program.resource("monitor", { name: "moved" });
+        if (made.state) {
+          const outputs = { ...made.state.outputs, __server: "0815abcd" };
+          moved.state = { ...made.state, outputs };
+        }
+        await moved.preview({ ...declared, name: "Moved" });
         for (const name of ["one", "two"]) await program.resource("monitor", { name }).preview(declared);
       },
     );
+    expect(told.splice(0, 2).map(({ problems }) => problems)).toEqual([
+      [],
+      [expect.stringContaining("State was made with another address")],
+    ]);
     expect(told.map(({ name, problems }) => [name.replace(/^.*::/, ""), problems])).toEqual([
       ["one", []],
       ["two", []],

@@ -4,7 +4,7 @@ import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { settingCommands } from "../shared/start-commands";
-import { configValuesOf, type ModuleResource } from "./module-source";
+import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
 import { nextSteps, protectText, refusedList, secretCommands } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 import { freeName } from "./program-files";
@@ -108,7 +108,7 @@ function importSteps(
         secretsFile === undefined
           ? "Each command asks for a value."
           : "A command asks for a value that is not in the file. Delete the file afterwards.",
-      lines: secretCommands(facts, () => true),
+      lines: secretCommands(resources.flatMap(configValuesOf), secretsFile),
     },
   ];
 }
@@ -116,7 +116,7 @@ function importSteps(
 /** Lists the secrets that a resource has or may have, with their keys in the configuration. */
 function secretsItem({ name, definition, id, properties }: ModuleResource): string {
   const secrets = [...properties].flatMap(([property, value]) => {
-    const values = configValuesOf({ properties: new Map([[property, value]]) });
+    const values = configValuesIn(value);
     const keys = values.map(({ key }) => codeSpan(key)).join(", ");
     // The API does not show whether there is a password.
     const doubt = values.some(({ optional }) => optional) ? ", if it has one" : "";
