@@ -64,18 +64,17 @@ export class CollectingFront extends Front {
     return refuseWrites();
   }
 
-  /** False if nobody listens any more. Waits until all is told, because this process may end after the last check. */
+  /** False if nobody has heard it. Waits for that, because this process may end after the last check. */
   private tell(resource: CollectedResource): Promise<boolean> {
     return new Promise((resolve) => {
-      const connection = connect(this.socket);
-      connection
-        .on("error", () => {
-          resolve(false);
-        })
+      let isHeard = false;
+      connect(this.socket)
+        .on("data", () => (isHeard = true))
+        .on("error", () => undefined)
         .on("close", () => {
-          resolve(true);
-        });
-      connection.resume().end(JSON.stringify(resource));
+          resolve(isHeard);
+        })
+        .end(JSON.stringify(resource));
     });
   }
 }

@@ -646,11 +646,19 @@ test("in a preview, the provider tells what it refuses, and the values of secret
       expect(unwrapSecrets(inputs)).toMatchObject(declared);
       expect(JSON.stringify(inputs)).toContain(canary("try-header"));
     }
-    // A provider that still runs when nobody listens any more refuses what it must, and writes nothing.
-    const late = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
-    const wrong = late.resource("monitor", { name: "wrong" }).preview({ ...declared, interval: 61 });
-    await expect(wrong).rejects.toThrow("interval must be one of");
-    await expect(late.resource("monitor").up(declared)).rejects.toThrow("PULUMI_UPTIME_COLLECT is set");
+    // If nobody hears it, the provider refuses what it must; it never writes anything.
+    const unheard = async (variables: NodeJS.ProcessEnv = {}): Promise<void> => {
+      Object.assign(process.env, variables);
+      const program = new Program("dynamic", settingsOf({ "uptime:baseUrl": emulator.url }));
+      const wrong = program.resource("monitor", { name: "wrong" }).preview({ ...declared, interval: 61 });
+      await expect(wrong).rejects.toThrow("interval must be one of");
+      const up = program.resource("monitor", { name: "right" }).up(declared);
+      await expect(up).rejects.toThrow("PULUMI_UPTIME_COLLECT is set");
+    };
+    await unheard();
+    await listenForResources(() => {
+      throw new Error("This is of another version.");
+    }, unheard);
     expect(emulator.writes()).toEqual([]);
   } finally {
     process.env = env;

@@ -46,14 +46,15 @@ export async function listen<T>(
   const socket =
     process.platform === "win32" ? `\\\\.\\pipe\\pulumi-uptime-${randomUUID()}` : join(folder, "socket");
   const server = createServer({ allowHalfOpen: true }, (connection) => {
-    // A provider that was killed has told nothing.
     connection.on("error", () => undefined);
-    text(connection)
+    // Without the option, the end of the text destroys the connection before the answer.
+    text(connection.iterator({ destroyOnReturn: false }))
       .then((told) => {
         hear(collectedResource.parse(JSON.parse(told)));
-        connection.end();
+        connection.end("heard");
       })
-      .catch(() => connection.resetAndDestroy());
+      // A provider that was killed, or of another version, has told nothing.
+      .catch(() => connection.destroy());
   });
   try {
     server.listen(socket);
