@@ -1,3 +1,4 @@
+import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { hiddenNames } from "../../common/pulumi";
@@ -81,9 +82,10 @@ export class Accounts {
     const baseline = this.baselines.get(reader) ?? readBaseline(collection, ledger, operation);
     this.baselines.set(reader, baseline);
     const found = await namesakesOf(scope, wanted, await baseline, operation, () => true);
-    return found.map(({ record: { id }, differing }) => {
+    const records = found.map(({ record: { id }, differing }) => {
       return { id, differs: differing.map(({ key }) => key), owner: this.ownerOf(scope, id) };
     });
+    return records.sort((a, b) => compareIds(a.id, b.id));
   }
 
   /** The resource of the stack that has a record. On another server, the same id is another record. */
