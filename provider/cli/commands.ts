@@ -1,14 +1,9 @@
-// Modules are loaded when they are needed: `--help` needs none of the API.
-/* eslint-disable @typescript-eslint/no-require-imports */
+// What a command needs is loaded when it runs, because loading everything takes a second.
+/* eslint-disable @typescript-eslint/no-require-imports, @typescript-eslint/no-unsafe-return */
 import { Command, CommanderError } from "commander";
 
-import type * as errors from "../api/errors";
 import { ownPackage } from "../common/package";
-import type * as emulator from "../emulator/cli";
-import type * as redactors from "../engine/redactor";
-import type * as sessions from "../lifecycle/session";
-import type * as quoting from "./shared/quoting";
-import type * as terminal from "./shared/terminal";
+import type * as running from "./run-in-session";
 import type { CommandContext } from "./shared/terminal";
 
 const exitCodes = `
@@ -24,43 +19,24 @@ interface CommandModule {
   readonly configure: (command: Command, context: CommandContext) => void;
 }
 
-const commands: readonly (readonly [name: string, purpose: string, load?: () => CommandModule])[] = [
-  ["init", "Write a new project with one monitor.", () => require("./init") as CommandModule],
-  [
-    "export",
-    "Write a program that imports the records in the API.",
-    () => require("./export/command") as CommandModule,
-  ],
-  [
-    "drift",
-    "List what differs between a stack's state and the API.",
-    () => require("./drift/command") as CommandModule,
-  ],
+const commands: readonly (readonly [name: string, purpose: string, load: () => unknown])[] = [
+  ["init", "Write a new project with one monitor.", () => require("./init")],
+  ["export", "Write a program that imports the records in the API.", () => require("./export/command")],
+  ["drift", "List what differs between a stack's state and the API.", () => require("./drift/command")],
   [
     "comment",
     "Turn a preview and the drift into a comment for a pull request.",
-    () => require("./comment/command") as CommandModule,
+    () => require("./comment/command"),
   ],
-  [
-    "doctor",
-    "Check versions, settings, the server, and a program.",
-    () => require("./doctor/command") as CommandModule,
-  ],
+  ["doctor", "Check versions, settings, the server, and a program.", () => require("./doctor/command")],
   [
     "try",
     "Send the monitors' requests from here, and list which would alert.",
-    () => require("./try/command") as CommandModule,
+    () => require("./try/command"),
   ],
-  [
-    "plugin",
-    "Install the plugin, for other languages than TypeScript.",
-    () => require("./plugin") as CommandModule,
-  ],
-  ["emulator", "Start an emulator of the API, to try programs."],
+  ["plugin", "Install the plugin, for other languages than TypeScript.", () => require("./plugin")],
+  ["emulator", "Start an emulator of the API, to try programs.", () => require("./emulator")],
 ];
-
-/** A person waits for the answer, so a refused connection is tried again for less time than in a deployment, in milliseconds. */
-const unreachableMilliseconds = 3000;
 
 /**
  * Runs a command.
@@ -72,57 +48,30 @@ export async function runCommand(
   args: readonly string[],
   surroundings: Omit<CommandContext, "exit" | "session">,
 ): Promise<number> {
-  const [first, second] = args;
-  const wanted = first === "help" ? second : first;
-  if (wanted === "emulator") {
-    // It is a program of its own too.
-    const { runEmulator } = require("../emulator/cli") as typeof emulator;
-    return runEmulator(first === "help" ? ["--help"] : args.slice(1));
-  }
-  let code = 0;
   const root = commandLine(surroundings);
-  let secrets: Iterable<string> = [];
-  try {
-    for (const [name, purpose, load] of commands) {
-      const command = root.command(name).description(purpose);
-      if (name !== wanted || !load) continue;
-      const { Session } = require("../lifecycle/session") as typeof sessions;
-      const session = new Session({ unreachableMilliseconds });
-      ({ secrets } = session);
-      const { withoutSecrets } = require("./shared/terminal") as typeof terminal;
-      const stdout = withoutSecrets(surroundings.stdout, secrets);
-      const stderr = withoutSecrets(surroundings.stderr, secrets);
-      const { configure } = load();
-      configure(command, { ...surroundings, stdout, stderr, session, exit: (result) => (code = result) });
-    }
+  const parse = async (): Promise<number> => {
     await root.parseAsync([...args], { from: "user" });
-    return code;
+    return 0;
+  };
+  const wanted = args[0] === "help" ? args[1] : args[0];
+  let run = parse;
+  for (const [name, purpose, load] of commands) {
+    const command = root.command(name).description(purpose);
+    if (name !== wanted) continue;
+    const { runInSession } = require("./run-in-session") as typeof running;
+    run = () =>
+      runInSession(surroundings, (context) => {
+        (load() as CommandModule).configure(command, context);
+        return parse();
+      });
+  }
+  try {
+    return await run();
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
-    explain(error, secrets, surroundings);
-    return 1;
+    throw error;
   }
-}
-
-function explain(
-  error: unknown,
-  secrets: Iterable<string>,
-  { stderr }: Pick<CommandContext, "stderr">,
-): void {
-  const { Redactor } = require("../engine/redactor") as typeof redactors;
-  const { quote, UptimeError } = require("../api/errors") as typeof errors;
-  const { printable } = require("./shared/quoting") as typeof quoting;
-  const redactor = new Redactor(secrets);
-  const lines = [redactor.error(error).replace(/\s*\n\s*/g, " ")];
-  if (!(error instanceof UptimeError) && error instanceof Error) {
-    // The stack begins with the message, which may repeat a key.
-    const frames = (error.stack ?? "").split("\n").filter((line) => /^ +at /.test(line));
-    lines.push(error.name, ...frames.map((frame) => `  ${redactor.message([quote(frame)])}`));
-    lines.push("This is a bug in pulumi-uptime; please report it.");
-  }
-  const { withoutSecrets } = require("./shared/terminal") as typeof terminal;
-  withoutSecrets(stderr, secrets).write(lines.map((line) => `${printable(line)}\n`).join(""));
 }
 
 function commandLine({ stdout, stderr }: Pick<CommandContext, "stdout" | "stderr">): Command {

@@ -43,8 +43,6 @@ export const hiddenNames = {
    * program's, and stays until the resource is updated.
    */
   isImported: "__imported",
-  /** An input of a resource whose refusal was collected; it is never stored. It tells which step of the preview this is. */
-  refused: "__refused",
   /** A setting that holds the name of a native provider and the types of its parents. All default providers have one name. */
   providerName: "__name",
   /** A setting of an explicit provider: hashes of its addresses, each with the key that is sent there. State has it encrypted. */

@@ -159,7 +159,7 @@ function problemOf(option: string, value: unknown): string | undefined {
  * The dialect with these options, and the default for every other.
  * @throws {Error} naming each option that does not exist or has a value that is not among its choices.
  */
-export function completeDialect(options: Partial<Dialect> = {}): Dialect {
+export function completeDialect(options: Partial<Dialect> | Readonly<Record<string, unknown>> = {}): Dialect {
   const problems = Object.entries(options).flatMap(([option, value]) => problemOf(option, value) ?? []);
   if (problems.length > 0) throw new Error(`Not a dialect of the emulator: ${problems.join("; ")}.`);
   return { ...defaultDialect, ...options };

@@ -1,6 +1,6 @@
 import { escapeHtml } from "./answers";
 import type { Dialect } from "./dialect";
-import { domain, type Field, type FieldKind, monitor, type Resource } from "./resources";
+import type { Field, FieldKind, Resource } from "./resources";
 import type { StoredRecord } from "./table";
 
 type Show = (value: unknown, dialect: Dialect) => unknown;
@@ -99,10 +99,6 @@ function toUnixTime(date: unknown): number {
   return Math.floor(Date.parse(String(date)) / 1000);
 }
 
-const namesOf = new Map(
-  [domain, monitor].map(({ name, fields }) => [name, new Set(["id", ...fields.map((field) => field.name)])]),
-);
-
 /** The record as the API shows it in this dialect. */
 export function showRecord(
   resource: Resource,
@@ -114,8 +110,8 @@ export function showRecord(
     const [name, value] = showField(field, record, dialect) ?? [];
     if (name !== undefined) shown[name] = value;
   }
-  const known = namesOf.get(resource.name);
-  for (const name of Object.keys(record)) if (!known?.has(name)) shown[name] = record[name];
+  const fields = new Set(["id", ...resource.fields.map(({ name }) => name)]);
+  for (const name of Object.keys(record)) if (!fields.has(name)) shown[name] = record[name];
   for (const name of dialect.hidden) Reflect.deleteProperty(shown, name);
   return Object.assign(shown, dialect.extraFields);
 }

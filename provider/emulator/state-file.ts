@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
-import type { SavedTable, StoredRecord, Table } from "./table";
+import * as z from "zod/mini";
+import type { Table } from "./table";
 
 const quietMilliseconds = 100;
 
@@ -9,27 +10,8 @@ interface Tables {
   readonly monitors: Table;
 }
 
-function isRecord(value: unknown): value is StoredRecord {
-  return typeof value === "object" && value !== null && "id" in value && Number.isSafeInteger(value.id);
-}
-
-function isSavedTable(value: unknown): value is SavedTable {
-  if (typeof value !== "object" || value === null) return false;
-  if (!("nextId" in value && "records" in value)) return false;
-  return Number.isSafeInteger(value.nextId) && Array.isArray(value.records) && value.records.every(isRecord);
-}
-
-function parse(text: string): { domains: SavedTable; monitors: SavedTable } | undefined {
-  try {
-    const saved: unknown = JSON.parse(text);
-    if (typeof saved !== "object" || saved === null || !("domains" in saved && "monitors" in saved))
-      return undefined;
-    const { domains, monitors } = saved;
-    return isSavedTable(domains) && isSavedTable(monitors) ? { domains, monitors } : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const savedTable = z.object({ nextId: z.int(), records: z.array(z.looseObject({ id: z.int() })) });
+const savedTables = z.object({ domains: savedTable, monitors: savedTable });
 
 /** Keeps tables in a JSON file: written a moment after a change, many changes at once, and on `flush`. */
 export class StateFile {
@@ -49,11 +31,14 @@ export class StateFile {
    */
   load(): void {
     if (!existsSync(this.#path)) return;
-    const saved = parse(readFileSync(this.#path, "utf8"));
-    if (saved === undefined)
-      throw new Error(`${this.#path} is not a file of the emulator: move it away or give another --file.`);
-    this.#tables.domains.restore(saved.domains);
-    this.#tables.monitors.restore(saved.monitors);
+    try {
+      const { domains, monitors } = savedTables.parse(JSON.parse(readFileSync(this.#path, "utf8")));
+      this.#tables.domains.restore(domains);
+      this.#tables.monitors.restore(monitors);
+    } catch (error) {
+      const advice = "move it away or give another --file.";
+      throw new Error(`${this.#path} is not a file of the emulator: ${advice}`, { cause: error });
+    }
   }
 
   /** Has the file written soon. */

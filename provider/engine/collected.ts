@@ -1,24 +1,22 @@
 import * as z from "zod/mini";
 
 /**
- * The environment variable with which `pulumi-uptime doctor --program` runs a preview. It names a file. The provider writes
- * there what it would refuse, and lets the preview go on, because the engine stops at the first refusal. With it, the provider
- * creates, updates and deletes nothing.
+ * The environment variable with which `pulumi-uptime doctor --program` and `try` run a preview. It names a socket, where the
+ * provider tells what the program declares. It refuses nothing there, because the engine stops at the first refusal, and prints
+ * `[secret]` in place of secrets, which must not be in a file. With it, the provider creates, updates and deletes nothing.
  */
 export const collectVariable = "PULUMI_UPTIME_COLLECT";
 
-/** A line of the file: a resource that a preview would refuse. */
-export const collectedRefusal = z.object({
-  /** The class: `Monitor`, for example. */
-  label: z.string(),
-  /** The resource's URN or, if its provider does not know it, what its inputs hold under `hiddenNames.refused`. */
-  resource: z.optional(z.string()),
-  /** The id of its record, if it is in state. */
-  id: z.optional(z.string()),
-  /** The id in the option `import`. */
+/** What is told on a connection: a resource that was checked, or that its diff refuses. */
+export const collectedResource = z.object({
+  /** The end of its URN, after stack and project. */
+  name: z.string(),
+  /** The id in the option `import`, if the provider gets it. */
   importId: z.optional(z.string()),
-  /** Why it is refused; each begins with the property. */
+  /** The inputs, with their secrets. */
+  inputs: z.record(z.string(), z.unknown()),
+  /** Why it would be refused; each begins with the property. */
   problems: z.array(z.string()),
 });
 
-export type CollectedRefusal = z.infer<typeof collectedRefusal>;
+export type CollectedResource = z.infer<typeof collectedResource>;

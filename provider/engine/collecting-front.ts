@@ -1,27 +1,27 @@
-import { randomUUID } from "node:crypto";
-import { appendFileSync } from "node:fs";
+import { connect } from "node:net";
 
 import { UptimeError } from "../api/errors";
 import type { Properties } from "../common/marks";
-import { hiddenNames } from "../common/pulumi";
 import type { Changes } from "../lifecycle/diff";
+import { ownerOf, type Owner } from "../lifecycle/owners";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
-import { collectVariable, type CollectedRefusal } from "./collected";
+import { collectVariable, type CollectedResource } from "./collected";
 import { Front, type CheckRequest, type CheckResult, type FrontContext } from "./front";
 
-/** Writes down what a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
+/** Tells what a program declares and a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
 export class CollectingFront extends Front {
   override readonly isCollecting = true;
+  private readonly refused = new Set<Owner>();
 
   constructor(
     context: FrontContext,
-    private readonly file: string,
+    private readonly socket: string,
   ) {
     super(context);
   }
 
   override async check(request: CheckRequest): Promise<CheckResult> {
-    const { declaration, news } = request;
+    const { name, declaration, news } = request;
     let result: CheckResult;
     try {
       result = await super.check(request);
@@ -29,27 +29,30 @@ export class CollectingFront extends Front {
       result = { inputs: this.markSecrets(news, news), problems: [this.redactorFor(news).error(error)] };
     }
     const { inputs, problems } = result;
-    if (problems.length === 0) return result;
-    const resource = declaration.options.urn ?? randomUUID();
     const importId = typeof declaration.importId === "string" ? declaration.importId : undefined;
-    this.add({ resource, importId, problems: [...problems] });
-    return { inputs: { ...inputs, [hiddenNames.refused]: resource }, problems: [] };
+    const isTold =
+      name !== undefined && (await this.tell({ name, importId, inputs, problems: [...problems] }));
+    if (!isTold) return result;
+    if (problems.length > 0) this.refused.add(ownerOf(name));
+    return { inputs, problems: [] };
   }
 
-  override diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
-    // Only a change gets a step in the preview, whose URN says which resource it is. The engine refuses an import that changes
-    // something, but tells its plugins the URN.
-    const step: Changes = {
-      changed: options.urn === undefined ? [hiddenNames.refused] : [],
-      replaces: [],
-      deleteBeforeReplace: false,
-    };
-    if (news[hiddenNames.refused] !== undefined) return step;
+  override async diff(
+    id: string,
+    outputs: Outputs,
+    news: Properties,
+    options: EngineOptions,
+  ): Promise<Changes> {
+    const { owner } = options;
+    const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
+    if (owner && this.refused.has(owner)) return unchanged;
     try {
-      return super.diff(id, outputs, news, options);
+      return await super.diff(id, outputs, news, options);
     } catch (error) {
-      this.add({ resource: options.urn, id, problems: [this.redactorFor(news).error(error)] });
-      return step;
+      const name = owner && this.context.session.owners.nameOf(owner);
+      const problems = [this.redactorFor(news).error(error)];
+      if (name !== undefined && (await this.tell({ name, inputs: news, problems }))) return unchanged;
+      throw error;
     }
   }
 
@@ -61,9 +64,18 @@ export class CollectingFront extends Front {
     return refuseWrites();
   }
 
-  private add(refusal: Omit<CollectedRefusal, "label">): void {
-    const { label } = this.definition;
-    appendFileSync(this.file, `${JSON.stringify({ label, ...refusal })}\n`);
+  /** False if nobody has heard it. Waits for that, because this process may end after the last check. */
+  private tell(resource: CollectedResource): Promise<boolean> {
+    return new Promise((resolve) => {
+      let isHeard = false;
+      connect(this.socket)
+        .on("data", () => (isHeard = true))
+        .on("error", () => undefined)
+        .on("close", () => {
+          resolve(isHeard);
+        })
+        .end(JSON.stringify(resource));
+    });
   }
 }
 

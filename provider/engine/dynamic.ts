@@ -91,10 +91,10 @@ export function dynamicProvider(
       }, news),
     diff: (id, olds: Properties, news: Properties) =>
       run(
-        () => {
+        async () => {
           const outputs = decodeOutputs(definition, olds);
           const options = operationOptions(news);
-          const { changed, replaces, deleteBeforeReplace } = front.diff(id, outputs, news, options);
+          const { changed, replaces, deleteBeforeReplace } = await front.diff(id, outputs, news, options);
           return {
             changes: changed.length > 0 || isOfPlugin(olds, news),
             replaces: [...replaces],

@@ -15,7 +15,7 @@ import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import type { InputProblem } from "../lifecycle/validate";
-import type { ReviewNotes } from "./checked-values";
+import type { ReviewNotes } from "./review-notes";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
 import {
@@ -169,7 +169,7 @@ export class Front {
     return { inputs: this.markSecrets(encodeInputs(checked.inputs, news), news), problems };
   }
 
-  diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes {
+  diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes | Promise<Changes> {
     const scope = this.scopeOf(outputs.account, news);
     const inputs = decodeInputs(this.definition, news);
     const changes = diff(scope, id, outputs, inputs, options);

@@ -67,7 +67,7 @@ export async function adopt(
  * The records that were there before the first create of this process and have the same name (and URL, for a monitor); if there
  * are none, those with a name that the server may have cut short, which are never equal.
  */
-async function namesakesOf(
+export async function namesakesOf(
   scope: RecordScope,
   wanted: WantedValues,
   { byName }: Baseline,

@@ -4,8 +4,8 @@ import { newFolder } from "../support/folder";
 import { startEmulator } from "../support/emulator";
 import { type Started, startProgram } from "../support/processes";
 
-const command = join(__dirname, "..", "..", "dist", "provider", "emulator", "cli.js");
-const run = (...args: string[]): Started => startProgram(process.execPath, [command, ...args]);
+const command = join(__dirname, "..", "..", "dist", "provider", "cli", "main.js");
+const run = (...args: string[]): Started => startProgram(process.execPath, [command, "emulator", ...args]);
 
 test.each(["SIGINT", "SIGTERM"] as const)("serves until %s", async (signal) => {
   const file = join(newFolder(), `${signal}.json`);
@@ -24,11 +24,12 @@ test.each(["SIGINT", "SIGTERM"] as const)("serves until %s", async (signal) => {
 });
 
 test.each([
-  [["--port", "http"], '--port must be a number up to 65535, not "http". See --help.'],
-  [["--dialect", "record"], '--dialect must be JSON, not "record". See --help.'],
-  [["--dialect", '{"record":1}'], 'record must be one of "data", "bare", "named". See --help.'],
-  [["--colour"], "Unknown option '--colour'"],
-  [["extra"], "Unexpected argument 'extra'"],
+  [["--port", "http"], "argument 'http' is invalid. It is a number up to 65535.\n(see --help)"],
+  [["--api-key", ""], "argument '' is invalid. It must not be empty."],
+  [["--dialect", "record"], "argument 'record' is invalid. It must be a JSON object."],
+  [["--dialect", '{"record":1}'], 'record must be one of "data", "bare", "named".'],
+  [["--colour"], "unknown option '--colour'"],
+  [["extra"], "too many arguments"],
 ])("refuses %j", async (args, message) => {
   const { code, stderr } = await run(...args).done;
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);

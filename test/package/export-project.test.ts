@@ -219,17 +219,6 @@ describe("an export into a folder", () => {
     expect((await exportedWith(env, "--dry-run")).stdout).toMatch(/^Would write 1 resource to out:/);
   });
 
-  test("gives no name and no key that the stack has already", async () => {
-    addMonitor("Shop", { request_headers: [{ key: "A", value: "1" }] });
-    const config = { "uptime:apiKey": emulator.apiKey, "mine:shop-1-a": "taken" };
-    const env = withStack(folder, config, [resource(monitorType, "shop", "7")]);
-    const { stdout } = await exportedWith(env, "--dry-run", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({
-      resources: [{ name: "shop-1" }],
-      secrets: [{ key: "shop-1-a-2" }],
-    });
-  });
-
   test("says to replace the sample of a new project", async () => {
     addMonitor("Shop");
     write("index.ts", sampleProgram);

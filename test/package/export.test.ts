@@ -354,13 +354,13 @@ describe("an export of records with any content", () => {
     ts.isPropertyAssignment(entry) &&
     ts.isNewExpression(entry.initializer) &&
     entry.initializer.expression.getText() === "Monitor";
-  /** Whether a statement is an import, the configuration, or an object of new monitors. */
   /** What a module may read from the configuration. */
   const settings: Readonly<Record<string, string>> = {
     config: "new pulumi.Config()",
     protect: 'config.getBoolean("protect") ?? true',
   };
 
+  /** Whether a statement is an import, the configuration, or an object of new monitors. */
   function isDeclaration(statement: ts.Statement): boolean {
     if (ts.isImportDeclaration(statement)) return true;
     if (!ts.isVariableStatement(statement)) return false;
@@ -431,18 +431,22 @@ describe("an export of records with any content", () => {
     expect(fs.existsSync(join(folder, secrets))).toBe(false);
   });
 
-  test("gives each secret a key of its own, also beside those of the stack", async () => {
+  test("gives each secret a key and each resource a name of its own, also beside those of the stack", async () => {
     const password = { key: "Password", value: "v1" };
     const headers = [password, { key: "X-Token", value: "v2" }];
     addMonitor("Shop", { request_headers: headers, request_auth_username: "bob" });
     addMonitor("Shop X", { request_headers: [{ key: "Token", value: "v3" }] });
     addMonitor("Set", { request_headers: [{ key: "Key", value: "v4" }] });
-    const env = withStack(folder, { "uptime:apiKey": emulator.apiKey, "mine:set-key": "other" });
+    const type = "pulumi-nodejs:dynamic/uptime:Monitor";
+    const managed = { urn: `urn:pulumi:prod::mine::${type}::set`, type, id: "7" };
+    const config = { "uptime:apiKey": emulator.apiKey, "mine:set-3-key": "other" };
+    const env = withStack(folder, config, [managed]);
     expect(await exportedWith(env, "--secrets", "secrets.json")).toMatchObject({ code: 0 });
     const values = JSON.parse(text("..", "secrets.json")) as Record<string, string>;
     expect(Object.values(values).sort()).toEqual(["v1", "v2", "v3", "v4"]);
     const keys = [...text("monitors.ts").matchAll(/ecret\("(.*)"\)/g)].map(([, key]) => key);
     expect(new Set(keys).size).toBe(5);
-    expect(keys).not.toContain("set-key");
+    expect(keys).toContain("set-3-key-2");
+    expect(text("monitors.ts")).toContain('"set-3": new Monitor(');
   });
 });

@@ -1,16 +1,15 @@
-import { join } from "node:path";
-
 import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor, type MonitorArgs } from "../../provider";
 import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
+import { listen } from "../../provider/cli/shared/collecting-preview";
+import type { CollectedResource } from "../../provider/engine/collected";
 import { newFront } from "../../provider/engine/new-front";
 import { FrontSession } from "../../provider/engine/front";
 import { decodeDeclaration } from "../../provider/engine/request";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
 import { canary } from "../support/canary.cjs";
-import { newFolder } from "../support/folder";
 import { secret } from "../support/marks";
 import { startMocks, settled } from "../support/mocks";
 import { home } from "../support/monitors";
@@ -171,11 +170,17 @@ test("what doctor's preview goes on with after a check that failed is marked", a
     },
     print: () => undefined,
   };
-  const front = newFront(context, { PULUMI_UPTIME_COLLECT: join(newFolder(), "refusals") });
   const news = { ...home, requestAuthPassword: "p", __options: { secrets: ["url"] } };
   const declaration = decodeDeclaration(monitor, {}, news);
-  const { inputs } = await front.check({ declaration, name: undefined, news });
-  expect(inputs).toMatchObject({ url: secret(home.url), requestAuthPassword: secret("p"), name: home.name });
+  const heard: CollectedResource[] = [];
+  const checked = await listen(
+    (one) => heard.push(one),
+    (env) => newFront(context, env).check({ declaration, name: "Monitor::home", news }),
+  );
+  const inputs = { url: secret(home.url), requestAuthPassword: secret("p"), name: home.name };
+  expect(checked).toMatchObject({ inputs, problems: [] });
+  const problems = ["The provider's settings cannot be used."];
+  expect(heard).toMatchObject([{ name: "Monitor::home", inputs, problems }]);
 });
 
 describe("a lookup by a secret", () => {

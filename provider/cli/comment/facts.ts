@@ -4,7 +4,7 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { nameInStack } from "../../common/urn";
 import { groupBy } from "../../common/values";
-import { reviewNote, reviewVariables } from "../../engine/checked-values";
+import { reviewNote, reviewVariables } from "../../engine/review-notes";
 import { driftReport, type DriftReport } from "../shared/drift-report";
 import { exists, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";

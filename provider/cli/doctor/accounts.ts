@@ -1,21 +1,17 @@
-import type { ApiRecord } from "../../api/answer";
+import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
-import { unknownValue } from "../../common/marks";
-import { hiddenNames, providerType } from "../../common/pulumi";
+import { hiddenNames } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
-import { groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
-import { identityKeys } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
-import { comparableName } from "../../lifecycle/baseline";
-import { findConfirmed } from "../../lifecycle/complete-records";
-import { differences, type WantedValues } from "../../lifecycle/difference";
+import { namesakesOf } from "../../lifecycle/adopt";
+import { readBaseline, type Baseline } from "../../lifecycle/baseline";
+import type { WantedValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { PreviewStep } from "../shared/preview";
 import { providersOf, referenceTo } from "../shared/providers";
-import { readableValues } from "../shared/readable-values";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
@@ -34,35 +30,19 @@ export class Accounts {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
   private readonly providerOf: ReturnType<typeof providersOf>;
-  /** The references to what is in state, and the providers of the program whose settings are not known yet. */
+  /** The references to what is in state. */
   private readonly known: ReadonlySet<string>;
-  private readonly unknown: ReadonlySet<string>;
-  /** The records in each list by name; a list is read once. */
-  private readonly lists = new Map<unknown, Promise<Map<string, ApiRecord[]>>>();
+  /** By the readers of the accounts; each list is read once. */
+  private readonly baselines = new Map<unknown, Promise<Baseline>>();
 
   constructor(
     private readonly state: Deployment,
-    steps: readonly PreviewStep[],
     settings: CommandSettings,
     private readonly session: Session,
   ) {
     const resources = state.deployment.resources ?? [];
-    const isUnknown = ({ urn, newState }: PreviewStep): boolean =>
-      parseUrn(urn).type === providerType && Object.values(newState?.inputs ?? {}).includes(unknownValue);
     this.providerOf = providersOf(resources, settings, session);
     this.known = new Set(resources.map(referenceTo));
-    this.unknown = new Set(steps.filter(isUnknown).map(({ urn }) => urn));
-  }
-
-  /** Whether the engine has called the provider for a step. It does not if the provider's settings are not known yet. */
-  isChecked({ urn, newState }: PreviewStep): boolean {
-    const provider = providerUrn(newState?.provider);
-    if (!this.unknown.has(provider)) return true;
-    const { name } = parseUrn(provider);
-    this.unchecked.add(
-      `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf({ urn })} was not checked.`,
-    );
-    return false;
   }
 
   /** The records of the name that a new resource declares. */
@@ -95,22 +75,17 @@ export class Accounts {
     }
   }
 
+  /** The records that a create would find with `uptime:adoptExisting`. */
   private async find(scope: RecordScope, wanted: WantedValues): Promise<SimilarRecord[]> {
-    const { definition } = scope;
+    const { collection, ledger, reader } = scope;
     const operation = new Operation(scope);
-    const list = this.lists.get(scope.reader) ?? recordsByName(scope, operation);
-    this.lists.set(scope.reader, list);
-    const keys = identityKeys(definition);
-    const identity = new Map([...wanted].filter(([key]) => keys.includes(key)));
-    const found: SimilarRecord[] = [];
-    for (const { id, ...listed } of (await list).get(nameIn(definition, wanted)) ?? []) {
-      if (differences(definition, identity, { id, ...listed }).length > 0) continue;
-      // A list may leave fields out.
-      const record = await findConfirmed(scope, id, operation);
-      const differs = record && differences(definition, wanted, record).map(({ key }) => key);
-      if (differs) found.push({ id, differs, owner: this.ownerOf(scope, id) });
-    }
-    return found;
+    const baseline = this.baselines.get(reader) ?? readBaseline(collection, ledger, operation);
+    this.baselines.set(reader, baseline);
+    const found = await namesakesOf(scope, wanted, await baseline, operation, () => true);
+    const records = found.map(({ record: { id }, differing }) => {
+      return { id, differs: differing.map(({ key }) => key), owner: this.ownerOf(scope, id) };
+    });
+    return records.sort((a, b) => compareIds(a.id, b.id));
   }
 
   /** The resource of the stack that has a record. On another server, the same id is another record. */
@@ -123,15 +98,4 @@ export class Accounts {
     });
     return owner && titleOf(owner.resource);
   }
-}
-
-async function recordsByName(scope: RecordScope, operation: Operation): Promise<Map<string, ApiRecord[]>> {
-  const { definition, reader } = scope;
-  const list = await reader.wholeList(operation);
-  return groupBy(list.all(), (record) => nameIn(definition, readableValues(definition, record)));
-}
-
-/** What a person knows a record by first, in one spelling. */
-function nameIn(definition: Definition, values: WantedValues): string {
-  return comparableName(values.get(identityKeys(definition)[0] ?? ""));
 }

@@ -13,6 +13,7 @@ import { plainTextKeys, unknownSettings } from "../../definitions/setting-warnin
 import { shownName } from "../../common/text";
 import { isLoopback } from "../../common/url";
 import { Redactor } from "../../engine/redactor";
+import type { Session } from "../../lifecycle/session";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
 import { readProject } from "../shared/project";
@@ -108,43 +109,44 @@ async function examine(
   tellAll: Tell,
 ): Promise<ProgramReport | undefined> {
   const { env, session } = context;
-  const cwd = resolve(context.cwd, options.program ?? options.cwd ?? ".");
-  const location = { cwd, env, stack: options.stack === true ? undefined : options.stack };
-  const failures: Finding[] = [];
+  const { stack, program } = options;
+  const cwd = resolve(context.cwd, program ?? options.cwd ?? ".");
+  const location = { cwd, env, stack: stack === true ? undefined : stack };
+  const levels = new Set<Finding["level"]>();
   const tell: Tell = (...findings) => {
-    failures.push(...findings.filter(({ level }) => level === "failed"));
+    for (const { level } of findings) levels.add(level);
     tellAll(...findings);
   };
+
   tell(...(await versionFindings(location)));
-  let settings: CommandSettings;
+
+  const isStackAsked = stack !== undefined || program !== undefined;
   let unreadStack: string | undefined;
+  let settings: CommandSettings;
   try {
-    settings = await stackSettings(options, location, context, (text) => (unreadStack = text));
+    settings = await settingsInFolder(
+      options,
+      context,
+      location,
+      isStackAsked,
+      (text) => (unreadStack = text),
+    );
   } catch (error) {
-    tell(failure("settings", error, session.secrets));
+    const found = failure("settings", error, session.secrets);
+    const text = program === undefined ? found.text : `${found.text.replace(/\.?$/, ".")} ${previewNeeds}`;
+    tell({ ...found, text });
     return undefined;
   }
-  // A program whose resources all have explicit providers needs no other settings.
-  const unset: Finding[] = [];
-  const collect = <T>(read: () => T): T[] => {
-    try {
-      return [read()];
-    } catch (error) {
-      unset.push(failure("settings", error, session.secrets));
-      return [];
-    }
-  };
-  const names = collect(settings.accounts).flat();
-  const accounts = names.flatMap((name) => collect(() => ({ name, settings: settings.forAccount(name) })));
-  // A server may repeat the key of an account that is checked later.
-  for (const account of accounts) session.secrets.add(account.settings.apiKey);
+  const { accounts, unset } = readAccounts(settings, session);
   // The missing settings may be in the stack, so the stack that cannot be read is the failure to report.
   const isStackMissed = unreadStack !== undefined && unset.length > 0;
   if (unreadStack !== undefined) tell((isStackMissed ? failed : warning)("stack", unreadStack));
   tell(...settingFindings(settings, cwd));
+
   for (const account of accounts) await checkAccount(account, context, tell);
   if (isStackMissed) return undefined;
-  if (options.program === undefined || failures.length > 0) {
+  // A program whose resources all have explicit providers needs no other settings.
+  if (program === undefined || levels.has("failed")) {
     tell(...unset);
     return undefined;
   }
@@ -153,18 +155,21 @@ async function examine(
     // The preview may run what state holds.
     const [foreign] = codeProblems(state.deployment.resources ?? []);
     if (foreign) throw new UptimeError(`${titleOf(foreign)}: ${foreign.message}`);
-    const program = await withProgress(context.stderr, (show) => {
+    const report = await withProgress(context.stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
       return checkProgram(location, state, settings, session);
     });
-    const isUnset = unset.length > 0 && program.usesStackSettings && program.errors.length === 0;
-    tell(...(isUnset ? unset : programFindings(program)));
-    return program;
+    const isUnset = unset.length > 0 && report.usesStackSettings && report.errors.length === 0;
+    tell(...(isUnset ? unset : programFindings(report)));
+    return report;
   } catch (error) {
     tell(...unset, failure("preview", error, session.secrets));
     return undefined;
   }
 }
+
+const previewNeeds =
+  "With --program, `doctor` runs `pulumi preview`, which needs the Pulumi CLI and a stack: `pulumi stack init` makes one, and --stack names one.";
 
 async function versionFindings(location: StackLocation): Promise<Finding[]> {
   const { cwd } = location;
@@ -198,39 +203,57 @@ function pulumiFinding(code: string, name: string, version: string): Finding {
     : failed(code, `${name} ${version} is too old: install ${minimumPulumi} or later`);
 }
 
-/** Reads the settings. `--program` needs a stack. */
-async function stackSettings(
-  options: DoctorOptions,
-  location: StackLocation,
-  context: CommandContext,
-  warn: (text: string) => void,
-): Promise<CommandSettings> {
-  const { stack, program } = options;
-  const isAsked = stack !== undefined || program !== undefined;
-  try {
-    return await settingsInFolder(options, context, location, isAsked, warn);
-  } catch (error) {
-    if (program === undefined || !(error instanceof UptimeError)) throw error;
-    throw new UptimeError(
-      `${error.message.replace(/\.?$/, ".")} With --program, \`doctor\` runs \`pulumi preview\`, which needs the Pulumi CLI and a stack: ` +
-        "`pulumi stack init` makes one, and --stack names one.",
-      { cause: error },
-    );
-  }
+interface Account {
+  readonly name: string | undefined;
+  readonly settings: Settings;
 }
 
-/** Checks the settings of an account, and its server. */
+/** The accounts whose settings can be used, and why the others cannot. */
+function readAccounts(
+  { accounts, forAccount }: CommandSettings,
+  { secrets }: Session,
+): { accounts: Account[]; unset: Finding[] } {
+  const unset: Finding[] = [];
+  const attempt = <T>(read: () => T[]): T[] => {
+    try {
+      return read();
+    } catch (error) {
+      unset.push(failure("settings", error, secrets));
+      return [];
+    }
+  };
+  const names = attempt(() => [...accounts()]);
+  const found = names.flatMap((name) => attempt(() => [{ name, settings: forAccount(name) }]));
+  // A server may repeat the key of an account that is checked later.
+  for (const { settings } of found) secrets.add(settings.apiKey);
+  return { accounts: found, unset };
+}
+
+/** Checks the settings of an account, and its server with each kind of record. */
 async function checkAccount(
-  { name, settings }: { readonly name: string | undefined; readonly settings: Settings },
-  context: CommandContext,
+  { name, settings }: Account,
+  { session, stderr }: CommandContext,
   tellAll: Tell,
 ): Promise<void> {
+  const of = name === undefined ? "" : `Account ${shownName(name)}: `;
   const tell: Tell = (...findings) => {
-    if (name === undefined) tellAll(...findings);
-    else tellAll(...findings.map((one) => ({ ...one, text: `Account ${shownName(name)}: ${one.text}` })));
+    tellAll(...findings.map((one) => ({ ...one, text: of + one.text })));
   };
   tell(...addressFindings(settings));
-  await checkKinds(settings, context, tell);
+  const isOneServer = settings.baseUrl.url === settings.monitorsBaseUrl.url;
+  for (const definition of definitions)
+    try {
+      const found = await withProgress(stderr, (show) => {
+        show(`Reading ${definition.plural} …`);
+        return checkServer(session.connect(definition, settings), new Redactor(session.secrets));
+      });
+      tell(...found);
+    } catch (error) {
+      tell(failure(`${definition.plural}-request`, error, session.secrets));
+      // A key that is not accepted for one kind of record is accepted for none; a 403 may be about this kind only.
+      if (error instanceof ApiError && error.status === 401) break;
+      if (error instanceof UnreachableError && isOneServer) break;
+    }
 }
 
 function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): Finding[] {
@@ -246,28 +269,6 @@ function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): 
     ),
     ok("api-key", `The API key comes from ${apiKeySource}`),
   ];
-}
-
-/** Checks the server with each kind of record. */
-async function checkKinds(
-  settings: Settings,
-  { session, stderr }: CommandContext,
-  tell: Tell,
-): Promise<void> {
-  const isOneServer = settings.baseUrl.url === settings.monitorsBaseUrl.url;
-  for (const definition of definitions)
-    try {
-      const found = await withProgress(stderr, (show) => {
-        show(`Reading ${definition.plural} …`);
-        return checkServer(session.connect(definition, settings), new Redactor(session.secrets));
-      });
-      tell(...found);
-    } catch (error) {
-      tell(failure(`${definition.plural}-request`, error, session.secrets));
-      // A key that is not accepted for one kind of record is accepted for none; a 403 may be about this kind only.
-      if (error instanceof ApiError && error.status === 401) break;
-      if (error instanceof UnreachableError && isOneServer) break;
-    }
 }
 
 /** Warnings about the stack's configuration. */

@@ -1,4 +1,4 @@
-import { groupBy, isEmpty } from "../../common/values";
+import { isEmpty } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/request";
@@ -7,6 +7,7 @@ import type { PlannedChange } from "../shared/planned-changes";
 import { secretText, type PreviewStep } from "../shared/preview";
 import { definitionOf } from "../shared/resource-types";
 import type { Accounts, SimilarRecord } from "./accounts";
+import { twinsAmong } from "./twins";
 
 /** What a `pulumi up` would do to a resource; printed by `doctor --json`. */
 interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
@@ -32,7 +33,7 @@ export interface Plan {
 }
 
 /** A step of a preview that changes something. */
-interface PlannedStep {
+export interface PlannedStep {
   readonly step: PreviewStep;
   readonly change: PlannedChange;
 }
@@ -56,7 +57,10 @@ export async function planOf(steps: readonly PlannedStep[], accounts: Accounts):
   });
   return {
     planned: await Promise.all(planned),
-    twins: twinsAmong(creates),
+    twins: twinsAmong(creates, identityOf).map((group) => ({
+      same: identityKeys(definitionOf(group[0].step.urn)).join(" and "),
+      resources: group.map(({ change }) => change.title),
+    })),
     silent: added.filter(({ step }) => isSilent(step)).map(({ change }) => change.title),
   };
 }
@@ -74,22 +78,13 @@ function declaredIn({ newState }: PreviewStep, definition: Definition): WantedVa
   return identityKeys(definition).every((key) => wanted.has(key)) ? wanted : undefined;
 }
 
-function twinsAmong(creates: readonly PlannedStep[]): Twins[] {
-  const identified = creates.flatMap(({ step, change: { title } }) => {
-    const definition = definitionOf(step.urn);
-    const wanted = declaredIn(step, definition);
-    if (!wanted) return [];
-    const { provider, inputs = {} } = step.newState ?? {};
-    const same = identityKeys(definition).join(" and ");
-    const known = comparableIdentity(definition, wanted);
-    const identity = [definition.plural, provider, inputs.account, known];
-    return [{ title, same, identity: JSON.stringify(identity) }];
-  });
-  const groups = [...groupBy(identified, ({ identity }) => identity).values()];
-  return groups.flatMap((group) => {
-    const [{ same } = { same: "" }] = group;
-    return group.length > 1 ? [{ same, resources: group.map(({ title }) => title) }] : [];
-  });
+/** What people know the new record by, in its account. */
+function identityOf({ step }: PlannedStep): string | undefined {
+  const definition = definitionOf(step.urn);
+  const wanted = declaredIn(step, definition);
+  const { provider, inputs = {} } = step.newState ?? {};
+  const parts = [definition.plural, provider, inputs.account];
+  return wanted && JSON.stringify([...parts, comparableIdentity(definition, wanted)]);
 }
 
 /** Whether a resource can have alert channels and declares none. */

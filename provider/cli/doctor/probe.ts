@@ -1,7 +1,7 @@
 import { compareIds, type ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { counted } from "../../common/text";
-import { groupBy, isObject, tryParseJson } from "../../common/values";
+import { isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import type { Redactor } from "../../engine/redactor";
@@ -11,6 +11,7 @@ import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok, warning, type Finding } from "../shared/finding";
 import { listOf } from "../shared/quoting";
 import { readableValues } from "../shared/readable-values";
+import { twinsAmong } from "./twins";
 
 /** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
 export async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Finding[]> {
@@ -41,8 +42,16 @@ export async function checkServer(scope: RecordScope, redactor: Redactor): Promi
     );
   for (const { key, ids } of usedIds(definition, listed, redactor))
     findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
-  for (const twins of twinsAmong(definition, listed, redactor))
-    findings.push(warning("account-twins", `${plural}: ${twins}`));
+  const twins = twinsAmong(listed, (one) => comparableIdentity(definition, readableValues(definition, one)));
+  const lists = twins.map(([first, ...others]) => {
+    const ids = [first, ...others].map(({ id }) => id).sort(compareIds);
+    const values = readableValues(definition, first);
+    const shown = identityKeys(definition).map((key) => JSON.stringify(redactor.shown(values.get(key))));
+    return `${ids.join(", ")} (${shown.join(", ")})`;
+  });
+  const same = identityKeys(definition).join(" and ");
+  if (lists.length > 0)
+    findings.push(warning("account-twins", `${plural}: records with the same ${same}: ${listOf(lists)}`));
   return findings;
 }
 
@@ -74,22 +83,4 @@ function usedIds(
       });
     return ids.length > 0 ? [{ key, ids }] : [];
   });
-}
-
-/** Records that people cannot tell apart. */
-function twinsAmong(definition: Definition, listed: readonly ApiRecord[], redactor: Redactor): string[] {
-  const keys = identityKeys(definition);
-  const identified = listed.flatMap((record) => {
-    const values = readableValues(definition, record);
-    const identity = comparableIdentity(definition, values);
-    const shown = keys.map((key) => JSON.stringify(redactor.shown(values.get(key)))).join(", ");
-    return identity === undefined ? [] : [{ id: record.id, identity, shown }];
-  });
-  const groups = [...groupBy(identified, ({ identity }) => identity).values()];
-  const lists = groups.flatMap((records) => {
-    const ids = records.map(({ id }) => id).sort(compareIds);
-    return ids.length > 1 ? [`${ids.join(", ")} (${records[0]?.shown ?? ""})`] : [];
-  });
-  if (lists.length === 0) return [];
-  return [`records with the same ${keys.join(" and ")}: ${listOf(lists)}`];
 }

@@ -12,14 +12,14 @@ import { readProject, type Project } from "../shared/project";
 import { exportState, type StackLocation } from "../shared/pulumi-cli";
 import { listOf } from "../shared/quoting";
 import { readDeclared } from "../shared/records";
-import { isSampleIn } from "../shared/scaffold";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, type Language } from "./import-file";
 import { managedRecords } from "./managed";
 import { hasPassword, moduleResource } from "./module-resource";
-import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
+import { configValuesOf, protectKey } from "./module-source";
+import type { ExportFacts } from "./next-steps";
 import { planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
 
@@ -85,85 +85,63 @@ Examples:
 
 /** Reads an account and writes a program that imports its records. Writes nothing to the API. */
 async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
-  const plan = await planExport(options, context);
-  if (!options.dryRun) writeExport(plan);
-  return reportOf(plan, options, context);
-}
-
-/** All that an export writes and reports. */
-interface ExportPlan {
-  readonly project: Project;
-  readonly language: Language;
-  readonly stack: ReadStack;
-  readonly resources: readonly ModuleResource[];
-  /** The names of the resources whose URLs have a password. */
-  readonly withPassword: readonly string[];
-  /** The number of records that the stack manages already. */
-  readonly known: number;
-  /** The files of the project by name. */
-  readonly files: ReadonlyMap<string, string>;
-  /** The path of the file for the values of secrets, if it was asked for. */
-  readonly secretsPath: string | undefined;
-}
-
-async function planExport(options: ExportOptions, context: CommandContext): Promise<ExportPlan> {
   const { session, cwd } = context;
-  const { only, search, account, language = "typescript" } = options;
+  const { only, search, account, dryRun = false, language = "typescript" } = options;
+  const isProgram = language === "typescript";
   const secretsPath = options.secrets === undefined ? undefined : resolve(cwd, options.secrets);
   if (secretsPath !== undefined) assertFree(secretsPath);
-  const chosen = definitions.filter(({ plural }) => only === undefined || plural === only);
   const project = readProject(resolve(cwd, options.out));
   assertRuntime(project, language);
   const stack = await readStack(options, project, context);
-  const { config, forAccount } = await commandSettings(options, context, stack.found?.location);
+
+  const { config, forAccount } = await commandSettings(options, context, stack.location);
   const settings = forAccount(account);
-  const reading = chosen.map((definition) =>
-    readDeclared(session.connect(definition, settings), search, context),
-  );
+  const reading = definitions
+    .filter(({ plural }) => only === undefined || plural === only)
+    .map((definition) => readDeclared(session.connect(definition, settings), search, context));
   const records = (await Promise.all(reading)).flat();
-  const managed = stack.found && managedRecords(stack.found.deployment, account, settings);
-  const added = records.filter((record) => !managed?.has(record));
+
+  const managed = managedRecords(stack.deployment, account, settings);
+  const added = records.filter((record) => !managed.has(record));
+  const known = records.length - added.length;
   // No resource of a program in YAML can have the name pulumi.
-  const names = new Set([...(language === "yaml" ? ["pulumi"] : []), ...(managed?.names ?? [])]);
+  const names = new Set([...(language === "yaml" ? ["pulumi"] : []), ...managed.names]);
   const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
-  const isProgram = language === "typescript";
   const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
-  const facts = {
+
+  const facts: ExportFacts = {
     project,
     resources,
     settings,
     stack: options.stack,
     // The steps are run in the project's folder.
     secretsFile: secretsPath && relative(project.directory, secretsPath),
-    isSample: isSampleIn(project),
   };
-  return {
-    project,
-    language,
-    stack,
-    resources,
-    withPassword: added.flatMap(({ values }, index) =>
-      [...values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
-    ),
-    known: records.length - resources.length,
-    files: language === "typescript" ? planProgram(facts) : planImport(facts, language),
-    secretsPath,
-  };
-}
+  const files = isProgram ? planProgram(facts) : planImport(facts, language);
+  const values = resources.flatMap((resource) =>
+    configValuesOf(resource).map(({ key, optional, secret }) => ({
+      key,
+      optional,
+      secret,
+      of: resource.name,
+    })),
+  );
+  const found = values.filter(({ secret }) => secret !== undefined);
+  if (!dryRun) {
+    writeProject(project.directory, files);
+    const content = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
+    if (secretsPath !== undefined && found.length > 0) writeNewFile(secretsPath, content, ownerOnly);
+  }
 
-function writeExport({ project, files, resources, secretsPath }: ExportPlan): void {
-  writeProject(project.directory, files);
-  const found = resources.flatMap(configValuesOf).filter(({ secret }) => secret !== undefined);
-  const values = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
-  if (secretsPath !== undefined && found.length > 0) writeNewFile(secretsPath, values, ownerOnly);
-}
-
-function reportOf(
-  { project, language, stack, resources, withPassword, known, files }: ExportPlan,
-  { dryRun = false, secrets }: ExportOptions,
-  { cwd }: CommandContext,
-): ExportReport {
-  const isProgram = language === "typescript";
+  const withPassword = added.flatMap((record, index) =>
+    [...record.values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
+  );
+  const notes: string[] = [];
+  if (stack.problem !== undefined) notes.push(unreadText(stack.problem));
+  if (stack.deployment && added.length > 0) notes.push(stateOnlyText);
+  if (withPassword.length > 0) notes.push(passwordText(withPassword, isProgram));
+  if (options.secrets !== undefined && known > 0 && added.length === 0)
+    notes.push(noSecretsText(options.secrets));
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
@@ -175,41 +153,15 @@ function reportOf(
       return { type, id, name, problems };
     }),
     known,
-    secrets: resources.flatMap((resource) =>
-      configValuesOf(resource).map(({ key, optional }) => ({ key, optional, of: resource.name })),
-    ),
-    notes: [
-      ...(stack.problem === undefined ? [] : [unreadText(stack.problem)]),
-      ...(stack.found && resources.length > 0 ? [stateOnlyText] : []),
-      ...(withPassword.length > 0 ? [passwordText(withPassword, isProgram)] : []),
-      ...(secrets !== undefined && known > 0 && resources.length === 0 ? [noSecretsText(secrets)] : []),
-    ],
+    secrets: values.map(({ key, optional, of }) => ({ key, optional, of })),
+    notes,
   };
-}
-
-/** Only the export that wrote a resource knows under which key the program reads its secret. */
-function noSecretsText(path: string): string {
-  return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
-}
-
-function passwordText(names: readonly string[], isProgram: boolean): string {
-  const consequence = isProgram
-    ? "The program reads it from the stack's configuration, as a secret."
-    : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";
-  return `A URL of ${listOf(names)} has a password. ${consequence}`;
-}
-
-const stateOnlyText =
-  "Only the stack's state was asked for what is managed already: what the program declares and the stack does not have yet " +
-  "is exported again.";
-
-function unreadText(problem: string): string {
-  return `The project's stack cannot be read, so every record is exported, also what it manages already. ${problem}`;
 }
 
 /** The stack that the program is for, if there is one, or why it cannot be read. */
 interface ReadStack {
-  readonly found?: { readonly location: StackLocation; readonly deployment: Deployment };
+  readonly location?: StackLocation;
+  readonly deployment?: Deployment;
   readonly problem?: string;
 }
 
@@ -225,9 +177,29 @@ async function readStack(
   if (!exists) return {};
   const location = { cwd: directory, env, stack };
   try {
-    return { found: { location, deployment: await exportState(location, false) } };
+    return { location, deployment: await exportState(location, false) };
   } catch (error) {
     if (stack !== undefined || !(error instanceof UptimeError)) throw error;
     return { problem: error.message };
   }
+}
+
+function unreadText(problem: string): string {
+  return `The project's stack cannot be read, so every record is exported, also what it manages already. ${problem}`;
+}
+
+const stateOnlyText =
+  "Only the stack's state was asked for what is managed already: what the program declares and the stack does not have yet " +
+  "is exported again.";
+
+function passwordText(names: readonly string[], isProgram: boolean): string {
+  const consequence = isProgram
+    ? "The program reads it from the stack's configuration, as a secret."
+    : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";
+  return `A URL of ${listOf(names)} has a password. ${consequence}`;
+}
+
+/** Only the export that wrote a resource knows under which key the program reads its secret. */
+function noSecretsText(path: string): string {
+  return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
 }

@@ -4,33 +4,29 @@ import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { settingCommands } from "../shared/start-commands";
-import { configValuesOf, type ModuleResource } from "./module-source";
+import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
 import { nextSteps, protectText, refusedList, secretCommands } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 import { freeName } from "./program-files";
 
-/** Languages whose code Pulumi itself generates, with the program that it is copied to. */
-const generated = {
-  yaml: { runtime: "yaml", code: "imported.yaml", program: "Pulumi.yaml" },
-  python: { runtime: "python", code: "imported.py", program: "__main__.py" },
+/** Pulumi itself generates the code of all but the first one. */
+export const languages = ["typescript", "yaml", "python", "go"] as const;
+export type Language = (typeof languages)[number];
+type GeneratedLanguage = Exclude<Language, "typescript">;
+
+/** The file with the generated code, and the program that it is copied to. */
+const generated: Record<GeneratedLanguage, { readonly code: string; readonly program: string }> = {
+  yaml: { code: "imported.yaml", program: "Pulumi.yaml" },
+  python: { code: "imported.py", program: "__main__.py" },
   // Go compiles every file of a folder that ends with .go.
-  go: { runtime: "go", code: "imported.go.txt", program: "main.go" },
-} as const;
-
-/** A language whose code Pulumi generates. */
-type GeneratedLanguage = keyof typeof generated;
-export type Language = "typescript" | GeneratedLanguage;
-
-export const languages: readonly Language[] = [
-  "typescript",
-  ...(Object.keys(generated) as GeneratedLanguage[]),
-];
+  go: { code: "imported.go.txt", program: "main.go" },
+};
 
 /** Throws if a project is written in another language. */
 export function assertRuntime({ directory, runtime }: Project, language: Language): void {
-  const wanted = language === "typescript" ? "nodejs" : generated[language].runtime;
-  if (runtime === undefined || runtime === wanted) return;
-  const fitting = runtime === "nodejs" ? "typescript" : languages.find((one) => one === runtime);
+  const runtimeOf = (one: Language): string => (one === "typescript" ? "nodejs" : one);
+  if (runtime === undefined || runtime === runtimeOf(language)) return;
+  const fitting = languages.find((one) => runtimeOf(one) === runtime);
   throw new UptimeError(
     `The project in ${directory} has the runtime ${runtime}, so its program is not in ${language}: use ` +
       `${fitting === undefined ? "" : `--language ${fitting}, or `}another folder.`,
@@ -112,7 +108,7 @@ function importSteps(
         secretsFile === undefined
           ? "Each command asks for a value."
           : "A command asks for a value that is not in the file. Delete the file afterwards.",
-      lines: secretCommands(facts, () => true),
+      lines: secretCommands(resources.flatMap(configValuesOf), secretsFile),
     },
   ];
 }
@@ -120,7 +116,7 @@ function importSteps(
 /** Lists the secrets that a resource has or may have, with their keys in the configuration. */
 function secretsItem({ name, definition, id, properties }: ModuleResource): string {
   const secrets = [...properties].flatMap(([property, value]) => {
-    const values = configValuesOf({ properties: new Map([[property, value]]) });
+    const values = configValuesIn(value);
     const keys = values.map(({ key }) => codeSpan(key)).join(", ");
     // The API does not show whether there is a password.
     const doubt = values.some(({ optional }) => optional) ? ", if it has one" : "";

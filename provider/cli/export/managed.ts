@@ -5,31 +5,23 @@ import type { ExportedRecord } from "../shared/records";
 import { findDefinition } from "../shared/resource-types";
 import { managedResources, type Deployment } from "../shared/state";
 
-/** What a stack's state says about an export. */
-interface ManagedRecords {
-  /** Whether a resource of the stack manages the record. */
-  readonly has: (record: ExportedRecord) => boolean;
-  /** The names of the stack's resources. */
-  readonly names: readonly string[];
-}
-
-/** Finds the records of an account that a stack manages. On another server, the same id is another record. */
+/** What a stack's state, if there is a stack, says about an export of an account. */
 export function managedRecords(
-  state: Deployment,
+  state: Deployment | undefined,
   account: string | undefined,
   settings: Settings,
-): ManagedRecords {
-  const keyOf = (plural: string, id: string | undefined): string => `${plural} ${id}`;
-  const managed = new Set(
-    managedResources(state).flatMap(({ definition, resource: { id, outputs = {} } }) => {
-      const server = outputs[hiddenNames.serverHash];
-      const isHere = server === undefined || server === settings[definition.addressSetting].hash;
-      return isHere && outputs.account === account ? [keyOf(definition.plural, id)] : [];
-    }),
-  );
-  const resources = (state.deployment.resources ?? []).filter(({ type }) => findDefinition(type));
+): { has: (record: ExportedRecord) => boolean; names: readonly string[] } {
+  const managed = state ? managedResources(state) : [];
+  const keys = managed.flatMap(({ definition, resource: { id, outputs = {} } }) => {
+    // On another server, the same id is another record.
+    const server = outputs[hiddenNames.serverHash];
+    const isHere = server === undefined || server === settings[definition.addressSetting].hash;
+    return isHere && outputs.account === account ? [`${definition.plural} ${id}`] : [];
+  });
+  const known = new Set(keys);
+  const resources = state?.deployment.resources ?? [];
   return {
-    has: ({ definition, record }) => managed.has(keyOf(definition.plural, record.id)),
-    names: resources.map(({ urn }) => parseUrn(urn).name),
+    has: ({ definition, record }) => known.has(`${definition.plural} ${record.id}`),
+    names: resources.filter(({ type }) => findDefinition(type)).map(({ urn }) => parseUrn(urn).name),
   };
 }

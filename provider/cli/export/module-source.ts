@@ -70,11 +70,13 @@ export function moduleSource({ label, plural }: Definition, resources: readonly 
 }
 
 /** The values that a resource reads from the configuration. */
-export function configValuesOf({ properties }: Pick<ModuleResource, "properties">): ConfigValue[] {
-  return [...properties.values()].flatMap((value) => {
-    if (value instanceof ConfigValue) return [value];
-    return isSecretHeaders(value) ? value.map((header) => header.value) : [];
-  });
+export function configValuesOf({ properties }: ModuleResource): ConfigValue[] {
+  return [...properties.values()].flatMap(configValuesIn);
+}
+
+export function configValuesIn(value: PropertyValue): ConfigValue[] {
+  if (value instanceof ConfigValue) return [value];
+  return isSecretHeaders(value) ? value.map((header) => header.value) : [];
 }
 
 function isSecretHeaders(value: PropertyValue): value is readonly SecretHeader[] {

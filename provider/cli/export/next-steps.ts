@@ -1,8 +1,9 @@
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
+import { isSampleIn } from "../shared/scaffold";
 import { setSecret, startCommands } from "../shared/start-commands";
-import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
+import { configValuesOf, protectKey, type ConfigValue, type ModuleResource } from "./module-source";
 import { refusedText } from "./report";
 
 /** What the next steps of an export depend on. */
@@ -13,8 +14,6 @@ export interface ExportFacts {
   readonly stack: string | undefined;
   /** The file with the values of the secrets, from the project's folder. */
   readonly secretsFile: string | undefined;
-  /** The main file is still the sample of a new project. */
-  readonly isSample: boolean;
 }
 
 /** A step after an export, with its reason. */
@@ -41,15 +40,16 @@ export function nextSteps(parts: readonly (NextStep | string)[]): string {
  * @param modules the names of the modules that were written
  */
 export function programSteps(facts: ExportFacts, modules: readonly string[]): (NextStep | string)[] {
-  const { project, resources, settings, isSample } = facts;
-  const passwords = resources.flatMap(configValuesOf).filter(({ optional }) => optional);
+  const { project, resources, settings, secretsFile } = facts;
+  const values = resources.flatMap(configValuesOf);
+  const passwords = values.filter(({ optional }) => optional);
   return [
     {
       text: "Create a stack (without a Pulumi account, run `pulumi login --local` first), set the server's address and the API key, for which the command asks, and check them.",
       lines: project.exists ? [] : startCommands(settings),
     },
     {
-      text: isSample
+      text: isSampleIn(project)
         ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it."
         : "Import the new modules in the program's main file; no existing file was changed.",
       lines: project.exists ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
@@ -59,10 +59,13 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
       text:
         "The values of request headers, and URLs with a password, are secrets, so the program reads them from the stack's configuration. Each of these " +
         "must be set; a command without a value asks for it." +
-        (facts.secretsFile === undefined
+        (secretsFile === undefined
           ? " The option `--secrets FILE` of the export writes the values to a file: to use it, remove what the export wrote, and export again."
           : ""),
-      lines: secretCommands(facts),
+      lines: secretCommands(
+        values.filter(({ optional }) => !optional),
+        secretsFile,
+      ),
     },
     {
       text:
@@ -100,19 +103,13 @@ export function refusedList(resources: readonly ModuleResource[], language: stri
 }
 
 /** The commands that set the values of secrets: from the file or, without one, by asking. No value is on a command line. */
-export function secretCommands(
-  { resources, secretsFile }: Pick<ExportFacts, "resources" | "secretsFile">,
-  isNeeded: (value: { readonly optional: boolean }) => boolean = ({ optional }) => !optional,
-): string[] {
-  const values = resources.flatMap(configValuesOf).filter(isNeeded);
+export function secretCommands(values: readonly ConfigValue[], secretsFile: string | undefined): string[] {
   if (secretsFile === undefined) return values.map(({ key }) => setSecret(key));
   const file = JSON.stringify(`./${secretsFile}`);
+  const commands = values.map(({ key, secret }) => {
+    const reading = `node -p ${shellWord(`require(${file})[${JSON.stringify(key)}]`)}`;
+    return secret === undefined ? setSecret(key) : `${reading} | ${setSecret(key)}`;
+  });
   const isInFile = values.some(({ secret }) => secret !== undefined);
-  return [
-    ...values.map(({ key, secret }) => {
-      const reading = `node -p ${shellWord(`require(${file})[${JSON.stringify(key)}]`)}`;
-      return secret === undefined ? setSecret(key) : `${reading} | ${setSecret(key)}`;
-    }),
-    ...(isInFile ? [`rm ${shellWord(secretsFile)}`] : []),
-  ];
+  return isInFile ? [...commands, `rm ${shellWord(secretsFile)}`] : commands;
 }

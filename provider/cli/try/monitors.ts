@@ -7,15 +7,15 @@ import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/request";
 import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
+import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf } from "../shared/planned-changes";
 import { errorsIn, secretText, type PreviewStep } from "../shared/preview";
-import { runPreview, type StackLocation } from "../shared/pulumi-cli";
+import type { StackLocation } from "../shared/pulumi-cli";
 import { firstWords } from "../shared/quoting";
 import { readDeclared } from "../shared/records";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import { managedResources, secretPropertiesOf, type Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
-import { listen } from "./told-inputs";
 
 /** What is known of a monitor. */
 export interface ReadMonitor {
@@ -39,17 +39,18 @@ const alwaysSecret = secretKeys(monitor);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
 export async function previewedMonitors(location: StackLocation): Promise<ReadMonitor[]> {
-  const { result: preview, told } = await listen((env) =>
-    runPreview({ ...location, env: { ...location.env, ...env } }),
+  const { preview, collected } = await collectingPreview(location);
+  const refused = [...collected.values()].flatMap(({ title, problems }) =>
+    problems.map((problem) => `${title}: ${problem}`),
   );
-  const [error] = errorsIn(preview);
+  const [error] = [...errorsIn(preview), ...refused];
   if (error !== undefined)
     throw new UptimeError(message`The preview failed, so nothing was tried: ${quote(firstWords(error))}`);
   return (preview.steps ?? []).filter(isChanged).map((step) => {
     const { urn, oldState, newState } = step;
     const shown = newState?.inputs ?? {};
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
-    const plain = told.get(nameInStack(urn)) ?? {};
+    const plain = collected.get(nameInStack(urn))?.inputs ?? {};
     const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
     const untold = secrets.filter(([, value]) => value === undefined);
     const id = oldState?.id;

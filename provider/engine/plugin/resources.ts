@@ -84,14 +84,16 @@ export class PluginResources {
     return { inputs: kept, problems };
   }
 
-  diff(request: ResourceRequest): { changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean } {
+  async diff(
+    request: ResourceRequest,
+  ): Promise<{ changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean }> {
     const { urn, id, oldInputs, oldOutputs, inputs } = request;
     const imported = this.imports.get(urn)?.outputs;
     // `check` has already compared the inputs with the imported record.
     const outputs = imported
       ? { ...imported, values: decodeInputs(this.front.definition, inputs).values as Outputs["values"] }
       : this.outputsInState(request);
-    const { changed, replaces, deleteBeforeReplace } = this.front.diff(
+    const { changed, replaces, deleteBeforeReplace } = await this.front.diff(
       id,
       outputs,
       inputs,

@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+import { collectedResource, collectVariable, type CollectedResource } from "../../engine/collected";
+import type { Preview } from "./preview";
+import { runPreview, type StackLocation } from "./pulumi-cli";
+import { titleOf } from "./resource-types";
+
+/** What the provider tells of a resource in a preview. */
+interface PreviewedResource extends CollectedResource {
+  /** As people read it: `Monitor shop`. */
+  readonly title: string;
+}
+
+/**
+ * Runs a preview in which the provider tells what it checks and refuses nothing. Changes nothing, and writes no file.
+ *
+ * @returns with the resources by their names in the stack
+ */
+export async function collectingPreview(
+  location: StackLocation,
+): Promise<{ preview: Preview; collected: ReadonlyMap<string, PreviewedResource> }> {
+  const collected = new Map<string, PreviewedResource>();
+  const hear = ({ name, ...told }: CollectedResource): void => {
+    const title = titleOf({ urn: `urn:pulumi:::::${name}` });
+    // A diff may refuse what a check has not.
+    const problems = [...(collected.get(name)?.problems ?? []), ...told.problems];
+    collected.set(name, { ...told, name, title, problems });
+  };
+  const preview = await listen(hear, (env) => runPreview({ ...location, env: { ...location.env, ...env } }));
+  return { preview, collected };
+}
+
+/** Runs some work with an environment in which providers tell what they check, through a socket and not a file. */
+export async function listen<T>(
+  hear: (resource: CollectedResource) => void,
+  work: (env: NodeJS.ProcessEnv) => Promise<T>,
+): Promise<T> {
+  // Only this user can open the folder, and so connect.
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-"));
+  const socket =
+    process.platform === "win32" ? `\\\\.\\pipe\\pulumi-uptime-${randomUUID()}` : join(folder, "socket");
+  const server = createServer({ allowHalfOpen: true }, (connection) => {
+    connection.on("error", () => undefined);
+    // Without the option, the end of the text destroys the connection before the answer.
+    text(connection.iterator({ destroyOnReturn: false }))
+      .then((told) => {
+        hear(collectedResource.parse(JSON.parse(told)));
+        connection.end("heard");
+      })
+      // A provider that was killed, or of another version, has told nothing.
+      .catch(() => connection.destroy());
+  });
+  try {
+    server.listen(socket);
+    await once(server, "listening");
+    return await work({ [collectVariable]: socket });
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
