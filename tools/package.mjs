@@ -34,7 +34,7 @@ export function publishedManifest(manifest) {
 }
 
 /** A page with absolute links to everything that `isPacked` does not have beside it. */
-export function withAbsoluteLinks(text, { page, manifest, isPacked }) {
+function withAbsoluteLinks(text, { page, manifest, isPacked }) {
   const [address, tag] = [addressOf(manifest), `v${manifest.version}`];
   return text.replace(/(!?)(\[[^\]]*\])\(([^)\s]+)\)/g, (whole, image, label, target) => {
     if (/^([a-z]+:|#)/i.test(target)) return whole;
@@ -75,7 +75,7 @@ export function pack(folder) {
 }
 
 /** Packs the plugin for each platform, under the names by which Pulumi downloads it; returns the archives. */
-export function packPlugin(folder) {
+function packPlugin(folder) {
   const { version } = readManifest();
   return ["linux", "darwin", "windows"].flatMap((system) =>
     ["amd64", "arm64"].map((architecture) => {
@@ -97,7 +97,7 @@ export function packPlugin(folder) {
 const filesOfPlugin = ["LICENSE", "THIRD-PARTY-NOTICES.txt", "provider.cjs", "sbom.cdx.json", "schema.json"];
 
 /** Writes the hashes of files into a file beside them, in the form that `sha256sum --check` reads. */
-export function writeChecksums(folder, files) {
+function writeChecksums(folder, files) {
   const lines = files.map((file) => {
     const hash = createHash("sha256").update(readFileSync(file)).digest("hex");
     return `${hash}  ${basename(file)}\n`;

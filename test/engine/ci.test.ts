@@ -17,6 +17,10 @@ const program = (interval: number, others: readonly string[], header = secretHea
     ...others.map((name) => monitorOf(name, { name })),
   ]);
 
+/** The line that declares one more monitor. */
+const oneMore = (name: string, args: object, options = {}): string =>
+  programOf([monitorOf(name, { name, ...args }, options)]).replace(/^.*\n/, "\n");
+
 /** A dynamic resource of another package that manages a file. Its code is in state, and notes in a log what it is asked for. */
 class Table {
   private readonly folder = newFolder();
@@ -161,113 +165,95 @@ const platforms = [
 ] as const;
 
 test.each(platforms.slice(0, isFull ? 2 : 1))(
-  "%s: what a pull request showed is applied once it is merged, drift included, and an old run undoes nothing",
+  "%s: what a pull request showed is applied once it is merged, drift included, and nothing else",
   async (_, Kind) => {
     const names = ["a", "b", "c", "d"];
-    const project = await Project.start(Kind, program(60, names));
+    const table = new Table();
+    const text = (interval: number, others: readonly string[], protect = false): string =>
+      program(interval, others) + oneMore("guarded", {}, { protect }) + table.declare();
+    const project = await Project.start(Kind, text(60, [...names, "old"], true));
     const { emulator, workspace } = project.stack;
+    expect(await workspace.resources()).toHaveProperty("guarded.protect", true);
     project.edit("Site", { interval: 900 });
-    expect(await project.propose(12, "a1", program(60, [...names, "e"]))).toMatchObject({ code: 0 });
+    table.value = "by hand";
+    expect(await project.propose(12, "a1", text(60, [...names, "new"]))).toMatchObject({ code: 0 });
     expect(writesTo(emulator)).toEqual([]);
     const comment = project.comment(12);
     expect(comment).toMatch(
       /^<!-- pulumi-uptime comment v2 title=test commit=a1 digest=\w+ changes=\S+ -->\n/,
     );
     expect(comment).toContain("900");
+    expect(comment).toContain("!     option protect: true => false\n");
     expect(comment).not.toContain(secretHeader);
     expect(comment).not.toContain(emulator.apiKey);
+    // The program declares this code, so it is read there.
+    expect(comment).not.toContain("#### Code");
 
     project.merge(12, "c1");
-    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 2 } });
-    expect(project.names).toEqual(["Site", "a", "b", "c", "d", "e"]);
+    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 3 } });
+    expect(project.names).toEqual(["Site", ...names, "guarded", "new"]);
     expect(recordOf(emulator.monitors, "Site")).toMatchObject({ interval: 60 });
-    // Somebody runs the job again: there is nothing to do.
-    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
-
-    // It is reverted, and then somebody runs the first job again.
-    await project.propose(13, "b1", program(60, names));
-    project.merge(13, "c2");
-    expect(await project.apply("c2")).toMatchObject({
-      code: 0,
-      writes: [expect.stringContaining("DELETE") as string],
-    });
-    const old = await project.apply("c1");
-    expect(old).toMatchObject({ code: 1, writes: [] });
-    expect(old.output).toContain("c1 is not the head of main any more");
+    expect(await workspace.resources()).not.toHaveProperty("guarded.protect");
+    // Drift of other packages is left alone.
+    expect([table.value, table.calls()]).toEqual(["by hand", expect.not.stringMatching(/read|update/)]);
 
     // Nobody has reviewed a push; somebody who may run jobs by hand can allow just that.
-    project.push("c3", program(300, names));
-    const pushed = await project.apply("c3");
+    project.push("c2", text(300, [...names, "new"]));
+    const pushed = await project.apply("c2");
     expect(pushed).toMatchObject({ code: 1, writes: [] });
-    expect(await project.apply("c3", { reviewed: ` ${digestIn(pushed)}. ` })).toMatchObject({
+    expect(await project.apply("c2", { reviewed: ` ${digestIn(pushed)}. ` })).toMatchObject({
       code: 0,
       writes: { length: 1 },
     });
+    // Somebody runs an earlier job again, which undoes nothing.
+    const old = await project.apply("c1");
+    expect(old).toMatchObject({ code: 1, writes: [] });
+    expect(old.output).toContain("c1 is not the head of main any more");
     // The key is nowhere, since it was in the environment only.
     expect(await workspace.stateText()).not.toContain(emulator.apiKey);
-  },
-);
 
-test.each(platforms.slice(0, isFull ? 2 : 1))(
-  "%s: drift of other packages is left alone, and code in state that no review has stops an apply before it runs",
-  async (_, Kind) => {
-    const table = new Table();
-    const text = (names: readonly string[]): string => program(60, names) + table.declare();
-    const project = await Project.start(Kind, text([]));
-    const { workspace } = project.stack;
-    project.edit("Site", { interval: 900 });
-    table.value = "by hand";
-    await project.propose(12, "a1", text(["a"]));
-    // The program declares this code, so it is read there.
-    expect(project.comment(12)).not.toContain("#### Code");
-    project.merge(12, "c1");
-    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 2 } });
-    expect([table.value, table.calls()]).toEqual(["by hand", expect.not.stringMatching(/read|update/)]);
-
-    // Somebody who can write state puts other code in.
+    // Somebody who can write state puts other code in, which stops an apply before it runs.
+    table.calls();
     const [own, evil] = ["program", "somebody"].map((author) => JSON.stringify(table.code(author)));
     const poisoned = JSON.stringify(await workspace.exportState()).replaceAll(own ?? "", evil ?? "");
     writeFileSync(join(workspace.project, "state.json"), poisoned);
     await workspace.pulumi("stack", "import", "--file", "state.json");
-    const stopped = await project.apply("c1");
+    const stopped = await project.apply("c2");
     expect(stopped).toMatchObject({ code: 1, writes: [] });
     expect(stopped.output).toContain("Nobody has reviewed code in state of Table users (");
     expect(table.calls()).toBe("");
     // A pull request shows it.
-    expect(await project.propose(13, "b1", text(["a", "b"]))).toMatchObject({ code: 0 });
+    expect(await project.propose(13, "b1", text(60, [...names, "new"]))).toMatchObject({ code: 0 });
     expect(project.comment(13)).toMatch(
       /#### Code in the stack's state that is not in this program \(1\)\n\n.*\n\n- `Table users`: code `/,
     );
     if (!isFull) return;
     // Run by hand with the digest that was printed, the job goes on to a preview, which has nothing to do.
-    expect(await project.apply("c1", { reviewed: digestIn(stopped) })).toMatchObject({ code: 0, writes: [] });
-    expect(await project.apply("c1")).toMatchObject({ code: 1, writes: [] });
-    project.merge(13, "c2");
-    expect(await project.apply("c2")).toMatchObject({ code: 0, writes: { length: 1 } });
+    expect(await project.apply("c2", { reviewed: digestIn(stopped) })).toMatchObject({ code: 0, writes: [] });
+    expect(await project.apply("c2")).toMatchObject({ code: 1, writes: [] });
+    project.merge(13, "c3");
+    expect(await project.apply("c3")).toMatchObject({ code: 0, writes: { length: 1 } });
     // What the last applied comment has shown is known, so nothing to do still needs no review.
-    expect(await project.apply("c2")).toMatchObject({ code: 0, writes: [] });
+    expect(await project.apply("c3")).toMatchObject({ code: 0, writes: [] });
   },
 );
 
-test("what only takes the option protect away is named, and is in state once it is merged", async () => {
-  const text = (protect: boolean): string => programOf([monitorOf("site", { name: "Site" }, { protect })]);
-  const project = await Project.start(GitHubForge, text(true));
-  const { workspace } = project.stack;
-  expect(await workspace.resources()).toHaveProperty("site.protect", true);
-  await project.propose(12, "a1", text(false));
-  expect(project.comment(12)).toContain("**Merging this updates 1 resource, 0 unchanged.**");
-  expect(project.comment(12)).toContain("!     option protect: true => false\n");
-  project.merge(12, "c1");
-  expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
-  expect(await workspace.resources()).not.toHaveProperty("site.protect");
-});
-
-test("a cancelled apply is interrupted: each record that it has created is in state", async () => {
+test("without a key for reviews, no secret is added unseen; and a cancelled apply has in state what it has created", async () => {
   const names = Array.from({ length: 24 }, (_, index) => `m${index}`);
-  const project = await Project.start(GitHubForge, program(60, []));
+  const project = await Project.start(GitHubForge, program(60, []), {});
   const { emulator, workspace } = project.stack;
-  await project.propose(12, "a1", program(60, names));
+  await project.propose(12, "a1", program(300, []));
+  const lines = '! Monitor site: record 1, "Site", "https://example.com/"\n!     interval: 60 => 300\n';
+  expect(project.comment(12)).toContain(`${lines}\`\`\``);
   project.merge(12, "c1");
+  project.push("c2", program(300, [], "another-header"));
+  const stopped = await project.apply("c2");
+  expect(stopped).toMatchObject({ code: 1, writes: [] });
+  expect(stopped.output).toContain("1 of 1 change was not reviewed: Monitor site: update.");
+
+  await project.propose(13, "b1", program(300, names, "another-header"));
+  expect(project.comment(13)).toContain(`${lines}!     requestHeaders: [secret] => [secret]\n\`\`\``);
+  project.merge(13, "c3");
   let posts = 0;
   let cancel = (): void => undefined;
   emulator.fault = ({ method }) => {
@@ -275,7 +261,7 @@ test("a cancelled apply is interrupted: each record that it has created is in st
     if (++posts === 4) cancel();
     return { kind: "delay", answerDelayMs: 2000 };
   };
-  const { child, done } = await project.recipes.startLast("apply", { commit: "c1" });
+  const { child, done } = await project.recipes.startLast("apply", { commit: "c3" });
   // GitHub signals the step's own process, and 7.5 s later again.
   cancel = () => void child.kill("SIGINT");
   const { code } = await done;
@@ -286,28 +272,27 @@ test("a cancelled apply is interrupted: each record that it has created is in st
   expect(Object.keys(await workspace.resources())).toHaveLength(created);
   expect((await workspace.exportState()).deployment.pending_operations ?? []).toEqual([]);
   // Run again, the job does the rest of what was reviewed.
-  expect(await project.apply("c1")).toMatchObject({
-    code: 0,
-    writes: { length: 1 + names.length - created },
-  });
+  const again = await project.apply("c3");
+  expect(again).toMatchObject({ code: 0 });
+  expect(again.writes.filter((write) => write.startsWith("POST"))).toHaveLength(1 + names.length - created);
   expect(project.names).toEqual(["Site", ...names].sort());
+  expect(recordOf(emulator.monitors, "Site")).toMatchObject({
+    interval: 300,
+    request_headers: [{ value: "another-header" }],
+  });
 });
 
-test("without a key for reviews, a secret that changes beside another property is in the comment, and nobody can add it", async () => {
-  const project = await Project.start(GitHubForge, program(60, []), {});
-  await project.propose(12, "a1", program(300, []));
-  const lines = '! Monitor site: record 1, "Site", "https://example.com/"\n!     interval: 60 => 300\n';
-  expect(project.comment(12)).toContain(`${lines}\`\`\``);
+fullTest("what only takes the option protect away is named, and is in state once it is merged", async () => {
+  const text = (protect: boolean): string => programOf([monitorOf("site", { name: "Site" }, { protect })]);
+  const project = await Project.start(GitHubForge, text(true));
+  const { workspace } = project.stack;
+  expect(await workspace.resources()).toHaveProperty("site.protect", true);
+  await project.propose(12, "a1", text(false));
+  expect(project.comment(12)).toContain("**Merging this updates 1 resource, 0 unchanged.**");
+  expect(project.comment(12)).toContain("!     option protect: true => false\n");
   project.merge(12, "c1");
-  project.push("c2", program(300, [], "another-header"));
-  const stopped = await project.apply("c2");
-  expect(stopped).toMatchObject({ code: 1, writes: [] });
-  expect(stopped.output).toContain("1 of 1 change was not reviewed: Monitor site: update.");
-
-  await project.propose(13, "b1", program(300, [], "another-header"));
-  expect(project.comment(13)).toContain(`${lines}!     requestHeaders: [secret] => [secret]\n\`\`\``);
-  project.merge(13, "c3");
-  expect(await project.apply("c3")).toMatchObject({ code: 0, writes: { length: 1 } });
+  expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
+  expect(await workspace.resources()).not.toHaveProperty("site.protect");
 });
 
 describe.each(platforms)("%s", (_, Kind) => {
@@ -405,7 +390,7 @@ describe.each(platforms)("%s", (_, Kind) => {
       const { emulator } = project.stack;
       project.edit("c", { interval: 900 });
       emulator.monitors.remove(Number(recordOf(emulator.monitors, "d")?.id));
-      const paused = programOf([monitorOf("e", { name: "e", pause: true })]).replace(/^.*\n/, "\n");
+      const paused = oneMore("e", { pause: true });
       await project.propose(12, "a1", program(300, ["a", "c", "d", "f"]) + paused);
       expect(project.comment(12)).toContain(
         "**Merging this deletes 1 resource, creates 2 (1 again) and updates 2, 2 unchanged.**",

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { cli, unset, type Outcome } from "../support/cli";
@@ -146,8 +146,7 @@ test("an address that was changed in state does not get the key of its provider,
   const drift = (): Promise<Outcome> => run("drift");
   const changeState = async (from: string, to: string): Promise<void> => {
     const file = join(workspace.project, "state.json");
-    await workspace.pulumi("stack", "export", "--file", file);
-    await writeFile(file, (await readFile(file, "utf8")).replaceAll(from, to));
+    await writeFile(file, JSON.stringify(await workspace.exportState()).replaceAll(from, to));
     await workspace.pulumi("stack", "import", "--file", file);
   };
   await write(emulator.apiKey);
@@ -177,7 +176,7 @@ test("an address that was changed in state does not get the key of its provider,
   const descriptor = { name: "evil", version: "1.0.0", downloadURL: "https://evil.example" };
   const uuid = "5b4b7e5e-0000-4000-8000-000000000000";
   const snippet = { uuid, name: "x", type: "evil:index:Thing", code: "", descriptor };
-  await changeState('"resources": [', `"snippets": [${JSON.stringify(snippet)}], "resources": [`);
+  await changeState('"resources":[', `"snippets":[${JSON.stringify(snippet)}],"resources":[`);
   expect(await drift()).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('has "snippets", "snippets-prototype", and') as string,

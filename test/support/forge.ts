@@ -2,14 +2,14 @@ import { z } from "zod";
 
 import { serve } from "./http-server";
 
-export interface Comment {
+interface Comment {
   readonly id: number;
   readonly author: string;
   body: string;
   at: string;
 }
 
-export interface Pull {
+interface Pull {
   readonly number: number;
   head: string;
   base: string;

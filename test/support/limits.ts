@@ -38,7 +38,7 @@ export const limitKinds = {
   },
 } as const;
 
-export interface Verdict {
+interface Verdict {
   /** Milliseconds after which it is taken; 0: it is taken now. */
   readonly wait: number;
   readonly remaining: number;
@@ -47,7 +47,7 @@ export interface Verdict {
 }
 
 /** Takes a request at a moment in milliseconds, or refuses it. */
-export type Limit = (now: number) => Verdict;
+type Limit = (now: number) => Verdict;
 
 type Headers = Record<string, string>;
 const seconds = (milliseconds: number): string => String(Math.ceil(milliseconds / 1000));

@@ -99,7 +99,7 @@ describe("searches for lost creates, a tenth of all", () => {
     await createAll(count, [newProcess()]);
     return { pages: api.requests.filter(isList).length - pagesBefore, first, second };
   }
-  const count = sample(150, 150, 1000);
+  const count = sample(90, 150, 1000);
 
   /** The pages of the whole list at the end. */
   const whole = Math.ceil((before + count) / 100);

@@ -125,7 +125,7 @@ export interface Outcome {
 export const isGreen = ({ isKilled, errors }: Outcome): boolean => !isKilled && errors.length === 0;
 
 /** What ends a run before its time. */
-export interface Endings {
+interface Endings {
   /** The engine is gone at once. */
   readonly killed?: Promise<void>;
   /** The first Ctrl-C. */

@@ -10,7 +10,7 @@ import { apiKey, networkError, origin, type Misbehaviour, type Seen, type Simula
 import { repeated, type Echo } from "./secrets";
 
 /** What a misbehaving server knows. */
-export interface Situation {
+interface Situation {
   readonly kind: Kind;
   readonly echo: Echo;
   /** The values that nobody may see. */
