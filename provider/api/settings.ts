@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
-import { shownName } from "../common/text";
+import { safeName } from "../common/text";
 import { UptimeError } from "./errors";
 import { expectedAccounts, settingParser } from "./setting-schemas";
 import type { AccountValues, Server, SettingValues } from "./setting-schemas";
@@ -168,7 +168,7 @@ function parseSetting(
   const { expected, schema } = settingParser(settingOf(name), allowHttp.value === "true");
   const { data, error } = schema.safeParse(value, { error: () => `must be ${expected}` });
   const problems = (error?.issues ?? []).map(({ path, message }) => {
-    const part = path.flatMap((one) => (typeof one === "string" ? shownName(one) : [])).join(".");
+    const part = path.flatMap((one) => (typeof one === "string" ? safeName(one) : [])).join(".");
     return `${part === "" ? source : partSource(part)} ${message}`;
   });
   return { value: data, problems };
@@ -188,10 +188,10 @@ function accountSettingsOf(
   const own = Object.hasOwn(accounts, account) ? accounts[account] : undefined;
   if (!own)
     throw new UptimeError(
-      `uptime:accounts has no account ${JSON.stringify(shownName(account))}; it has ${namesOf(Object.keys(accounts)) || "none"}.`,
+      `uptime:accounts has no account ${JSON.stringify(safeName(account))}; it has ${namesOf(Object.keys(accounts)) || "none"}.`,
     );
   const variable = keyVariable(account);
-  const shown = shownName(account);
+  const shown = safeName(account);
   const shownVariable = shown === account ? variable : keyVariable("NAME");
   const todo = `add it to uptime:accounts, or set ${shownVariable}`;
   const has = (name: keyof AccountValues): boolean => (own[name] ?? "") !== "";
@@ -216,7 +216,7 @@ function accountSettingsOf(
   };
 }
 
-const namesOf = (accounts: readonly string[]): string => accounts.map(shownName).join(", ");
+const namesOf = (accounts: readonly string[]): string => accounts.map(safeName).join(", ");
 
 /** The environment variable for the key of an account. */
 const keyVariable = (account: string): string =>

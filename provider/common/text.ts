@@ -11,7 +11,7 @@ export function shorten(text: string, most: number): string {
  * A name or an id that somebody has given, for a message. A key may be in its place: it is longer than names are, or has more
  * digits beside its letters.
  */
-export function shownName(name: string): string {
+export function safeName(name: string): string {
   const digits = name.replace(/\D/g, "").length;
   return name.length <= 20 && (digits < 5 || digits === name.trim().length) ? name : "[not shown]";
 }

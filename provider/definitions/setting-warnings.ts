@@ -1,5 +1,5 @@
 import { nearest } from "../common/nearest";
-import { shownName } from "../common/text";
+import { safeName } from "../common/text";
 import { settingNames } from "./settings";
 
 /**
@@ -16,7 +16,7 @@ export function unknownSettings(keys: readonly string[], project: string | undef
   const described = unknown.map((name) => {
     const near = nearest(name, names);
     return near === undefined
-      ? `${prefix}${shownName(name)}`
+      ? `${prefix}${safeName(name)}`
       : `${prefix}${name} (did you mean ${prefix}${near}?)`;
   });
   return [

@@ -1,7 +1,7 @@
 import { isRecordId } from "../api/answer";
 import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { shownName } from "../common/text";
+import { safeName } from "../common/text";
 import { isUnknown, unknown } from "../common/unknown";
 import { checkImport, type CheckedImport } from "./import";
 import { topLevel } from "./paths";
@@ -74,7 +74,7 @@ function checkAccount(
       return connect(account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      refuse(message`cannot be ${JSON.stringify(shownName(account))}: ${error}`);
+      refuse(message`cannot be ${JSON.stringify(safeName(account))}: ${error}`);
     }
   return undefined;
 }
@@ -99,7 +99,7 @@ function checkImportId(
   // In the API ids are numbers, and a program in JavaScript may give one.
   const id = typeof given === "number" ? String(given) : given;
   if (typeof id !== "string" || !isRecordId(id)) {
-    const shown = shownName(typeof id === "string" ? id : JSON.stringify(id));
+    const shown = safeName(typeof id === "string" ? id : JSON.stringify(id));
     refuse(
       `must be the id of a ${singular}, as a string without spaces, not ${JSON.stringify(shown)}; leave it out to create one`,
     );

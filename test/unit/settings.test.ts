@@ -1,6 +1,6 @@
 import { settingNames } from "../../provider/definitions/settings";
 import { keyFingerprintOf, problemsOfSettings, readSettings } from "../../provider/api/settings";
-import { shownName } from "../../provider/common/text";
+import { safeName } from "../../provider/common/text";
 import { unknownSettings } from "../../provider/definitions/setting-warnings";
 
 const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };
@@ -219,7 +219,7 @@ describe("an account", () => {
   test.each(["canary-key-of-the-account", "canary12345", "u1234567-canary"])(
     "named %s is not named",
     (key) => {
-      expect(shownName(key)).toBe("[not shown]");
+      expect(safeName(key)).toBe("[not shown]");
       const env = { [`UPTIME_API_KEY_${key.toUpperCase().replaceAll("-", "_")}`]: "k" };
       const accounts = [{}, { apiKey: "k", baseUrl: "canary" }, { apiKey: "two words" }, { baseUrl: 5 }];
       const refusals = [
@@ -244,7 +244,7 @@ describe("an account", () => {
   );
 
   test.each(["eu", "eu-1", "EU_2", "customer.production", "2024", " eu"])("named %j is", (name) => {
-    expect(shownName(name)).toBe(name);
+    expect(safeName(name)).toBe(name);
   });
 
   test("is refused if no accounts are set, or if two would read their keys from one variable", () => {

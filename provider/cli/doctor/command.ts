@@ -10,7 +10,7 @@ import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { ownPackage } from "../../common/package";
 import { plainTextKeys, unknownSettings } from "../../definitions/setting-warnings";
-import { shownName } from "../../common/text";
+import { safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
 import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
@@ -235,7 +235,7 @@ async function checkAccount(
   { session, stderr }: CommandContext,
   tellAll: Tell,
 ): Promise<void> {
-  const of = name === undefined ? "" : `Account ${shownName(name)}: `;
+  const of = name === undefined ? "" : `Account ${safeName(name)}: `;
   const tell: Tell = (...findings) => {
     tellAll(...findings.map((one) => ({ ...one, text: of + one.text })));
   };

@@ -7,7 +7,7 @@ import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import { identityKeys } from "../../definitions/keys";
 import { dynamicType } from "../../common/pulumi";
-import { shownName } from "../../common/text";
+import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { Redactor } from "../../engine/redactor";
@@ -191,7 +191,7 @@ async function unmanagedRecords(
         type: dynamicType(definition),
         id: record.id,
         name: typeof shown === "string" ? shown : "",
-        ...(account !== undefined && { account: shownName(account) }),
+        ...(account !== undefined && { account: safeName(account) }),
       };
     });
   });

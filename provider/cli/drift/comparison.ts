@@ -1,7 +1,7 @@
 import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/errors";
 import { fixedKeys, identityKeys } from "../../definitions/keys";
 import type { Properties } from "../../common/marks";
-import { shownName } from "../../common/text";
+import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOf, stringsIn } from "../../engine/secret-strings";
@@ -158,7 +158,7 @@ function driftOf(
     type,
     name: parseUrn(urn).name,
     id,
-    ...(typeof account === "string" && { account: shownName(account) }),
+    ...(typeof account === "string" && { account: safeName(account) }),
     ...(typeof name === "string" && { record: name }),
     properties: [],
     ...differing,

@@ -4,7 +4,7 @@ import type { Definition, Field } from "../../definitions/field";
 import { mustBeDeclared } from "../../definitions/codecs";
 import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
-import { shownName } from "../../common/text";
+import { safeName } from "../../common/text";
 import { unknown } from "../../common/unknown";
 import { isEmpty, type Value } from "../../common/values";
 import type { Outputs } from "../../lifecycle/resource";
@@ -40,7 +40,7 @@ export function givenId(account: string | undefined, id: string): string {
 
 /** An id as it was given, for a message. */
 export function shownId(given: string): string {
-  return given.split("/").map(shownName).join("/");
+  return given.split("/").map(safeName).join("/");
 }
 
 export function accountProblem(
@@ -49,7 +49,7 @@ export function accountProblem(
 ): InputProblem | undefined {
   if ((declared ?? undefined) === account || declared === unknown) return undefined;
   const wanted = givenId(typeof declared === "string" ? declared : undefined, id);
-  const reason = `is not that of the id that is imported: import ${JSON.stringify(shownId(wanted))}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(shownName(account))}`}`;
+  const reason = `is not that of the id that is imported: import ${JSON.stringify(shownId(wanted))}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(safeName(account))}`}`;
   return { property: "account", reason };
 }
 

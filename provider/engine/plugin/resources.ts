@@ -5,7 +5,7 @@ import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
-import { shownName } from "../../common/text";
+import { safeName } from "../../common/text";
 import { nameInStack } from "../../common/urn";
 import { isEmpty, isObject, type Value } from "../../common/values";
 import { create } from "../../lifecycle/create";
@@ -53,7 +53,7 @@ export class PluginResources {
     const other = oldInputs.account ?? oldOutputs.account ?? account;
     if (other !== account)
       throw new UptimeError(
-        `The id ${JSON.stringify(shownId(request.id))} names the account ${JSON.stringify(shownName(account))}, and account is ${typeof other === "string" ? JSON.stringify(shownName(other)) : "another one"}: leave one of them out.`,
+        `The id ${JSON.stringify(shownId(request.id))} names the account ${JSON.stringify(safeName(account))}, and account is ${typeof other === "string" ? JSON.stringify(safeName(other)) : "another one"}: leave one of them out.`,
       );
     return { ...request, id, oldOutputs: { ...oldOutputs, account } };
   }
