@@ -39,7 +39,8 @@ export function outputsOf(
   }
   return {
     values,
-    attributes: attributes ?? attributesOf(definition, record, Object.keys(values)),
+    // A partial failure travels in an HTTP header, which may not be large; the next read takes the attributes.
+    attributes: isPartial ? {} : (attributes ?? attributesOf(definition, record, Object.keys(values))),
     account: declared.account,
     importId: declared.importId,
     serverHash: scope.address.hash,

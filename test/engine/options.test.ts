@@ -114,6 +114,24 @@ test("customTimeouts ends a create, an update and a delete, and the error names 
   expect(emulator.monitors.size).toBe(2);
 });
 
+test("a create that fails after the record was stored keeps its id, also if the record is large", async () => {
+  const declared = (name: string) => `site(${JSON.stringify(name)}, { sslAlertDays: 7 })`;
+  const { emulator, workspace } = await startStack({
+    program: `${imports}
+      const native = require("pulumi-uptime/native");
+      new Monitor("dynamic", ${declared("dynamic")});
+      new native.Monitor("native", ${declared("native")});`,
+    emulator: { dialect: { notStored: ["ssl_alert_days"], extraFields: { history: "x".repeat(100_000) } } },
+  });
+  const output = await workspace.failed("up", "--continue-on-error");
+  expect(output.match(/was created with the id [12], but /g)).toHaveLength(2);
+  const kept = await workspace.resources();
+  expect([kept.dynamic?.id, kept.native?.id].sort()).toEqual(["1", "2"]);
+  emulator.dialect = { extraFields: { history: "x".repeat(100_000) } };
+  await workspace.up();
+  expect(emulator.monitors.size).toBe(2);
+});
+
 test("any value may be unknown before the `up`", async () => {
   const program = `${imports}
     const source = new Domain("source", { name: "one.example" });
