@@ -94,7 +94,8 @@ export class Client {
     const since = this.clock.now();
     let ready = since;
     for (let attempt = 1; ; attempt++) {
-      const denied = (reason: Denial): UptimeError => notSentError(name, reason, operation, lastError);
+      const denied = (reason: Denial): UptimeError =>
+        notSentError(name, reason, operation, this.settings, lastError);
       const result = await this.limiter.run(
         { operation, isWrite: method !== "GET", since, denialError: denied },
         async () => {

@@ -11,11 +11,11 @@ import {
   withoutPeriod,
   type Message,
 } from "./errors";
-import { networkFailure } from "./network-errors";
+import { isConnecting, networkFailure } from "./network-errors";
 import type { Operation } from "./operation";
 import type { Denial } from "./rate-limit";
 import type { Failure } from "./retry";
-import { defaultProvider, type Address, type Settings } from "./settings";
+import { defaultProvider, sourceOf, type Address, type Settings } from "./settings";
 import { isProxied, type Headers } from "./transport";
 
 /** A failed attempt, and the error to throw if the request is not sent again. */
@@ -62,13 +62,14 @@ export function notSentError(
   name: Message,
   reason: Denial,
   operation: Operation,
+  settings: Settings,
   lastError: UptimeError | undefined,
 ): UptimeError {
   if (reason === "ended") return operation.endError(message`${name} was not sent`, lastError);
   const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
   return new UptimeError(
     message`${before}${name} was not sent: for ten minutes the server has refused all requests of this account with 429 or
-      503. Set uptime:requestsPerMinute to what it allows, or try again later.`,
+      503. Set ${sourceOf(settings, "requestsPerMinute")} to what it allows, or try again later.`,
   );
 }
 
@@ -114,11 +115,12 @@ export function unansweredAttempt(
       error: new TimeIsOverError(message`${name} was not answered in time${reason}.`, { cause: error }),
     };
   }
-  if (timeout.aborted)
+  // Connecting has the same time, but if it was not possible, nothing was sent.
+  if (timeout.aborted && !isConnecting(error))
     return {
       failure: { type: "timeout" },
       error: new UptimeError(
-        message`${name} was not answered within ${counted(settings.timeoutSeconds, "second")} (uptime:timeoutSeconds).`,
+        message`${name} was not answered within ${counted(settings.timeoutSeconds, "second")} (${sourceOf(settings, "timeoutSeconds")}).`,
         { cause: error },
       ),
     };
@@ -151,7 +153,7 @@ function adviceFor(
   const ifGone = isOfCollection || !["GET", "DELETE"].includes(method) ? "" : adviceIfGone;
   if (status === 403) return `The key from ${key} may not do this${ifChanged}${ifGone}`;
   if (status === 404 && isOfCollection) return `There is no API at this address: check ${source}${ifChanged}`;
-  if (status === 429) return "Set uptime:requestsPerMinute to what the server allows";
+  if (status === 429) return `Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows`;
   if (target) {
     // The query may hold a secret of the other server, such as a session.
     const where = quote(target.origin + target.pathname);

@@ -62,7 +62,7 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
 }
 
 /** Whether connecting failed, so that nothing was sent. */
-function isConnecting(error: unknown): boolean {
+export function isConnecting(error: unknown): boolean {
   if (!isObject(error)) return false;
   // Node.js tries all addresses of a host, and has one error for each.
   if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnecting);

@@ -132,8 +132,8 @@ function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName)
   return { value: value === "" ? undefined : value, source, partSource, todo };
 }
 
-/** Names a setting, or a part of one, in a message. */
-function sourceOf({ provider = defaultProvider }: Config, path: string): string {
+/** Names a setting, or a part of one, as people set it: for the stack, or as an argument of an explicit provider. */
+export function sourceOf({ provider = defaultProvider }: Pick<Config, "provider">, path: string): string {
   return provider === defaultProvider ? `uptime:${path}` : `${path} of the provider ${provider}`;
 }
 

@@ -1,6 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
+import { sourceOf } from "../api/settings";
 import { identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
@@ -45,6 +46,7 @@ export async function adopt(
   if (free.length === 0) return undefined;
   const { plural, singular } = definition;
   const same = identityKeys(definition).join(" and ");
+  const setting = sourceOf(scope.settings, "adoptExisting");
   const others = free.map(
     (one) =>
       message`${definition.singular} ${describeRecord(definition, one.record)} ${describeDifferences(one)}`,
@@ -57,9 +59,9 @@ export async function adopt(
         )}), so the provider cannot tell which one to adopt`
       : message`none with the same ${same} is equal: ${joinMessages(others, "; ")}`;
   throw new UptimeError(
-    message`uptime:adoptExisting is set, and ${reason}. Nothing was created. Declare what is there, name the
-      id with the option import, use another ${same}, or run once with uptime:adoptExisting set to false to
-      create another ${singular}.`,
+    message`${setting} is set, and ${reason}. Nothing was created. Declare what is there, name the id with the
+      option import, use another ${same}, or run once with ${setting} set to false to create another
+      ${singular}.`,
   );
 }
 

@@ -72,6 +72,19 @@ describe("an error of the connection", () => {
     expect(await post()).toMatchObject({ constructor: LostAnswerError, next: "send again" });
   });
 
+  test("is that no connection was made, also if the time of the request is over at the same moment", async () => {
+    failing({ code: "UND_ERR_CONNECT_TIMEOUT" });
+    const clock = { ...instantClock(), timeout: () => AbortSignal.abort() };
+    const sent = send(clientAt("http://127.0.0.1:1", {}, clock), {
+      method: "POST",
+      form: [],
+      operation: new Operation({ clock }),
+    });
+    const error = await errorOf(sent);
+    expect(error).not.toBeInstanceOf(LostAnswerError);
+    expect(error.message).toContain("connecting was not possible (UND_ERR_CONNECT_TIMEOUT)");
+  });
+
   test.each([
     [50, "201"],
     [70, "nothing accepts connections there"],
