@@ -19,6 +19,8 @@ export interface WriteAnswer {
   readonly record: ApiRecord | undefined;
   /** The request and its address, for messages. */
   readonly request: Message;
+  /** Of an answer to a create with an id and without a record: it says that the create failed. */
+  readonly failure?: ApiError | undefined;
 }
 
 /** How often a list is read if records are deleted while it is read. If a person deletes a few meanwhile, a later pass is whole. */
@@ -74,10 +76,13 @@ export class Collection {
    * @param onSend see {@link ApiRequest.onSend}
    */
   async store(form: readonly Pair[], operation: Operation, onSend?: () => void): Promise<WriteAnswer> {
-    const answer = await this.request({ method: "POST", path: this.path, form, operation, onSend });
+    const request: ApiRequest = { method: "POST", path: this.path, form, operation, onSend };
+    const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
-    const { status, request } = answer;
-    return { status, request, id: record?.id ?? this.idOf(answer.location), record };
+    const id = record?.id ?? this.idOf(answer.location);
+    const failure = this.failureIn(answer, request);
+    if (failure && id === undefined) throw failure;
+    return { status: answer.status, request: answer.request, id, record, failure };
   }
 
   /** Updates a record, by PUT if this server answers PATCH with 405. Throws {@link MissingError}. */
@@ -148,14 +153,20 @@ export class Collection {
   /** Throws {@link ApiError} also if a status of 2xx comes with a body that says that the request failed. */
   private async request(request: ApiRequest): Promise<Answer> {
     const answer = await this.client.send(request);
-    if (!isFailure(answer.body, this.definition, request.method)) return answer;
+    const failure = this.failureIn(answer, request);
+    if (failure) throw failure;
+    return answer;
+  }
+
+  private failureIn(answer: Answer, request: ApiRequest): ApiError | undefined {
+    if (!isFailure(answer.body, this.definition, request.method)) return undefined;
     const { reason, fields } = parseError(answer.body, "");
     // Such an answer does not say whether the record is missing, so a person must decide.
     const mayBeMissing = request.path !== this.path && ["GET", "DELETE"].includes(request.method);
     const hint = mayBeMissing
       ? `If the ${this.definition.singular} no longer exists, remove it from state with \`pulumi state delete URN\``
       : "";
-    throw new ApiError(answer.request, answer.status, reason, fields, hint);
+    return new ApiError(answer.request, answer.status, reason, fields, hint);
   }
 
   /** A request about one record. Throws {@link MissingError}. */

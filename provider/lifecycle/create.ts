@@ -34,17 +34,8 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Engine
 /** Reads the records that are there before the first create of this process; the other creates wait for that. */
 function baselineOf(scope: RecordScope, operation: Operation): Promise<Baseline> {
   const { collection, creates, ledger } = scope;
-  creates.baseline ??= readBaseline(collection, ledger, operation.forOthersToo()).then(
-    (baseline) => {
-      creates.highestKnownId = baseline.highestId;
-      return baseline;
-    },
-    (error: unknown) => {
-      creates.baseline = undefined;
-      throw error;
-    },
-  );
-  return operation.inTime(creates.baseline);
+  const read = () => readBaseline(collection, ledger, operation.forOthersToo());
+  return operation.inTime(creates.baselineOf(read));
 }
 
 /** Makes sure that the record has everything that is declared. Whatever fails now, state gets the record's id. */

@@ -13,6 +13,7 @@ import {
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fixedKeys } from "../definitions/keys";
+import { sourceOf } from "../api/settings";
 import { describeRecord } from "./describe";
 import { lookOnce, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./pending-creates";
@@ -50,14 +51,14 @@ export async function recoverCreate(
     const found = await findLost(scope, { ...sent, lost: error, isLong }, operation);
     if (found) return found;
     if (!isLong && sent.sends < maxSends) return error;
-    throw lostError(definition, error);
+    throw lostError(scope, error);
   }
-  const { lost } = sent;
+  const { lostBefore: lost } = sent;
   if (!lost) throw adviseReplacement(definition, error);
   const found =
     duplicateRefusal(error) && (await findLost(scope, { ...sent, lost, isLong: true }, operation));
   if (found) return found;
-  throw lostError(definition, lost, message`Then ${messageOf(error)}`, error);
+  throw lostError(scope, lost, message`Then ${messageOf(error)}`, error);
 }
 
 /** The record of a lost create; undefined if it is clear that there is none. Throws if the provider cannot tell. */
@@ -68,7 +69,7 @@ async function findLost(
 ): Promise<CreatedRecord | undefined> {
   const { creates, definition } = scope;
   if (sent.baseline.isDoubtful)
-    return giveUp(scope, sent, [
+    return keepIdOrThrow(scope, sent, [
       `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so the provider cannot tell which ones are new`,
     ]);
   creates.lost.add(sent);
@@ -86,9 +87,9 @@ async function findLost(
  * | at the end                       |                                                   |
  * | -------------------------------- | ------------------------------------------------- |
  * | several are equal, or some alike | an error that names them                          |
- * | the look has failed              | {@link giveUp}                                    |
- * | Pulumi was interrupted           | {@link giveUp}                                    |
- * | there is nothing                 | undefined; {@link giveUp} if the answer had an id |
+ * | the look has failed              | {@link keepIdOrThrow}                                    |
+ * | Pulumi was interrupted           | {@link keepIdOrThrow}                                    |
+ * | there is nothing                 | undefined; {@link keepIdOrThrow} if the answer had an id |
  */
 async function search(
   scope: RecordScope,
@@ -111,16 +112,16 @@ async function search(
     const isEnd = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
     if (isEnd || operation.isInterrupted) {
       const conflict = conflictOf(definition, look);
-      if (conflict) throw lostError(definition, sent.lost, conflict);
+      if (conflict) throw lostError(scope, sent.lost, conflict);
       if (failure !== undefined)
-        return giveUp(scope, sent, message`Then looking for it failed: ${messageOf(failure)}`);
-      if (operation.isInterrupted) return giveUp(scope, sent, ["Pulumi was interrupted"]);
-      return sent.lost.answeredId === undefined ? undefined : giveUp(scope, sent);
+        return keepIdOrThrow(scope, sent, message`Then looking for it failed: ${messageOf(failure)}`);
+      if (operation.isInterrupted) return keepIdOrThrow(scope, sent, ["Pulumi was interrupted"]);
+      return sent.lost.answeredId === undefined ? undefined : keepIdOrThrow(scope, sent);
     }
     try {
       await operation.sleep(lookPauseMilliseconds);
     } catch (error) {
-      return giveUp(scope, sent, messageOf(error));
+      return keepIdOrThrow(scope, sent, messageOf(error));
     }
   }
 }
@@ -130,12 +131,12 @@ function take({ claims }: RecordScope, { owner }: LostCreate, id: string, record
 }
 
 /** After a create no failure drops its id, so an answer's id is kept even if nothing is found under it yet. */
-function giveUp(scope: RecordScope, sent: LostCreate, reason: Message = []): CreatedRecord {
+function keepIdOrThrow(scope: RecordScope, sent: LostCreate, reason: Message = []): CreatedRecord {
   const { answeredId } = sent.lost;
-  if (answeredId === undefined) throw lostError(scope.definition, sent.lost, reason);
+  if (answeredId === undefined) throw lostError(scope, sent.lost, reason);
   const advice = message`If ${quoteId(answeredId)} is the id of something else, such as a job, the
     ${scope.definition.singular} may exist with another id: then \`pulumi up --refresh\` with the setting
-    uptime:adoptExisting finds and adopts it.`;
+    ${sourceOf(scope.settings, "adoptExisting")} finds and adopts it.`;
   return { ...take(scope, sent, answeredId), advice };
 }
 
@@ -178,16 +179,18 @@ function duplicateRefusal(error: unknown): ApiError | undefined {
 
 /** Every error after a lost create says that there may be a record, and how to find it. */
 function lostError(
-  { singular }: Definition,
+  { definition: { singular }, settings }: RecordScope,
   lost: LostAnswerError,
   reason: Message = [],
   cause: unknown = lost,
 ): UptimeError {
+  const setting = sourceOf(settings, "adoptExisting");
+  const command = setting.startsWith("uptime:") ? ` (\`pulumi config set ${setting} true\`)` : "";
   const sentences = [lost.parts, reason].filter((one) => one.length > 0).map(withoutPeriod);
   return new UptimeError(
     message`${joinMessages(sentences, ". ")}. The ${singular} may exist: the next \`pulumi up\` finds and
-      adopts it if the setting uptime:adoptExisting is true (\`pulumi config set uptime:adoptExisting true\`);
-      without it, it may be created again.`,
+      adopts it if the setting ${setting} is true${command}; without it, it may be created
+      again.`,
     { cause },
   );
 }

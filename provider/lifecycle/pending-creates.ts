@@ -20,7 +20,7 @@ export interface SentCreate extends PlannedCreate {
   /** How often it was sent. */
   readonly sends: number;
   /** The lost answer of the send before, if there was one. */
-  readonly lost: LostAnswerError | undefined;
+  readonly lostBefore: LostAnswerError | undefined;
 }
 
 /** A create whose answer was lost. */
@@ -45,7 +45,7 @@ export interface CreatedRecord {
 
 /** What the creates of one kind of record in one account must know of each other. */
 export class PendingCreates {
-  baseline: Promise<Baseline> | undefined;
+  private baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not always higher. */
   highestKnownId: bigint | undefined;
   /** Creates that are not answered yet. */
@@ -54,6 +54,20 @@ export class PendingCreates {
   readonly turns = new Map<string, Promise<unknown>>();
   /** Creates whose answer was lost and that are being looked for. */
   readonly lost = new Set<PlannedCreate>();
+
+  /** The records that were there before the first create. They are read once; if that fails, the next create reads them. */
+  baselineOf(read: () => Promise<Baseline>): Promise<Baseline> {
+    return (this.baseline ??= read().then(
+      (baseline) => {
+        this.highestKnownId = baseline.highestId;
+        return baseline;
+      },
+      (error: unknown) => {
+        this.baseline = undefined;
+        throw error;
+      },
+    ));
+  }
 
   /** Notes the id of a new record. */
   rememberId(id: string, baseline: Baseline): void {

@@ -2,6 +2,7 @@ import { idNumber, isRecordOf, type ApiRecord } from "../api/answer";
 import type { WriteAnswer } from "../api/collection";
 import {
   AnotherRecordError,
+  type ApiError,
   LostAnswerError,
   message,
   MissingError,
@@ -9,6 +10,7 @@ import {
   UptimeError,
 } from "../api/errors";
 import type { Operation } from "../api/operation";
+import { sourceOf } from "../api/settings";
 import type { Baseline } from "./baseline";
 import { recoverCreate } from "./lost-create";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
@@ -25,18 +27,18 @@ export async function sendCreate(
   const turnKey = JSON.stringify(formOf(definition, planned.wanted, "entry"));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let highestIdThen = creates.highestKnownId;
-    for (let sends = 1, lost: LostAnswerError | undefined; ; sends++) {
+    for (let sends = 1, lostBefore: LostAnswerError | undefined; ; sends++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
-      const onSend = lost ? undefined : () => (highestIdThen = creates.highestKnownId);
+      const onSend = lostBefore ? undefined : () => (highestIdThen = creates.highestKnownId);
       const post = postOnce(scope, planned, operation, onSend);
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
       } catch (error) {
-        const sent = { ...planned, highestIdThen, lost, sends };
+        const sent = { ...planned, highestIdThen, lostBefore, sends };
         const found = await recoverCreate(scope, sent, error, operation);
         if (!(found instanceof LostAnswerError)) return found;
-        lost = found;
+        lostBefore = found;
       }
     }
   });
@@ -70,7 +72,10 @@ async function postOnce(
   onSend: (() => void) | undefined,
 ): Promise<CreatedRecord> {
   const { claims, collection, creates, definition, ledger } = scope;
-  const answer = await sendForm(scope, wanted, (pairs) => collection.store(pairs, operation, onSend));
+  const answer = await sendForm(scope, wanted, async (pairs) => {
+    const stored = await collection.store(pairs, operation, onSend);
+    return stored.failure ? recordInFailure(scope, stored, stored.failure, baseline, operation) : stored;
+  });
   const { id, status, request, emptyLists } = answer;
   if (id === undefined)
     throw new LostAnswerError(
@@ -87,6 +92,30 @@ async function postOnce(
   return { id, claim, record, emptyLists };
 }
 
+/**
+ * An answer with a status of 2xx that says that the create failed, and names a record: `{"id": 9, "error": "no mail was sent"}`, for
+ * example. If that is a new one, it was created. Otherwise throws the failure.
+ */
+async function recordInFailure(
+  scope: RecordScope,
+  answer: WriteAnswer,
+  failure: ApiError,
+  baseline: Baseline,
+  operation: Operation,
+): Promise<WriteAnswer> {
+  const { id } = answer;
+  if (id === undefined || wasThere(scope, id, baseline)) throw failure;
+  const record = await scope.collection.find(id, operation).catch((cause: unknown) => {
+    throw new LostAnswerError(failure.parts, "look for a minute", { cause });
+  });
+  if (!record) throw failure;
+  return { ...answer, record };
+}
+
+function wasThere({ claims }: RecordScope, id: string, { ids }: Baseline): boolean {
+  return (ids.has(idNumber(id) ?? id) || claims.wasThere(id)) && !claims.isDeleted(id);
+}
+
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */
 function assertNew(
   scope: RecordScope,
@@ -94,9 +123,8 @@ function assertNew(
   baseline: Baseline,
   { record, request }: WriteAnswer,
 ): void {
-  const { claims, definition } = scope;
-  const wasThere = baseline.ids.has(idNumber(id) ?? id) || claims.wasThere(id);
-  if (!wasThere || claims.isDeleted(id)) return;
+  const { definition } = scope;
+  if (!wasThere(scope, id, baseline)) return;
   if (!record || !isRecordOf(definition, record))
     throw new LostAnswerError(
       message`${request} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there
@@ -106,7 +134,7 @@ function assertNew(
   throw new UptimeError(
     message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the
       API seems to return an existing record instead of creating one. To manage that record, use the option
-      import with its id, or set uptime:adoptExisting; otherwise change what tells the two apart.`,
+      import with its id, or set ${sourceOf(scope.settings, "adoptExisting")}; otherwise change what tells the two apart.`,
   );
 }
 

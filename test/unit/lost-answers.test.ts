@@ -1,8 +1,23 @@
+import { readSettings, type Settings } from "../../provider/api/settings";
+import { monitor } from "../../provider/definitions/monitor";
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
+import { create } from "../../provider/lifecycle/create";
+import { Session } from "../../provider/lifecycle/session";
+import { errorOf, shownText } from "../support/client";
 import type { ModelStack } from "../support/model";
 import { Program } from "../support/program";
 import { isList, lists, posts, storedIds } from "../support/sent";
-import { answer, clock, emulator, failureOf, myKey, on, onCreates, withServer } from "../support/server";
+import {
+  answer,
+  clock,
+  emulator,
+  failureOf,
+  myKey,
+  on,
+  onCreates,
+  settingsOf,
+  withServer,
+} from "../support/server";
 import { kinds, type Kind } from "../support/calls";
 import { home } from "../support/monitors";
 
@@ -680,4 +695,78 @@ test("the id of a job is not taken for an existing record, and the new one is fo
   const one = resource();
   await one.up(home);
   expect(one.state?.id).toBe("2");
+});
+
+describe("an answer that says that the create failed, and names a record", () => {
+  const words = "No mail was sent";
+  const named: [string, object][] = [
+    ["in its body", { status: 200, body: { id: 1, error: words } }],
+    [
+      "by Location",
+      { status: 201, headers: { location: "/api/v1/monitors/1" }, body: { success: false, message: words } },
+    ],
+    [
+      "with a complaint about an empty list",
+      { status: 200, body: { id: 1, errors: { alert_channel_ids: [words] } } },
+    ],
+  ];
+
+  test.each(named)("%s has created it if the record is there, and is new", async (_where, answered) => {
+    onCreates({ kind: "answer", effect: true, ...answered });
+    const one = resource();
+    await one.up({ ...home, alertChannelIds: [] });
+    expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
+    expect(one.state?.outputs.attributes).not.toEqual({});
+  });
+
+  test.each([
+    ["was there before", 1],
+    ["is not there", 9],
+  ])("that %s is a refusal in the server's words", async (_what, id) => {
+    emulator.monitors.add({ ...home, name: "old" });
+    onCreates({ kind: "answer", effect: false, status: 200, body: { id, error: "This URL is taken" } });
+    const failure = await failureOf(resource().up(home));
+    expect(failure).toContain("was answered with status 200: This URL is taken");
+    expect(failure).not.toMatch(mayExist);
+    expect([posts(), storedIds()]).toEqual([1, ["1"]]);
+  });
+
+  test("that cannot be read is looked for", async () => {
+    let isRefused = true;
+    afterCreate(
+      () => ({ kind: "answer", effect: true, status: 200, body: { id: 1, error: words } }),
+      ({ path }) => {
+        if (!path.endsWith("/1") || !isRefused) return undefined;
+        isRefused = false;
+        return answer(403);
+      },
+    );
+    const one = resource();
+    await one.up(home);
+    expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
+  });
+});
+
+describe("with an explicit provider, an error names its argument", () => {
+  const createWith = async (more: Partial<Settings>): Promise<string> => {
+    const given = settingsOf();
+    const settings = { ...readSettings({ get: (name) => given[name] }, {}), provider: "eu", ...more };
+    const inputs = { values: home, account: undefined, importId: undefined };
+    return shownText(await errorOf(create(new Session({ clock }).connect(monitor, settings), inputs, {})));
+  };
+
+  test("if a lost create may have made a record", async () => {
+    on("POST", answer(504));
+    const text = await createWith({});
+    expect(text).toContain("adopts it if the setting adoptExisting of the provider eu is true; without it,");
+    expect(text).not.toContain("uptime:");
+  });
+
+  test("if nothing can be adopted", async () => {
+    emulator.monitors.add({ ...home, interval: 3600 });
+    const text = await createWith({ adoptExisting: true });
+    expect(text).toMatch(
+      /^adoptExisting of the provider eu is set, and none .* adoptExisting of the provider eu set to false/,
+    );
+  });
 });
