@@ -42,7 +42,12 @@ const isAdoption = ({ verb, identity }: Line): boolean => verb === "takes" && id
 
 const isDelete = ({ verb }: Line): boolean => verb === "deletes";
 
-/** What the processes of one run tell each other: each explicit provider is a process, and so is the host of dynamic resources. */
+/**
+ * What the processes of one run tell each other: each explicit provider is a process, and so is the host of dynamic resources.
+ *
+ * All see the lines in one order, because the system appends each of them whole to a file on this machine. So a process that adds
+ * its line first, and only then asks who has the record, cannot miss another that did the same: the later of the two sees both.
+ */
 export interface RunNote {
   /** Adds a line of this process. Throws if the others cannot learn of it. */
   add(line: Omit<Line, "writer">): void;
@@ -84,7 +89,7 @@ export class RecordNote {
   /** A resource has created a record. Throws if another process adopted it before the answer came. */
   takeCreated(id: string, claim: Claim): void {
     this.tryToAdd("takes", id, claim);
-    if (this.wasAdopted(id))
+    if (this.wasAdopted(id, claim))
       throw new UptimeError(
         message`${this.definition.label} ${quoteId(id)} was created, but a resource of another provider has adopted it
           meanwhile: two resources that are equal cannot both have it. Give them different names, or remove one.`,
@@ -100,10 +105,12 @@ export class RecordNote {
     if (record) this.tryToAdd("takes", id, claim, this.identityOf(record));
   }
 
-  /** Whether another process adopted a record of this process between the create and its answer. */
-  private wasAdopted(id: string): boolean {
-    return this.isTold(() => {
-      const lines = withoutRefused(this.linesAbout(id).slice(0, -1));
+  /** Whether another process adopted a record of this process between the create and its answer, which this claim has taken. */
+  private wasAdopted(id: string, claim: Claim): boolean {
+    return this.askOrFalse(() => {
+      const all = this.linesAbout(id);
+      const own = all.findLastIndex((line) => isCreate(line) && line.claim === encode(claim));
+      const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
       return since.some((line) => isAdoption(line) && this.hasKey(line) && !this.note.isOwn(line));
     });
@@ -182,7 +189,7 @@ export class RecordNote {
 
   /** Whether another process has created the record, and not only found it, and this run has not deleted it since. */
   hasCreate(id: string): boolean {
-    return this.isTold(() => {
+    return this.askOrFalse(() => {
       const [first, ...later] = this.present(id);
       if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
       const isFound = (line: Line): boolean => isAdoption(line) && line.claim === first.claim;
@@ -200,7 +207,7 @@ export class RecordNote {
     return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
   }
 
-  /** With another key, the same id is the same record if that has the same name and URL. */
+  /** Whether a line of this place is about our record: with another key, its id may be that of a record in another account. */
   private isAbout(line: Line, record: ApiRecord | undefined): boolean {
     return this.hasKey(line) || (record !== undefined && line.identity === this.identityOf(record));
   }
@@ -236,7 +243,7 @@ export class RecordNote {
   }
 
   /** The answer of the note; false if it cannot be read, because state must get a new record all the same. */
-  private isTold(ask: () => boolean): boolean {
+  private askOrFalse(ask: () => boolean): boolean {
     try {
       return ask();
     } catch (error) {

@@ -176,6 +176,17 @@ describe("the note of a run", () => {
     one.takeCreated("1", newClaim());
   });
 
+  test("tells of an adoption before the create was noted, also if that cannot be", () => {
+    note().take(record, newClaim());
+    noteAs(otherName);
+    jest.spyOn(fs, "appendFileSync").mockImplementation(() => {
+      throw new Error("the disk is full");
+    });
+    expect(() => {
+      note().takeCreated("1", claim);
+    }).toThrow("a resource of another provider has adopted it");
+  });
+
   test("does not count an adoption that was refused because the record has an owner", async () => {
     const one = note();
     one.keep("1", claim);
