@@ -63,6 +63,21 @@ export class Claims {
       );
   }
 
+  /** The program has a resource that is to import the record. */
+  planImport(id: string, owner: Owner): void {
+    this.ledger.planImport(id, owner);
+  }
+
+  /** The record that a resource was to import does not exist. */
+  dropImport(id: string, owner: Owner | undefined): void {
+    this.ledger.dropImport(id, owner);
+  }
+
+  /** Another resource that the program declares and that has the record, or is to import it. */
+  rivalOf(owner: Owner | undefined, id: string): Owner | undefined {
+    return this.ledger.otherDeclaredOwner(id, undefined, owner);
+  }
+
   /** Notes that a resource in state has the record. */
   hear(id: string, outputs: Outputs, { owner }: EngineOptions): void {
     this.ledger.hear(id, claimOf(outputs), owner);
@@ -132,7 +147,7 @@ export class Claims {
   /** Says that the record of a deleted resource stays, and for whom. */
   describeStay(id: string): Message {
     const { definition, ledger } = this;
-    const rival = ledger.otherDeclaredOwner(id, undefined, undefined);
+    const rival = this.rivalOf(undefined, id);
     const owner = ledger.hasOther(id) && rival === undefined ? "another resource" : this.describe(rival);
     return message`The ${definition.singular} ${quoteId(id)} stays, because ${owner} has it.`;
   }

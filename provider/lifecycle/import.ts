@@ -3,6 +3,7 @@ import {
   joinMessages,
   message,
   MissingError,
+  quoteId,
   quoteValue,
   withoutPeriod,
   UptimeError,
@@ -36,19 +37,21 @@ export async function checkImport(
   options: EngineOptions,
 ): Promise<CheckedImport> {
   const { owner } = options;
-  const { definition, ledger, owners } = scope;
+  const { claims, definition, owners } = scope;
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
     warnings: [],
   });
-  if (scope.claims.isDeleted(id))
-    return refuse(`names ${singular} ${id}, which this run deletes: remove the option import`);
-  const rival = ledger.otherDeclaredOwner(id, undefined, owner);
+  const shownId = quoteId(id);
+  if (claims.isDeleted(id))
+    return refuse(message`names ${singular} ${shownId}, which this run deletes: remove the option import`);
+  const rival = claims.rivalOf(owner, id);
   if (rival !== undefined)
     return refuse(
-      `names ${singular} ${id}, which ${owners.describe(rival)} of this stack has or imports too: only one resource can ` +
-        "have it. If that is this one under its former name in Pulumi, give it the option aliases instead",
+      message`names ${singular} ${shownId}, which ${owners.describe(rival)} of this stack has or imports too: only one
+        resource can have it. If that is this one under its former name in Pulumi, give it the option aliases
+        instead`,
     );
   const operation = new Operation(scope, options);
   let record: ApiRecord;
@@ -56,7 +59,7 @@ export async function checkImport(
     record = await getToImport(scope, id, inputs, options, operation);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    return refuse(message`of ${singular} ${id} is not possible: ${error}`);
+    return refuse(message`of ${singular} ${shownId} is not possible: ${error}`);
   }
   scope.checkedImports.set(id, record);
   const compared = valuesToCompare(definition, inputs, options);
@@ -76,7 +79,7 @@ export async function checkImport(
     warnings:
       unseen.length > 0
         ? [
-            message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${id}, so the
+            message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${shownId}, so the
               import cannot compare it; what the program declares is sent with the first update.`,
           ]
         : [],
@@ -91,7 +94,7 @@ export async function importRecord(
   options: EngineOptions,
   operation: Operation,
 ): Promise<State> {
-  const { definition, ledger, checkedImports, owners } = scope;
+  const { claims, definition, checkedImports, owners } = scope;
   const { label } = definition;
   const { owner } = options;
   const record = checkedImports.get(id) ?? (await getToImport(scope, id, inputs, options, operation));
@@ -100,22 +103,23 @@ export async function importRecord(
   if (problems.length > 0) {
     const reasons = problems.map(({ property, reason }) => message`${property} ${reason}`);
     throw new UptimeError(
-      message`${label} ${id} was not imported, and nothing was written: ${joinMessages(reasons, "; ")}.`,
+      message`${label} ${quoteId(id)} was not imported, and nothing was written: ${joinMessages(reasons, "; ")}.`,
     );
   }
   // A create of this run may have made the record since it was checked.
-  const rival = ledger.otherDeclaredOwner(id, undefined, owner);
+  const rival = claims.rivalOf(owner, id);
   if (rival !== undefined)
     throw new UptimeError(
-      `${label} ${id} was not imported, because ${owners.describe(rival)} of this stack has it: remove the option import.`,
+      message`${label} ${quoteId(id)} was not imported, because ${owners.describe(rival)} of this stack has it: remove the
+        option import.`,
     );
-  const claim = scope.claims.take(record, owner);
+  const claim = claims.take(record, owner);
   return { id, outputs: outputsOf(scope, inputs, record, { claim }) };
 }
 
 /** Reads the record to import. Throws if it does not exist. */
 async function getToImport(
-  { definition, ledger, reader }: RecordScope,
+  { claims, definition, ledger, reader }: RecordScope,
   id: string,
   { values }: Inputs,
   { owner }: EngineOptions,
@@ -127,9 +131,9 @@ async function getToImport(
     return record;
   } catch (error) {
     if (!(error instanceof MissingError)) throw error;
-    ledger.dropImport(id, owner);
+    claims.dropImport(id, owner);
     throw new UptimeError(
-      message`${definition.label} ${id} does not exist (${withoutPeriod(error)}). If it was imported before,
+      message`${definition.label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). If it was imported before,
         and has been replaced or deleted since, remove the option import.`,
       { cause: error },
     );
@@ -147,14 +151,14 @@ function valuesToCompare(
 
 /** How declared values differ from the record that is imported. */
 function problemsOfImport(definition: Definition, wanted: WantedValues, record: ApiRecord): InputProblem[] {
-  const there = `${definition.singular} ${record.id}`;
+  const there = message`${definition.singular} ${quoteId(record.id)}`;
   return differences(definition, wanted, record).map((difference) => {
     const { key, field, wanted, actual, problem } = difference;
     const found = quoteValue(actual);
     // The classes fill in defaults, so a default may not be in the program's text.
     const isDefault = wanted === field.default ? ", its default," : "";
     const reason = isConfidential(field)
-      ? `differs from what ${there} has (both are secret, so neither is shown)`
+      ? message`differs from what ${there} has (both are secret, so neither is shown)`
       : problem !== undefined
         ? message`cannot be compared: ${problem}`
         : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;

@@ -259,6 +259,12 @@ describe("an import is refused in the preview", () => {
     expect(emulator.requests).toEqual([]);
   });
 
+  test("and does not print the API key if it stands in the place of the id", async () => {
+    const message = await failureOf(resource().preview({ ...home, importId: emulator.apiKey }));
+    expect(message).toContain("import of monitor");
+    expect(message).not.toContain(emulator.apiKey);
+  });
+
   test("when another resource imports the record or has it, which is named with its parents' types", async () => {
     const importId = add();
     const one = resource();
