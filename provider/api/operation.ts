@@ -57,6 +57,11 @@ export class Operation {
     return this.end - this.clock.now();
   }
 
+  /** A timer may end a little before its time on the clock. */
+  private get isOver(): boolean {
+    return this.timeLeft <= 0 || this.over?.aborted === true;
+  }
+
   get isInterrupted(): boolean {
     return this.interruption?.aborted === true;
   }
@@ -82,14 +87,14 @@ export class Operation {
 
   /** After an interruption no write may be begun, and a read only to find out what a write did. */
   mayBegin(isWrite: boolean): boolean {
-    return this.timeLeft > 0 && (!this.isInterrupted || (this.hasWritten && !isWrite));
+    return !this.isOver && (!this.isInterrupted || (this.hasWritten && !isWrite));
   }
 
   /** Rejects at once when the operation's time is over, or when it is interrupted. */
   async sleep(milliseconds: number): Promise<void> {
     const signal = this.waitSignal;
     if (!signal?.aborted) await this.clock.sleep(milliseconds, signal).catch(() => undefined);
-    if (this.isInterrupted || this.timeLeft <= 0) throw this.endError("the operation was not finished");
+    if (this.isInterrupted || this.isOver) throw this.endError("the operation was not finished");
   }
 
   /** Waits for work that other operations wait for too. Rejects if this operation's time is over first. */
@@ -109,8 +114,8 @@ export class Operation {
   }
 
   /**
-   * An operation for work whose result other operations use too, such as a read of the list: `customTimeouts` of this one does not
-   * end it, but an interruption does. Each operation waits for it by {@link inTime}.
+   * An operation for work that several operations wait for, such as a read of the list. It has no time of its own: if the resource
+   * that began it gives up after its `customTimeouts`, the others still get the list. Each waits for it by {@link inTime}.
    */
   forOthersToo(): Operation {
     const { clock, mayHaveOldSettings, resource, interruption } = this;

@@ -1,3 +1,5 @@
+import { systemClock } from "../../provider/api/clock";
+import { Operation } from "../../provider/api/operation";
 import type { Fault } from "../../provider/emulator";
 import { fronts, Program, times } from "../support/program";
 import { isList, lists, posts, sentRequests, storedIds } from "../support/sent";
@@ -54,6 +56,19 @@ describe("an operation may take any time", () => {
     emulator.fault = ({ method }) => ({ kind: "delay", answerDelayMs: method === "GET" ? 90_000 : 60_000 });
     expect(await timeOf(failureOf(one.up(inputs)))).toBeLessThanOrEqual(101_000);
   });
+});
+
+test("an operation is over when its timer ends, also if that is a little early on the clock", () => {
+  let now = 0;
+  const timer = new AbortController();
+  const operation = new Operation(
+    { clock: { ...systemClock, now: () => now, timeout: () => timer.signal } },
+    { timeout: 100 },
+  );
+  expect([operation.waitSignal?.aborted, operation.mayBegin(false)]).toEqual([false, true]);
+  now = 99.6;
+  timer.abort();
+  expect([operation.waitSignal?.aborted, operation.mayBegin(false)]).toEqual([true, false]);
 });
 
 test("customTimeouts gives a time to a read too", async () => {
