@@ -66,6 +66,11 @@ export class UptimeError extends Error {
     this.name = new.target.name;
     this.parts = parts;
   }
+
+  /** What Node.js prints of the error, which without this would be its properties too. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return this.stack ?? this.message;
+  }
 }
 
 /** The API answered, and the answer is a refusal. */

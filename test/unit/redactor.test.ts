@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+
 import fc from "fast-check";
 
 import { message, quote, quoteValue, UptimeError, withoutPeriod } from "../../provider/api/errors";
@@ -178,6 +180,11 @@ describe("an error", () => {
     expect(outer.message).toBe(`It failed: ${error.message} and …`);
     expect(error.name).toBe("UptimeError");
     expect(error.stack).toContain("redactor.test");
+  });
+
+  test("is printed by Node.js as its stack alone, not with its properties", () => {
+    expect(inspect({ error })).toContain("redactor.test");
+    for (const word of ["here", "done"]) expect(inspect({ error })).not.toContain(word);
   });
 });
 
