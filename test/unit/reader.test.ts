@@ -1,4 +1,5 @@
 import { readSettings } from "../../provider/api/settings";
+import { Collection } from "../../provider/api/collection";
 import { Operation } from "../../provider/api/operation";
 import { systemClock, type Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
@@ -287,6 +288,15 @@ test("a list of many pages is read once if the stack manages the whole account, 
   const results = await refresh(known);
   expect(results).toEqual(known.map(({ outputs }, index) => (index === gone ? undefined : outputs)));
   expect(lists()).toBeLessThanOrEqual(many / 100 + 1);
+});
+
+test("a bug in reading the list is thrown, and not taken for a list that cannot be read", async () => {
+  const known = await monitors(12);
+  const list = jest.spyOn(Collection.prototype, "list").mockImplementation(() => {
+    throw new TypeError("a bug");
+  });
+  await expect(refresh(known)).rejects.toThrow("a bug");
+  list.mockRestore();
 });
 
 describe("what a list says of a record", () => {
