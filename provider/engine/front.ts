@@ -195,10 +195,7 @@ export class Front {
 
   /** Creates or updates, and encodes the new state; `olds` are the inputs and outputs in the old one. */
   async save(
-    run: (
-      scope: RecordScope,
-      inputs: Inputs,
-    ) => Promise<State & { readonly announcement?: Message | undefined }>,
+    run: (scope: RecordScope, inputs: Inputs) => Promise<State>,
     news: Properties,
     olds: readonly Properties[] = [],
     urn?: string,

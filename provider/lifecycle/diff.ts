@@ -15,9 +15,9 @@ export interface Changes {
   /** Those that only a replacement can change. */
   readonly replaces: readonly string[];
   /**
-   * Whether the old record must be deleted before a replacement is created, which would find it, or be refused because of it.
-   * This is set even if nothing here replaces: the engine may have other reasons, such as `replaceOnChanges`, which the
-   * plugin is not told.
+   * Whether a replacement must delete the old record first. Otherwise its create would adopt the old record, or be refused as a
+   * duplicate: a monitor with `uptime:adoptExisting` that keeps its name and URL, for example. It is also set if nothing here
+   * replaces, because the engine has reasons of its own, such as `replaceOnChanges`, of which it does not tell the plugin.
    */
   readonly deleteBeforeReplace: boolean;
 }
