@@ -31,8 +31,7 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | un
 
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
-  /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
-  emptyLists: EmptyListForm = "entry";
+  private takesEmptyText = false;
   private updateMethod: "PATCH" | "PUT" = "PATCH";
   private readonly path: string;
 
@@ -41,6 +40,16 @@ export class Collection {
     readonly client: Client,
   ) {
     this.path = `/api/v1/${definition.plural}`;
+  }
+
+  /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
+  get emptyLists(): EmptyListForm {
+    return this.takesEmptyText ? "text" : "entry";
+  }
+
+  /** This form has worked. Another operation may have learned of the second one meanwhile, so it is never set back. */
+  rememberEmptyLists(form: EmptyListForm): void {
+    this.takesEmptyText ||= form === "text";
   }
 
   /** The record under an id. Throws {@link MissingError}. */

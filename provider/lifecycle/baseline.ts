@@ -12,8 +12,8 @@ export interface Baseline {
   /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
   /**
-   * The highest id, if all ids are numbers and the list is sorted by them: then a higher one is surely new. Otherwise undefined.
-   * A server whose ids do not rise sorts its list too, so a lower one may be new as well.
+   * The highest id, if the list falls by number: 9 of a list with 9, 7 and 4. Then 12 is surely new, and 8 may be new too, on a
+   * server that gives ids at random. Otherwise undefined.
    */
   readonly highestId: bigint | undefined;
   /**

@@ -78,8 +78,7 @@ export async function verify(
     shown && proves(definition, wanted, shown) ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
-    // Another operation may have learned it meanwhile, so it is never set back.
-    if (emptyLists === "text") collection.emptyLists = emptyLists;
+    collection.rememberEmptyLists(emptyLists);
     return record;
   }
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
@@ -135,7 +134,7 @@ export async function sendForm(
       throw nameProperties(definition, error);
     try {
       const answer = await send(formOf(definition, wanted, "text"));
-      collection.emptyLists = "text";
+      collection.rememberEmptyLists("text");
       return { ...answer, emptyLists: "text" };
     } catch (second) {
       // Anything but a refusal is not about the form, and may have had an effect.
