@@ -80,6 +80,8 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     const one = new Program(front, settings).resource();
     const stored = one.up({ ...declared, alertTextLookup: "fine" });
     await expectError(stored, 'alertTextLookup was sent as "fine" and is null');
+    expect(one.state?.outputs.attributes).toEqual({});
+    await one.refresh();
     expect(one.state?.outputs.attributes).toMatchObject(cleaned);
   });
 

@@ -127,7 +127,8 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
       await one.refresh();
       emulator.dialect = { extraFields: shown };
       await operation(one);
-      expect(attributesOf(one)).toMatchObject({ checks: 7 });
+      const others = expect.objectContaining({ checks: 7 }) as unknown;
+      expect(attributesOf(one)).toEqual(one.state?.unfinished ? {} : others);
       for (const secret of [replaced, byHand])
         expect(JSON.stringify(attributesOf(one))).not.toContain(secret);
     });
