@@ -36,7 +36,8 @@ async function runQuick() {
     Promise.all([
       // A failing check must not hide what the tests say.
       runStep(process.execPath, [early, tsc]).catch(note),
-      runJest(env, ["--selectProjects", "unit"]),
+      // The third process is the compiler.
+      runJest(env, ["--selectProjects", "unit", "--maxWorkers", "2"]),
     ]),
   );
 }
