@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
 import { safeName } from "../common/text";
+import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
 import { UptimeError } from "./errors";
 import { expectedAccounts, settingParser } from "./setting-schemas";
 import type { AccountValues, Server, SettingValues } from "./setting-schemas";
@@ -135,6 +135,15 @@ function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName)
 /** Names a setting, or a part of one, as people set it: for the stack, or as an argument of an explicit provider. */
 export function sourceOf({ provider = defaultProvider }: Pick<Config, "provider">, path: string): string {
   return provider === defaultProvider ? `uptime:${path}` : `${path} of the provider ${provider}`;
+}
+
+/** The command that sets a value, as messages quote it; undefined for an argument of an explicit provider, which stands in the program. */
+export function configCommand(
+  { provider = defaultProvider }: Pick<Config, "provider">,
+  name: SettingName,
+  value: string,
+): string | undefined {
+  return provider === defaultProvider ? `\`pulumi config set uptime:${name} ${value}\`` : undefined;
 }
 
 /** Parses some settings, with their defaults. Throws one error that names everything that cannot be used. */

@@ -11,9 +11,9 @@ import {
   type Message,
 } from "../api/errors";
 import type { Operation } from "../api/operation";
+import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { fixedKeys } from "../definitions/keys";
-import { sourceOf } from "../api/settings";
 import { describeRecord } from "./describe";
 import { lookOnce, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./pending-creates";
@@ -84,9 +84,9 @@ async function findLost(
  * Looks until one record is equal, or until the end: an interruption, a minute of looks that fail, the second look (if the
  * create may be sent again) or a minute of looks (if not).
  *
- * | at the end                       |                                                   |
- * | -------------------------------- | ------------------------------------------------- |
- * | several are equal, or some alike | an error that names them                          |
+ * | at the end                       |                                                          |
+ * | -------------------------------- | -------------------------------------------------------- |
+ * | several are equal, or some alike | an error that names them                                 |
  * | the look has failed              | {@link keepIdOrThrow}                                    |
  * | Pulumi was interrupted           | {@link keepIdOrThrow}                                    |
  * | there is nothing                 | undefined; {@link keepIdOrThrow} if the answer had an id |
@@ -184,13 +184,12 @@ function lostError(
   reason: Message = [],
   cause: unknown = lost,
 ): UptimeError {
-  const setting = sourceOf(settings, "adoptExisting");
-  const command = setting.startsWith("uptime:") ? ` (\`pulumi config set ${setting} true\`)` : "";
+  const command = configCommand(settings, "adoptExisting", "true");
   const sentences = [lost.parts, reason].filter((one) => one.length > 0).map(withoutPeriod);
   return new UptimeError(
     message`${joinMessages(sentences, ". ")}. The ${singular} may exist: the next \`pulumi up\` finds and
-      adopts it if the setting ${setting} is true${command}; without it, it may be created
-      again.`,
+      adopts it if the setting ${sourceOf(settings, "adoptExisting")} is true${command ? ` (${command})` : ""};
+      without it, it may be created again.`,
     { cause },
   );
 }

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { AnotherRecordError, message, quoteId, quoteValue, UptimeError } from "../api/errors";
 import { oldSettingsHint } from "../api/failed-attempt";
-import { defaultProvider } from "../api/settings";
+import { configCommand, sourceOf } from "../api/settings";
 import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
 import { compare, differences, valueOf, wantedValues } from "./difference";
 import type { Account, RecordScope } from "./record-scope";
@@ -37,11 +37,9 @@ export function assertSameServer(
 
 /** How to say that the account with these digits is the present one. It repeats what is set already. */
 export function adviseSameAccount({ keyFingerprint, settings }: Account, digits: string): string {
-  const { provider = defaultProvider, sameAccount } = settings;
-  const pairs = [...sameAccount, `${digits}=${keyFingerprint}`].join(",");
-  return provider === defaultProvider
-    ? `run \`pulumi config set uptime:sameAccount ${pairs}\``
-    : `set sameAccount of the provider ${provider} to ${JSON.stringify(pairs)}`;
+  const pairs = [...settings.sameAccount, `${digits}=${keyFingerprint}`].join(",");
+  const command = configCommand(settings, "sameAccount", pairs);
+  return command ? `run ${command}` : `set ${sourceOf(settings, "sameAccount")} to ${JSON.stringify(pairs)}`;
 }
 
 /** Four hex digits of the address and key that state was made with: the present ones if state does not have them. */

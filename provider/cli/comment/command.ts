@@ -15,7 +15,7 @@ import { applyStop, codeStop, readReview } from "./review";
 import { sectionsOf } from "./sections";
 
 /** What GitHub takes as a summary of a job, less what else is appended. */
-const longestSummary = 1_000_000;
+const maxSummaryCharacters = 1_000_000;
 
 interface CommentOptions extends CommentFiles, HeadOptions {
   readonly summary?: string;
@@ -92,7 +92,7 @@ function run(options: CommentOptions, context: CommandContext): void {
   const stop = options.reviewed === undefined ? undefined : stopReason(facts, options.reviewed, options, cwd);
   if (options.summary !== undefined) {
     const path = resolve(cwd, options.summary);
-    const comment = commentOn(facts, { ...options, limit: Math.min(options.limit, longestSummary) });
+    const comment = commentOn(facts, { ...options, limit: Math.min(options.limit, maxSummaryCharacters) });
     const text = stop === undefined ? comment : `> [!CAUTION]\n> ${codeSpan(stop)}\n\n${comment}`;
     explainFailure(`${path} cannot be written`, () => {
       appendFileSync(path, `${text}\n`);

@@ -18,7 +18,7 @@ import { triedSections } from "../shared/try-report";
 import { applyActions, codeIn, lostImports, type ApplyActions } from "./apply-actions";
 
 /** The most lines of a failure that are shown; the job's log has all. */
-const mostLines = 40;
+const maxFailureLines = 40;
 
 /** The files that a comment is made from. */
 export interface CommentFiles {
@@ -129,8 +129,8 @@ function unreadablePreview(text: string, log: string): string {
       ? text
       : `\`pulumi preview --json\` printed no whole result: ${firstWords(text.slice(start), 100)}`;
   const lines = [said, log].join("\n").trim().split("\n");
-  const more = lines.length - mostLines;
-  if (more > 0) lines.splice(mostLines, more, `… and ${counted(more, "more line")}`);
+  const more = lines.length - maxFailureLines;
+  if (more > 0) lines.splice(maxFailureLines, more, `… and ${counted(more, "more line")}`);
   return lines.join("\n") || "`pulumi preview` printed nothing.";
 }
 
