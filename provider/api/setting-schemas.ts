@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { accountSettings, oneOf } from "../definitions/settings";
+import { accountSettings, joinWithOr } from "../definitions/settings";
 import type { Setting, SettingName, settings } from "../definitions/settings";
 import { nearest } from "../common/nearest";
 import { isLoopback, parseUrl } from "../common/url";
@@ -48,7 +48,7 @@ export function settingParser(
     case "boolean":
       return { expected: "true or false", schema: boolean };
     case "choice":
-      return { expected: oneOf(setting.allowed), schema: z.enum(setting.allowed) };
+      return { expected: joinWithOr(setting.allowed), schema: z.enum(setting.allowed) };
     case "pairs":
       return {
         expected: "pairs of four hex digits such as 3f9c=81d0, with commas between them",

@@ -134,9 +134,9 @@ export function meaningOf(name: SettingName): string {
   const setting = settingOf(name);
   if (setting.type === "integer") return setting.text.replace(".", `, ${setting.range.join(" to ")}.`);
   if (setting.type !== "choice") return setting.text;
-  return setting.text.replace(".", `: ${oneOf(setting.allowed.map((value) => `\`${value}\``))}.`);
+  return setting.text.replace(".", `: ${joinWithOr(setting.allowed.map((value) => `\`${value}\``))}.`);
 }
 
-export function oneOf(values: readonly string[]): string {
+export function joinWithOr(values: readonly string[]): string {
   return `${values.slice(0, -1).join(", ")} or ${values.at(-1) ?? ""}`;
 }

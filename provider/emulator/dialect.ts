@@ -142,7 +142,7 @@ function isStrings(value: unknown): boolean {
 }
 
 /** What is wrong with the value of an option, or undefined. */
-function problemOf(option: string, value: unknown): string | undefined {
+function problemOfOption(option: string, value: unknown): string | undefined {
   if (option === "hidden" || option === "notStored")
     return isStrings(value) ? undefined : `${option} must be a list of field names`;
   if (option === "extraFields")
@@ -160,7 +160,7 @@ function problemOf(option: string, value: unknown): string | undefined {
  * @throws {Error} naming each option that does not exist or has a value that is not among its choices.
  */
 export function completeDialect(options: Partial<Dialect> | Readonly<Record<string, unknown>> = {}): Dialect {
-  const problems = Object.entries(options).flatMap(([option, value]) => problemOf(option, value) ?? []);
+  const problems = Object.entries(options).flatMap(([option, value]) => problemOfOption(option, value) ?? []);
   if (problems.length > 0) throw new Error(`Not a dialect of the emulator: ${problems.join("; ")}.`);
   return { ...defaultDialect, ...options };
 }

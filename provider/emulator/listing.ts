@@ -19,7 +19,7 @@ function parametersOf(resource: Resource, { paging }: Dialect): ReadonlyMap<stri
   ]);
 }
 
-function problemOf(name: string, value: string, allowed: Allowed | undefined): string | undefined {
+function problemOfParameter(name: string, value: string, allowed: Allowed | undefined): string | undefined {
   if (allowed === undefined) return `The ${name} parameter is unknown.`;
   if (allowed === "text") return undefined;
   if (allowed === "integer")
@@ -34,7 +34,7 @@ function readQuery(resource: Resource, pairs: Pairs, dialect: Dialect): Readonly
   const errors = new Map<string, string[]>();
   for (const [name, value] of pairs) {
     const twice = query.has(name) ? `The ${name} parameter is sent more than once.` : undefined;
-    const problem = twice ?? problemOf(name, value, parameters.get(name));
+    const problem = twice ?? problemOfParameter(name, value, parameters.get(name));
     if (problem === undefined) query.set(name, value);
     else if (!dialect.ignoreInvalid) errors.set(name, [problem]);
   }

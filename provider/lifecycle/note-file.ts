@@ -72,7 +72,7 @@ class NoteFile implements RunNote {
   /** Once a folder is this user's alone, nobody else can change that. */
   private folderProblem(): string | undefined {
     if (this.isPrivate) return undefined;
-    const problem = problemOf(this.folder);
+    const problem = problemOfFolder(this.folder);
     this.isPrivate = problem === undefined;
     return problem ?? undefined;
   }
@@ -133,7 +133,7 @@ const isVerb = (word: string | undefined): word is Verb =>
   word === "takes" || word === "keeps" || word === "deletes";
 
 /** Why a folder cannot be trusted: everybody may create it, and it would be theirs. Null if it does not exist. */
-function problemOf(folder: string): string | null | undefined {
+function problemOfFolder(folder: string): string | null | undefined {
   let stats: Stats | undefined;
   try {
     stats = lstatSync(folder, { throwIfNoEntry: false });

@@ -14,7 +14,7 @@ async function namesOfSecrets(
 ): Promise<readonly string[] | undefined> {
   // An output that fails does so where its value is used.
   const find = ([, value]: readonly [string, unknown]): Promise<boolean> =>
-    hasSecret(value).catch(() => false);
+    hasSecretOutput(value).catch(() => false);
   const found = await Promise.all(inputs.map(find));
   const names = inputs.flatMap(([name], index) => (found[index] ? [name] : []));
   return names.length > 0 ? names : undefined;
@@ -24,10 +24,10 @@ function hasOutput(value: unknown): boolean {
   return isLater(value) || partsOf(value).some(hasOutput);
 }
 
-async function hasSecret(value: unknown): Promise<boolean> {
+async function hasSecretOutput(value: unknown): Promise<boolean> {
   if (Output.isInstance(value)) return isSecret(value);
-  if (isLater(value)) return hasSecret(await value);
-  return (await Promise.all(partsOf(value).map(hasSecret))).includes(true);
+  if (isLater(value)) return hasSecretOutput(await value);
+  return (await Promise.all(partsOf(value).map(hasSecretOutput))).includes(true);
 }
 
 const isLater = (value: unknown): boolean => Output.isInstance(value) || value instanceof Promise;

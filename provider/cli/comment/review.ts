@@ -79,7 +79,9 @@ export function readReview(given: string, title: string, cwd: string): Review {
 function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHashes {
   const marked = given.flatMap((comment) => {
     const marker = markerIn(comment.body);
-    return marker?.title === title ? [{ ...comment, marker, problem: problemOf(comment, marker) }] : [];
+    return marker?.title === title
+      ? [{ ...comment, marker, problem: problemOfComment(comment, marker) }]
+      : [];
   });
   const valid = marked.filter(({ problem }) => problem === undefined);
   const hashes = (of: typeof marked): Set<string> =>
@@ -95,7 +97,10 @@ function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHas
 }
 
 /** Why a comment does not count. */
-function problemOf({ pull, head }: ReviewComment, { commit, digest, changes }: Marker): string | undefined {
+function problemOfComment(
+  { pull, head }: ReviewComment,
+  { commit, digest, changes }: Marker,
+): string | undefined {
   const comment = pull === undefined ? "A comment" : `The comment on pull request ${pull}`;
   if (head !== undefined && commit !== head)
     return `${comment} is of commit ${commit ?? "(unknown)"}, and the pull request's head is ${head}.`;

@@ -26,7 +26,7 @@ interface ForeignCodeProblem {
 export function codeProblems(state: readonly StateResource[]): ForeignCodeProblem[] {
   return state.flatMap((resource) => {
     const { urn, id } = resource;
-    const found = problemOf(resource);
+    const found = problemOfResource(resource);
     if (found === undefined) return [];
     const message =
       `${found}. Pulumi would run it, so nothing is compared or previewed. Find out who can write the state, and go back to an earlier one: ` +
@@ -35,7 +35,7 @@ export function codeProblems(state: readonly StateResource[]): ForeignCodeProble
   });
 }
 
-function problemOf(resource: StateResource): string | undefined {
+function problemOfResource(resource: StateResource): string | undefined {
   const { urn, provider, inputs, outputs } = resource;
   // The engine goes by the URN's type.
   const { type, name } = parseUrn(urn);
