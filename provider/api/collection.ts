@@ -111,9 +111,13 @@ export class Collection {
     return { status, request, id, record };
   }
 
-  /** Deletes a record. Throws {@link MissingError}. */
-  async remove(id: string, operation: Operation): Promise<void> {
-    await this.requestRecord(id, { method: "DELETE", operation });
+  /**
+   * Deletes a record. Throws {@link MissingError}.
+   *
+   * @param onSend see {@link ApiRequest.onSend}; what it throws keeps the request from being sent
+   */
+  async remove(id: string, operation: Operation, onSend?: () => void): Promise<void> {
+    await this.requestRecord(id, { method: "DELETE", operation, onSend });
   }
 
   /** All records, or those that a filter of the API selects, page by page and, by default, newest first. */

@@ -27,11 +27,16 @@ export async function deleteRecord(
       if (record) assertSameRecord(scope, outputs, record);
     }
     ledger.markOutdated(id);
-    await collection.remove(id, operation);
+    // A delete whose answer was lost is sent again, and until then the server may have used the id again.
+    await collection.remove(id, operation, () => {
+      claims.assertNotVoid(id, outputs);
+    });
   } catch (error) {
+    if (claims.isVoid(id, outputs)) return undefined;
     if (!(error instanceof MissingError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
-  ledger.markDeleted(id);
+  // Otherwise the id is that of a record which this run has created since.
+  if (!claims.isVoid(id, outputs)) ledger.markDeleted(id);
   return undefined;
 }

@@ -1,3 +1,4 @@
+import type { Fault } from "../../provider/emulator";
 import { kinds, type Kind } from "../support/calls";
 import type { ModelStack } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
@@ -92,6 +93,33 @@ describe.each(fronts)(
     });
   },
 );
+
+describe.each(fronts)("a delete during which the server gives the id to a new record (%s)", (front) => {
+  async function deleted(fault: Fault): Promise<{ created: ModelStack; twin: ModelStack }> {
+    const [old, twin, program] = await twins(front);
+    const created = program.resource();
+    const faults = [fault];
+    emulator.fault = ({ method }) => {
+      if (method === "DELETE") return faults.shift();
+      return method === "POST" ? answer(201, { ...emulator.monitors.add({ ...home, id: 1 }) }) : undefined;
+    };
+    expect(await Promise.all([destroyAll([old]), failureOf(created.up(home))])).toEqual([["deleted"], ""]);
+    return { created, twin };
+  }
+
+  test("is not sent again if its answer is lost", async () => {
+    const { created } = await deleted({ kind: "cut", effect: true });
+    expect(created.state?.id).toBe("1");
+    expect(storedIds()).toEqual(["1"]);
+  });
+
+  test("does not forget the new one if it is answered later", async () => {
+    const { created, twin } = await deleted({ kind: "delay", answerDelayMs: 5000 });
+    expect(await destroyAll([twin])).toEqual(["deleted"]);
+    expect(created.state?.id).toBe("1");
+    expect(storedIds()).toEqual(["1"]);
+  });
+});
 
 test.each(fronts)("a resource whose record no other has is deleted with it (%s)", async (front) => {
   const [one] = await twins(front);
