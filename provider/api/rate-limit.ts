@@ -54,6 +54,8 @@ export class RateLimiter {
   private refusals = 0;
   /** Since when the server has answered nothing but 429 and 503; infinite if it has not. */
   private refusedSince = Infinity;
+  /** When the last request ended. */
+  private lastEndedAt = -Infinity;
   /** The timer after which waiting requests are looked at again. */
   private timer: AbortController | undefined;
   private readonly notice: WaitNotice;
@@ -73,6 +75,7 @@ export class RateLimiter {
 
   /** Waits for its turn, then runs. Throws {@link PendingRequest.denialError} if its turn does not come. */
   async run<T>(pending: PendingRequest, request: () => Promise<EndedRequest<T>>): Promise<T> {
+    this.forgetRefusals();
     await this.turn(pending);
     const begun = this.clock.now();
     try {
@@ -81,9 +84,16 @@ export class RateLimiter {
       return result;
     } finally {
       this.running--;
-      if (this.limits.requestsPerMinute !== undefined) this.ended.push(this.clock.now());
+      this.lastEndedAt = this.clock.now();
+      if (this.limits.requestsPerMinute !== undefined) this.ended.push(this.lastEndedAt);
       this.admit();
     }
+  }
+
+  /** If nothing was sent or waited for a minute, what the server has refused before says nothing about the time since. */
+  private forgetRefusals(): void {
+    const isIdle = this.running === 0 && this.queue.size === 0;
+    if (isIdle && this.clock.now() > this.lastEndedAt + minuteMilliseconds) this.refusedSince = Infinity;
   }
 
   /** Learns from an answer to a request that was begun at this time. */

@@ -170,6 +170,16 @@ test("a server that limits for less than ten minutes gets the request, whatever 
   expect(await timeOf(one.up({ ...home, interval: 300 }))).toBe(minutes(10));
 });
 
+test("a refusal has nothing to do with one before it if nothing was sent in between", async () => {
+  const one = await created({ "uptime:maxRetries": "0" });
+  on("PATCH", answer(503));
+  expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain("status 503");
+  await clock.sleep(minutes(11));
+  until(1000, answer(429, "", { "retry-after": "5" }));
+  await one.up({ ...home, interval: 300 });
+  expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
+});
+
 test("a request that is served gives the server ten more minutes", async () => {
   emulator.dialect = { updateAnswer: "empty" };
   const one = await created();
