@@ -10,6 +10,12 @@ import { secretsIn, secretsInHeader, secretsOf, stringsIn } from "./secret-strin
 
 const redacted = "(the server repeats a secret)";
 
+/**
+ * How many characters of a message are shown. An error travels in an HTTP header, in which each may take nine, and one of 64 KiB or
+ * more never arrives, nor does the id in it.
+ */
+const longestMessage = 6000;
+
 /** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
 const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
 
@@ -34,7 +40,7 @@ export class Redactor {
 
   /** A message for a person, like {@link error}. */
   message(text: string | Message): string {
-    if (typeof text === "string") return escapeCommands(text.toWellFormed());
+    if (typeof text === "string") return escapeCommands(inBrief(text.toWellFormed()));
     const detector = new SecretDetector(this.secrets);
     const parts = text.map((part) => {
       if (typeof part === "string") return part;
@@ -43,7 +49,7 @@ export class Redactor {
       if ([source, source.replace(markup, "")].some((text) => detector.finds(text))) return redacted;
       return part.isValue ? shorten(escapeInvisible(source), 300) : excerpt(part.text);
     });
-    return escapeCommands(parts.join("").toWellFormed());
+    return escapeCommands(inBrief(parts.join("").toWellFormed()));
   }
 
   /** A problem of an input, with the input's name in the text. */
@@ -71,6 +77,13 @@ export class Redactor {
   shown(value: unknown): unknown {
     return replaceSecrets(new SecretDetector(this.secrets), value);
   }
+}
+
+/** A message without its middle if it is too long: its end says what to do. */
+function inBrief(text: string): string {
+  if (text.length <= longestMessage) return text;
+  const end = text.slice(-longestMessage / 4);
+  return `${shorten(text, longestMessage - end.length)} ${end}`.toWellFormed();
 }
 
 function replaceSecrets<T>(detector: SecretDetector, value: T): T {

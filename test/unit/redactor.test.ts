@@ -2,7 +2,14 @@ import { inspect } from "node:util";
 
 import fc from "fast-check";
 
-import { message, quote, quoteValue, UptimeError, withoutPeriod } from "../../provider/api/errors";
+import {
+  joinMessages,
+  message,
+  quote,
+  quoteValue,
+  UptimeError,
+  withoutPeriod,
+} from "../../provider/api/errors";
 import { excerpt, shorten } from "../../provider/common/text";
 import { withMarked } from "../../provider/definitions/keys";
 import { monitor } from "../../provider/definitions/monitor";
@@ -180,6 +187,18 @@ describe("an error", () => {
     expect(outer.message).toBe(`It failed: ${error.message} and …`);
     expect(error.name).toBe("UptimeError");
     expect(error.stack).toContain("redactor.test");
+  });
+
+  test("is shown without its middle if it is so long that it would not arrive", () => {
+    const fields = Array.from(
+      { length: 500 },
+      (_, index) => message`channel ${index}: ${quote("漢".repeat(100))}`,
+    );
+    const text = new Redactor([]).error(
+      new UptimeError(message`Created, but ${joinMessages(fields, "; ")}. Try again.`),
+    );
+    expect(text).toMatch(/^Created, but channel 0: 漢+; [^]*… [^]*; channel 499: 漢+\. Try again\.$/);
+    expect(encodeURI(text).length).toBeLessThan(2 ** 16);
   });
 
   test("is printed by Node.js as its stack alone, not with its properties", () => {
