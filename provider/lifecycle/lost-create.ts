@@ -134,10 +134,14 @@ function take({ claims }: RecordScope, { owner }: LostCreate, id: string, record
 function keepIdOrThrow(scope: RecordScope, sent: LostCreate, reason: Message = []): CreatedRecord {
   const { answeredId } = sent.lost;
   if (answeredId === undefined) throw lostError(scope, sent.lost, reason);
-  const advice = message`If ${quoteId(answeredId)} is the id of something else, such as a job, the
-    ${scope.definition.singular} may exist with another id: then \`pulumi up --refresh\` with the setting
-    ${sourceOf(scope.settings, "adoptExisting")} finds and adopts it.`;
-  return { ...take(scope, sent, answeredId), advice };
+  return { ...take(scope, sent, answeredId), advice: adviceOnId(scope, answeredId) };
+}
+
+/** What to do if an id that nothing but an answer shows is not the record's. */
+export function adviceOnId({ definition, settings }: RecordScope, id: string): Message {
+  return message`If ${quoteId(id)} is the id of something else, such as a job, the ${definition.singular} may exist
+    with another id: then \`pulumi up --refresh\` with the setting ${sourceOf(settings, "adoptExisting")} finds and
+    adopts it.`;
 }
 
 /** Why the provider cannot tell whether a new record is that of a lost create; undefined if there is none like it. */

@@ -2,7 +2,7 @@ import { idNumber, isRecordOf, type ApiRecord } from "../api/answer";
 import type { WriteAnswer } from "../api/collection";
 import {
   AnotherRecordError,
-  type ApiError,
+  ApiError,
   LostAnswerError,
   message,
   MissingError,
@@ -12,7 +12,7 @@ import {
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import type { Baseline } from "./baseline";
-import { recoverCreate } from "./lost-create";
+import { adviceOnId, recoverCreate } from "./lost-create";
 import type { CreatedRecord, PlannedCreate } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
 import { formOf, sendForm } from "./write";
@@ -89,7 +89,7 @@ async function postOnce(
   const record = await recordOfAnswer(scope, id, answer, operation);
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim);
-  return { id, claim, record, emptyLists };
+  return { id, claim, record, emptyLists, advice: record ? undefined : adviceOnId(scope, id) };
 }
 
 /**
@@ -150,8 +150,10 @@ async function recordOfAnswer(
     return await collection.get(id, operation);
   } catch (error) {
     const isAnother = error instanceof AnotherRecordError;
+    // Some servers refuse what cannot be an id of theirs.
+    const isMissing = error instanceof MissingError || (error instanceof ApiError && error.isRefusal);
     // The record cannot be read now, but its id is known and must be kept.
-    if (!isAnother && !(error instanceof MissingError)) return undefined;
+    if (!isAnother && !isMissing) return undefined;
     ledger.release(id);
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
     throw new LostAnswerError(

@@ -697,6 +697,26 @@ test("the id of a job is not taken for an existing record, and the new one is fo
   expect(one.state?.id).toBe("2");
 });
 
+test.each([400, 422])("the id of a job that the server refuses with %i is not kept", async (status) => {
+  afterCreate(
+    () => ({ kind: "answer", effect: true, status: 202, body: { id: "b7e2-11aa", status: "queued" } }),
+    ({ path }) => (path.endsWith("/b7e2-11aa") ? answer(status, { message: "Not a number." }) : undefined),
+  );
+  expect(await made(resource())).toBe("made 1");
+});
+
+test("the error of an id that cannot be read says what to do if it is that of a job", async () => {
+  afterCreate(
+    () => ({ kind: "answer", effect: true, status: 202, body: { id: 77, status: "queued" } }),
+    ({ path }) => (path.endsWith("/77") ? answer(500) : undefined),
+  );
+  const one = resource();
+  expect(await made(one)).toMatch(
+    /was created with the id 77, but .* status 500.* If 77 is the id of something/,
+  );
+  expect(one.state?.id).toBe("77");
+});
+
 describe("an answer that says that the create failed, and names a record", () => {
   const words = "No mail was sent";
   const named: [string, object][] = [
