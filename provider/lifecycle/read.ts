@@ -23,12 +23,19 @@ export async function read(
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation(scope, options);
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
-  let record: ApiRecord;
+  let record: ApiRecord | undefined;
   try {
-    record = await reader.get(id, wanted, operation);
+    record = await reader.get(id, wanted, operation).catch(async (error: unknown) => {
+      if (!(error instanceof MissingError)) throw error;
+      await assertGoneInRefresh(scope, id, outputs, error, operation);
+      return undefined;
+    });
   } catch (error) {
-    if (!(error instanceof MissingError)) throw error;
-    await assertGoneInRefresh(scope, id, outputs, error, operation);
+    if (!claims.isVoid(id, outputs)) throw error;
+  }
+  // Meanwhile the server may have given the id to a create of this run, whose record is no business of this resource.
+  if (claims.isVoid(id, outputs)) return undefined;
+  if (!record) {
     ledger.markGone(id);
     return undefined;
   }

@@ -3,7 +3,7 @@ import { kinds, type Kind } from "../support/calls";
 import type { ModelStack } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { storedIds } from "../support/sent";
-import { answer, emulator, failureOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 import { home } from "../support/monitors";
 
@@ -120,6 +120,27 @@ describe.each(fronts)("a delete during which the server gives the id to a new re
     expect(storedIds()).toEqual(["1"]);
   });
 });
+
+test.each(fronts)(
+  "a record that is missing is gone, also if a create gets its id while a refresh reads it (%s)",
+  async (front) => {
+    const program = new Program(front);
+    const [old, other, created] = [program.resource(), program.resource(), program.resource()];
+    await old.up(home);
+    await other.up({ ...home, name: "Other" });
+    program.nextRun();
+    emulator.monitors.remove(1);
+    emulator.fault = ({ method, path }) => {
+      if (method === "POST") return answer(201, { ...emulator.monitors.add({ ...home, id: 1 }) });
+      return path.endsWith("/1") ? { kind: "delay", answerDelayMs: 5000 } : undefined;
+    };
+    const refreshed = refreshAll([old]);
+    await clock.sleep(1000);
+    await created.up(home);
+    expect(await refreshed).toEqual(["gone"]);
+    expect(await refreshAll([created, other])).toEqual(["there", "there"]);
+  },
+);
 
 test.each(fronts)("a resource whose record no other has is deleted with it (%s)", async (front) => {
   const [one] = await twins(front);
