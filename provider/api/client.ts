@@ -26,7 +26,7 @@ export interface ApiRequest {
   /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
   readonly form?: readonly Pair[];
   readonly operation: Operation;
-  /** Called just before each time that it is sent, which may be long after `send` is called. */
+  /** Called just before each time that it is sent, which may be long after `send` is called. If it throws, it is not sent. */
   readonly onSend?: (() => void) | undefined;
 }
 

@@ -94,9 +94,18 @@ export class Collection {
     return { status: answer.status, request: answer.request, id, record, failure };
   }
 
-  /** Updates a record, by PUT if this server answers PATCH with 405. Throws {@link MissingError}. */
-  async update(id: string, form: readonly Pair[], operation: Operation): Promise<WriteAnswer> {
-    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation });
+  /**
+   * Updates a record, by PUT if this server answers PATCH with 405. Throws {@link MissingError}.
+   *
+   * @param onSend see {@link ApiRequest.onSend}
+   */
+  async update(
+    id: string,
+    form: readonly Pair[],
+    operation: Operation,
+    onSend?: () => void,
+  ): Promise<WriteAnswer> {
+    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation, onSend });
     // Another update may change it while this one waits for its answer.
     const method = this.updateMethod;
     const answer = await send(method).catch((error: unknown) => {
@@ -114,7 +123,7 @@ export class Collection {
   /**
    * Deletes a record. Throws {@link MissingError}.
    *
-   * @param onSend see {@link ApiRequest.onSend}; what it throws keeps the request from being sent
+   * @param onSend see {@link ApiRequest.onSend}
    */
   async remove(id: string, operation: Operation, onSend?: () => void): Promise<void> {
     await this.requestRecord(id, { method: "DELETE", operation, onSend });

@@ -25,7 +25,10 @@ export async function update(
   const operation = new Operation(scope, options);
   assertSameServer(scope, outputs, options);
   scope.claims.hear(id, outputs, options);
-  scope.claims.assertNotVoid(id, outputs);
+  const assertNotVoid = (): void => {
+    scope.claims.assertNotVoid(id, outputs);
+  };
+  assertNotVoid();
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -41,6 +44,8 @@ export async function update(
       id,
       wantedOnUpdate(definition, inputs, ignored, current),
       operation,
+      // While it waits, the server may give the id to a create of this run.
+      { onSend: assertNotVoid },
     );
     return { id, outputs: outputsOf(scope, after, record, { claim }) };
   } catch (error) {

@@ -35,6 +35,12 @@ interface Answered {
   readonly emptyLists?: EmptyListForm | undefined;
 }
 
+interface UpdateOptions {
+  readonly emptyLists?: EmptyListForm;
+  /** Called just before each time that it is sent. If it throws, it is not sent. */
+  readonly onSend?: () => void;
+}
+
 /**
  * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
  * others, nothing is. Throws {@link NotStoredError}, and MissingError if the record is gone.
@@ -44,7 +50,7 @@ export async function sendUpdate(
   id: string,
   wanted: WantedValues,
   operation: Operation,
-  emptyLists?: EmptyListForm,
+  { emptyLists, onSend }: UpdateOptions = {},
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
@@ -54,7 +60,7 @@ export async function sendUpdate(
   const answer = await sendForm(
     scope,
     changeable,
-    (pairs) => scope.collection.update(id, pairs, operation),
+    (pairs) => scope.collection.update(id, pairs, operation, onSend),
     emptyLists,
   );
   return verify(scope, id, wanted, answer, operation);
@@ -82,7 +88,7 @@ export async function verify(
     return record;
   }
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
-    return sendUpdate(scope, id, wanted, operation, "text");
+    return sendUpdate(scope, id, wanted, operation, { emptyLists: "text" });
   throw new NotStoredError(
     message`the API took these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.`,

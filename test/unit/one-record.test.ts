@@ -142,6 +142,26 @@ test.each(fronts)(
   },
 );
 
+test.each(fronts)(
+  "an update that waits while a create gets the id is not sent, because it would change the new record (%s)",
+  async (front) => {
+    const program = new Program(front);
+    const [old, created] = [program.resource(), program.resource()];
+    await old.up(home);
+    program.nextRun();
+    emulator.monitors.remove(1);
+    const faults = [answer(429, "", { "retry-after": "5" })];
+    emulator.fault = ({ method }) => {
+      if (method === "PATCH") return faults.shift();
+      return method === "POST" ? answer(201, { ...emulator.monitors.add({ ...home, id: 1 }) }) : undefined;
+    };
+    const updated = failureOf(old.up({ ...home, name: "Old" }));
+    await Promise.all([clock.sleep(1000), created.up(home)]);
+    expect(await updated).toContain("The record of this Monitor is gone");
+    expect(emulator.monitors.get(1)).toMatchObject(home);
+  },
+);
+
 test.each(fronts)("a resource whose record no other has is deleted with it (%s)", async (front) => {
   const [one] = await twins(front);
   await refreshed(one);
