@@ -130,10 +130,13 @@ function take({ claims }: RecordScope, { owner }: LostCreate, id: string, record
   return { id, claim: claims.takeFound(id, owner, record), record };
 }
 
-/** After a create no failure drops its id, so an answer's id is kept even if nothing is found under it yet. */
+/**
+ * After a create no failure drops its id, so an answer's id is kept even if nothing is found under it yet, unless that of another
+ * resource's record is the same.
+ */
 function keepIdOrThrow(scope: RecordScope, sent: LostCreate, reason: Message = []): CreatedRecord {
   const { answeredId } = sent.lost;
-  if (answeredId === undefined) throw lostError(scope, sent.lost, reason);
+  if (answeredId === undefined || scope.claims.isTaken(answeredId)) throw lostError(scope, sent.lost, reason);
   return { ...take(scope, sent, answeredId), advice: adviceOnId(scope, answeredId) };
 }
 

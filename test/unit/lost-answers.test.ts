@@ -705,6 +705,17 @@ test.each([400, 422])("the id of a job that the server refuses with %i is not ke
   expect(await made(resource())).toBe("made 1");
 });
 
+test("the id of a job is not kept if another create gets a record with that id", async () => {
+  onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
+  const together = program();
+  const [one, other] = [together.resource(), together.resource()];
+  const failed = made(one);
+  await clock.sleep(20_000);
+  await other.up({ ...home, name: "Other", url: "https://other.example/" });
+  expect(await failed).toMatch(mayExist);
+  expect([one.state?.id, other.state?.id]).toEqual([undefined, "1"]);
+});
+
 test("the error of an id that cannot be read says what to do if it is that of a job", async () => {
   afterCreate(
     () => ({ kind: "answer", effect: true, status: 202, body: { id: 77, status: "queued" } }),
