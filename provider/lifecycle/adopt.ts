@@ -72,14 +72,14 @@ export async function adopt(
 export async function namesakesOf(
   scope: RecordScope,
   wanted: WantedValues,
-  { byName }: Baseline,
+  { byName, known }: Baseline,
   operation: Operation,
   isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
   const [nameKey = "", ...otherKeys] = identityKeys(scope.definition);
   const find = (names: readonly string[], sharedKeys: readonly string[]): Promise<Namesake[]> => {
     const listed = names.flatMap((one) => byName.get(one) ?? []).filter(isFree);
-    return readNamesakes(scope, wanted, listed, sharedKeys, operation);
+    return readNamesakes(scope, wanted, listed, known, sharedKeys, operation);
   };
   const name = comparableName(wanted.get(nameKey));
   const namesakes = await find([name, noName], [nameKey, ...otherKeys]);
@@ -96,14 +96,16 @@ async function readNamesakes(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   listed: readonly ApiRecord[],
+  known: Baseline["known"],
   sharedKeys: readonly string[],
   operation: Operation,
 ): Promise<Namesake[]> {
   const shared = new Map(sharedKeys.map((key) => [key, wanted.get(key) ?? null]));
   const found: Namesake[] = [];
   for (const one of listed) {
-    if (!isEqual(definition, shared, one)) continue;
+    if (!isEqual(definition, shared, known.get(one.id) ?? one)) continue;
     const record = await collection.find(one.id, operation);
+    if (record) known.set(one.id, record);
     if (record && showsAll(definition, shared, record))
       found.push({ record, differing: differences(definition, wanted, record) });
   }

@@ -23,6 +23,11 @@ export interface Baseline {
   readonly isDoubtful: boolean;
   /** The records by {@link comparableName}, for adoption; under {@link noName} those whose names the list does not show. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
+  /**
+   * Records as their own addresses have shown them to an earlier create, by id: if the list does not show names, each is read once to
+   * learn its name, and not once for each create.
+   */
+  readonly known: Map<string, ApiRecord>;
 }
 
 export const noName = "";
@@ -55,7 +60,13 @@ export async function readBaseline(
     }
   // An empty list does not show how it is sorted, but then every record is new.
   const isDoubtful = ids.size === 0 && ledger.hasHeard;
-  return { ids, highestId: isFalling ? (highestId ?? -1n) : undefined, isDoubtful, byName };
+  return {
+    ids,
+    highestId: isFalling ? (highestId ?? -1n) : undefined,
+    isDoubtful,
+    byName,
+    known: new Map(),
+  };
 }
 
 /**

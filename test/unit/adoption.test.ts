@@ -49,6 +49,18 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     await expectAdoption(front, id);
   });
 
+  test("is found without reading all records for each create if the list shows only ids", async () => {
+    emulator.fault = (request) =>
+      isList(request) ? answer(200, { data: emulator.monitors.all().map(({ id }) => ({ id })) }) : undefined;
+    const names = Array.from({ length: 20 }, (_, index) => `Home ${index}`);
+    for (const name of names) add({ name });
+    const program = new Program(front, adopting);
+    for (const name of names.toReversed()) await program.resource().up({ ...home, name });
+    // Each is read to learn its name, and again when it is adopted.
+    expect(emulator.requests.length).toBeLessThanOrEqual(2 * names.length + 1);
+    expect(emulator.writes()).toEqual([]);
+  });
+
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ["pause", { pause: true }, { pause: true }],
     ["requestAuthPassword", { requestAuthPassword: "secret" }, { request_auth_password: "secret" }],
