@@ -56,9 +56,13 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
   return inner[0] ?? (wrapped.length === 0 ? best : undefined);
 }
 
-/** The records of a list: bare, or under `data`. Undefined if the answer is not a list of records. */
+/**
+ * The records of a list: bare, or under `data`; null is an empty one, as servers in Go write it. Undefined if the answer is not a
+ * list of records.
+ */
 export function parseRecords(body: unknown, definition: Definition): ApiRecord[] | undefined {
-  const list = Array.isArray(body) ? body : isObject(body) ? body.data : undefined;
+  const list = isObject(body) ? body.data : body;
+  if (list === null) return [];
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => parseRecord(entry, definition));
   return records.every((record) => record !== undefined) ? records : undefined;

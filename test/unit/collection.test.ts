@@ -114,6 +114,13 @@ describe("an answer with status 200 that holds no record and says that it failed
   });
 });
 
+test.each(["null", '{"data":null}', '{"data":null,"meta":{"total":0}}'])(
+  "a list may be empty as %s",
+  async (body) => {
+    expect(await listed(collectionOf(() => body).monitors)).toEqual([]);
+  },
+);
+
 describe("the record, of an object and one inside it,", () => {
   const inner = { id: 501, name: "last result" };
   const shownId = async (body: unknown): Promise<string> => {
