@@ -106,11 +106,15 @@ async function recordInFailure(
   const { id } = answer;
   if (id === undefined || wasThere(scope, id, baseline)) throw failure;
   const record = await scope.collection.find(id, operation).catch((cause: unknown) => {
+    if (isRefusedId(cause)) return undefined;
     throw new LostAnswerError(failure.parts, "look for a minute", { cause });
   });
   if (!record) throw failure;
   return { ...answer, record };
 }
+
+/** Some servers do not answer 404 for what cannot be an id of theirs, such as that of a job or a request, but refuse it. */
+const isRefusedId = (error: unknown): boolean => error instanceof ApiError && error.isRefusal;
 
 function wasThere({ claims }: RecordScope, id: string, { ids }: Baseline): boolean {
   return (ids.has(idNumber(id) ?? id) || claims.wasThere(id)) && !claims.isDeleted(id);
@@ -150,8 +154,7 @@ async function recordOfAnswer(
     return await collection.get(id, operation);
   } catch (error) {
     const isAnother = error instanceof AnotherRecordError;
-    // Some servers refuse what cannot be an id of theirs.
-    const isMissing = error instanceof MissingError || (error instanceof ApiError && error.isRefusal);
+    const isMissing = error instanceof MissingError || isRefusedId(error);
     // The record cannot be read now, but its id is known and must be kept.
     if (!isAnother && !isMissing) return undefined;
     ledger.release(id);

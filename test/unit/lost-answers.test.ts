@@ -750,6 +750,17 @@ describe("an answer that says that the create failed, and names a record", () =>
     expect(one.state?.outputs.attributes).not.toEqual({});
   });
 
+  test("whose id the server refuses, such as that of the request, is a refusal in the server's words", async () => {
+    const answered = { id: "req-5", success: false, error: "This URL is taken" };
+    afterCreate(
+      () => ({ kind: "answer", effect: false, status: 200, body: answered }),
+      ({ path }) => (path.endsWith("/req-5") ? answer(422, { message: "Not a number." }) : undefined),
+    );
+    const failure = await failureOf(resource().up(home));
+    expect(failure).toContain("was answered with status 200: This URL is taken");
+    expect(failure).not.toMatch(mayExist);
+  });
+
   test.each([
     ["was there before", 1],
     ["is not there", 9],
