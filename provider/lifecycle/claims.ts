@@ -111,9 +111,9 @@ export class Claims {
   }
 
   /** A create was answered with the id of a new record. {@link tellCreated} follows once it is known to be its own. */
-  takeCreated(id: string, owner: Owner | undefined): Claim {
+  takeCreated(id: string, owner: Owner | undefined, isShown = true): Claim {
     const claim = newClaim();
-    this.ledger.take(id, claim, owner, { isCreated: true });
+    this.ledger.take(id, claim, owner, { isCreated: true, isShown });
     return claim;
   }
 
@@ -124,7 +124,7 @@ export class Claims {
 
   /** A resource gets the record of its create, whose answer was lost; undefined if nothing but an answer has shown its id. */
   takeFound(id: string, owner: Owner | undefined, record: ApiRecord | undefined): Claim {
-    const claim = this.takeCreated(id, owner);
+    const claim = this.takeCreated(id, owner, record !== undefined);
     this.note.takeFound(id, claim, record);
     return claim;
   }

@@ -54,14 +54,18 @@ export class Ledger {
     if (owner !== undefined) this.entries.get(id)?.plannedImports.delete(owner);
   }
 
-  /** A resource gets the record: it creates, adopts or imports it. */
-  take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false } = {}): void {
+  /**
+   * A resource gets the record: it creates, adopts or imports it.
+   *
+   * @param options.isShown false if nothing but the id in an answer speaks for it, which may be that of something else
+   */
+  take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, isShown = true } = {}): void {
     const entry = this.entry(id);
     this.heard.add(id);
     // An import may name a record that this run has created.
     if (entry.taken && entry.taken.claim !== claim) entry.inState.set(entry.taken.claim, entry.taken.owner);
     entry.taken = { claim, owner, isCreated };
-    entry.isShown = true;
+    entry.isShown ||= isShown;
     if (owner !== undefined) entry.plannedImports.delete(owner);
     // Servers use ids again. What state says of this one is about a record that is gone.
     if (isCreated) entry.inState.clear();

@@ -716,6 +716,14 @@ test("the id of a job is not kept if another create gets a record with that id",
   expect([one.state?.id, other.state?.id]).toEqual([undefined, "1"]);
 });
 
+test("the id of a job that is kept does not stop a later create that gets a record with that id", async () => {
+  onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
+  const together = program();
+  const [one, other] = [together.resource(), together.resource()];
+  expect(await made(one)).toContain("was created with the id 1, but");
+  expect(await made(other, { ...home, name: "Other" })).toBe("made 1");
+});
+
 test("the error of an id that cannot be read says what to do if it is that of a job", async () => {
   afterCreate(
     () => ({ kind: "answer", effect: true, status: 202, body: { id: 77, status: "queued" } }),
