@@ -57,11 +57,11 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
 }
 
 /**
- * The records of a list: bare, or under `data`; null is an empty one, as servers in Go write it. Undefined if the answer is not a
- * list of records.
+ * The records of a list: bare, under `data` or under `monitors`; null is an empty one, as servers in Go write it. Undefined if the
+ * answer is not a list of records.
  */
 export function parseRecords(body: unknown, definition: Definition): ApiRecord[] | undefined {
-  const list = isObject(body) ? body.data : body;
+  const list = isObject(body) ? ("data" in body ? body.data : body[definition.plural]) : body;
   if (list === null) return [];
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => parseRecord(entry, definition));

@@ -16,7 +16,7 @@ export interface Page {
   readonly total: number;
 }
 
-/** The page in an answer: a bare list, or one under `data`. Undefined if the answer is not a list of records. */
+/** The page in an answer. Undefined if the answer is not a list of records. */
 export function parsePage(body: unknown, definition: Definition): Page | undefined {
   const records = parseRecords(body, definition);
   if (!records) return undefined;

@@ -11,10 +11,10 @@ import { secretsIn, secretsInHeader, secretsOf, stringsIn } from "./secret-strin
 const redacted = "(the server repeats a secret)";
 
 /**
- * How many characters of a message are shown. An error travels in an HTTP header, in which each may take nine, and one of 64 KiB or
- * more never arrives, nor does the id in it.
+ * An error travels in HTTP headers, which have a message up to three times. A character takes 17 bytes there at most, and what has
+ * 64 KiB or more never arrives, nor does the id in it.
  */
-const longestMessage = 6000;
+const maxMessageCharacters = 3000;
 
 /** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
 const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
@@ -81,9 +81,9 @@ export class Redactor {
 
 /** A message without its middle if it is too long: its end says what to do. */
 function inBrief(text: string): string {
-  if (text.length <= longestMessage) return text;
-  const end = text.slice(-longestMessage / 4);
-  return `${shorten(text, longestMessage - end.length)} ${end}`.toWellFormed();
+  if (text.length <= maxMessageCharacters) return text;
+  const end = text.slice(-maxMessageCharacters / 4);
+  return `${shorten(text, maxMessageCharacters - end.length)} ${end}`.toWellFormed();
 }
 
 function replaceSecrets<T>(detector: SecretDetector, value: T): T {

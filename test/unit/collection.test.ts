@@ -114,7 +114,7 @@ describe("an answer with status 200 that holds no record and says that it failed
   });
 });
 
-test.each(["null", '{"data":null}', '{"data":null,"meta":{"total":0}}'])(
+test.each(["null", '{"data":null}', '{"data":null,"meta":{"total":0}}', '{"monitors":null}'])(
   "a list may be empty as %s",
   async (body) => {
     expect(await listed(collectionOf(() => body).monitors)).toEqual([]);
@@ -198,6 +198,11 @@ describe("a list", () => {
     const { monitors, asked } = collectionOf((query) => pages.get(query.get("cursor")));
     expect(await listed(monitors)).toEqual(["9", "8", "7", "6", "5"]);
     expect(asked.map((query) => query.get("cursor"))).toEqual([null, "a", "b"]);
+  });
+
+  test("may be under the name of its records", async () => {
+    const { monitors } = collectionOf(() => ({ monitors: records(9, 8), total: 2 }));
+    expect(await listed(monitors)).toEqual(["9", "8"]);
   });
 
   test("that only says that it has more is followed by page numbers", async () => {
