@@ -468,6 +468,16 @@ test("a record that is gone and that the program still imports is not said to be
   expect(fails.map((line) => /Monitor (\w+)/.exec(line)?.[1])).toEqual(["changed", "dynamic", "native"]);
 });
 
+test("a renamed resource that was edited by hand is one update, and the comment shows the edit", async () => {
+  const renamed = withStates(update("new", { interval: 120 }), { urn: urnOf("old") });
+  const { stdout } = await run([renamed], [drifted("old", 900)]);
+  expect(stdout).toContain("**Merging this updates 1 resource, 0 unchanged.**");
+  expect(stdout).toContain("!     interval: 900 (by hand) => 120\n");
+  expect(stdout).toContain("| `Monitor new` | `7` | `interval` | `60` | `900; becomes 120` |");
+  const again = await run([renamed], [gone("old")]);
+  expect(again.stdout).toContain("**Merging this creates 1 resource (1 again), 0 unchanged.**");
+});
+
 test("what to do before a merge comes before the changes, unless it is long", async () => {
   const commentWith = async (warnings: number): Promise<string> => {
     const findings = numbered(warnings, "Warning ").map((text) => ({ code: "x", level: "warning", text }));

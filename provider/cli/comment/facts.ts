@@ -72,7 +72,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     );
   const printed = parsePrinted(previewReport, previewText ?? "") ?? {};
   const preview = withNotes(printed, textAt(env[reviewVariables.file]) ?? "");
-  const drift = parsePrinted(driftReport, driftText ?? "");
+  const drift = withNewNames(parsePrinted(driftReport, driftText ?? ""), preview);
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
   const textsOf = (wanted: Finding["level"]): string[] =>
     findings.flatMap(({ level, text }) => (level === wanted ? [text] : []));
@@ -100,6 +100,18 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     tried: triedSections(triedText),
     actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
   };
+}
+
+/** The drift under the URNs of the preview: the program may rename resources, with an alias or by a move to the plugin. */
+function withNewNames(drift: DriftReport | undefined, { steps }: Preview): DriftReport | undefined {
+  const renamed = (steps ?? []).filter(({ urn, oldState }) => oldState?.urn !== urn);
+  const newNames = new Map(renamed.map(({ urn, oldState }) => [oldState?.urn, urn]));
+  return (
+    drift && {
+      ...drift,
+      drifted: drift.drifted.map((edit) => ({ ...edit, urn: newNames.get(edit.urn) ?? edit.urn })),
+    }
+  );
 }
 
 /** A preview with what the provider has noted of each resource: what changes in a dynamic one, and a hash of the values. */

@@ -5,6 +5,8 @@ import * as z from "zod/mini";
 import { parseUrn } from "../../common/urn";
 
 const stepState = z.looseObject({
+  /** In an old state another one than the step's, if the program renames the resource with an alias or moves it to the plugin. */
+  urn: z.optional(z.string()),
   type: z.string(),
   id: z.optional(z.string()),
   /** The resource is deleted, and its replacement is not made yet. */
