@@ -17,15 +17,17 @@ const failedLines = ({ stdout }: Outcome): string[] =>
   stdout.split("\n").filter((line) => line.startsWith("failed"));
 
 test("lists everything that a preview would refuse or do, with exit code 2, or the error that ends the program, with 1", async () => {
-  const kept = `new Monitor("kept", site("Kept"));`;
-  const stack = await startStack({ program: `${imports} ${kept} new Monitor("changed", site("Changed"));` });
+  const stack = await startStack({
+    program: `${imports} new Monitor("kept", site("Kept")); new Monitor("changed", site("Changed"));`,
+  });
   const { emulator, workspace } = stack;
   emulator.monitors.add(home);
   emulator.monitors.add(second);
   emulator.domains.add({ name: "shop.example" });
   await workspace.up();
   await workspace.write(
-    `${imports} ${kept}
+    `${imports}
+     new Monitor("renamed", site("Kept", { interval: 300 }), { aliases: [{ name: "kept" }] });
      class Site extends pulumi.ComponentResource {
        constructor() {
          super("my:site:Site", "site");
@@ -62,7 +64,8 @@ test("lists everything that a preview would refuse or do, with exit code 2, or t
   for (const line of [
     "ok       2 to import: Domain late (1), Monitor right (1)",
     "ok       2 to create: Domain made, Monitor copy",
-    "warning  The program declares 12 resources: 2 to create, 2 to import, 6 refused.",
+    "ok       1 to update: Monitor renamed",
+    "warning  The program declares 12 resources: 2 to create, 1 to update, 2 to import, 6 refused.",
   ])
     expect(outcome.stdout).toContain(`${line}\n`);
   expect(outcome.stdout).not.toContain("s3cret");

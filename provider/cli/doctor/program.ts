@@ -64,7 +64,10 @@ export async function checkProgram(
   const importIdOf = new Map(steps.map(({ urn, newState }) => [nameInStack(urn), newState?.importID]));
   const plan = await planOf(planned, accounts);
   const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
-  const declared = new Set([...managed, ...steps].map(({ urn }) => urn).filter((urn) => !deleted.has(urn)));
+  // The program may rename a resource, with an alias or by a move to the plugin.
+  const former = new Set(steps.map(({ oldState }) => oldState?.urn));
+  const kept = managed.filter(({ urn }) => !former.has(urn));
+  const declared = new Set([...kept, ...steps].map(({ urn }) => urn).filter((urn) => !deleted.has(urn)));
   const providers = [...steps.map(({ newState }) => newState), ...managed].map((one) =>
     providerUrn(one?.provider),
   );
