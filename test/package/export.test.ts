@@ -300,7 +300,7 @@ test.each([
     expect([first.stdout, second.stdout, second.stderr, ...written].join()).not.toContain("s3cret");
     const page = text("NEXT-STEPS.md");
     expect(page).toContain(
-      `node -p 'require("./../secrets.json")["shop-x-key"]' | pulumi config set --secret shop-x-key\n`,
+      `node -p 'JSON.parse(fs.readFileSync("../secrets.json"))["shop-x-key"]' | pulumi config set --secret shop-x-key\n`,
     );
     expect(page).toContain("pulumi config set --secret shop-password\n");
     const secrets = join(folder, "secrets.json");
@@ -321,6 +321,17 @@ test.each([
       expect(text("NEXT-STEPS.md")).toContain(line);
   },
 );
+
+test("the commands that set secrets read a file of any name", async () => {
+  addMonitor("Shop", { request_headers: [{ key: "X-Key", value: '"s3cret"\n$1 ' }] });
+  for (const name of ["secrets", "it's secret.txt", "-s.js"]) {
+    newProject({ "Pulumi.yaml": "name: mine\nruntime: nodejs\n" });
+    expect((await exported(`--secrets=out/${name}`)).code).toBe(0);
+    const [, reading = ""] = /^(node -p .*) \| pulumi /m.exec(text("NEXT-STEPS.md")) ?? [];
+    const read = execFileSync("sh", ["-c", reading], { cwd: out(), encoding: "utf8" });
+    expect(read).toBe('"s3cret"\n$1 \n');
+  }
+});
 
 /** Any string that a path, a name or an id may be; all of Unicode, and what shells and programs treat in their own way. */
 const anything = fc.oneof(

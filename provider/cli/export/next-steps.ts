@@ -105,9 +105,10 @@ export function refusedList(resources: readonly ModuleResource[], language: stri
 /** The commands that set the values of secrets: from the file or, without one, by asking. No value is on a command line. */
 export function secretCommands(values: readonly ConfigValue[], secretsFile: string | undefined): string[] {
   if (secretsFile === undefined) return values.map(({ key }) => setSecret(key));
-  const file = JSON.stringify(`./${secretsFile}`);
+  // Unlike `require`, this reads JSON from a file of any name. If it failed, Pulumi would set an empty value.
+  const content = `JSON.parse(fs.readFileSync(${JSON.stringify(secretsFile)}))`;
   const commands = values.map(({ key, secret }) => {
-    const reading = `node -p ${shellWord(`require(${file})[${JSON.stringify(key)}]`)}`;
+    const reading = `node -p ${shellWord(`${content}[${JSON.stringify(key)}]`)}`;
     return secret === undefined ? setSecret(key) : `${reading} | ${setSecret(key)}`;
   });
   const isInFile = values.some(({ secret }) => secret !== undefined);
