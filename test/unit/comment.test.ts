@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import fc from "fast-check";
 
+import { unknownValue } from "../../provider/common/marks";
 import { anyCharacter } from "../support/arbitraries";
 import {
   bucket,
@@ -466,6 +467,12 @@ test("a record that is gone and that the program still imports is not said to be
   );
   const fails = stdout.match(/^.*`cannot be imported again: the apply fails`/gm) ?? [];
   expect(fails.map((line) => /Monitor (\w+)/.exec(line)?.[1])).toEqual(["changed", "dynamic", "native"]);
+});
+
+test("what is not known before the apply is said to be so, also in a list", async () => {
+  const { stdout } = await run([create("made", { url: unknownValue, alertChannelIds: [7, unknownValue] })]);
+  expect(stdout).toContain("+     url: (known after apply)\n");
+  expect(stdout).toContain('+     alertChannelIds: [7,"(known after apply)"]\n');
 });
 
 test("a renamed resource that was edited by hand is one update, and the comment shows the edit", async () => {

@@ -258,9 +258,13 @@ function changedProperties(
     .map((property) => ({ property, before: jsonOf(before[property]), after: jsonOf(after[property]) }));
 }
 
+/** What is shown in place of a value that is unknown in a preview. */
+const unknownText = "(known after apply)";
+
 function jsonOf(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === secretText) return secretText;
-  if (value === unknownValue) return "(known after apply)";
-  return JSON.stringify(value);
+  if (value === unknownValue) return unknownText;
+  // Also a part of a list may be unknown.
+  return JSON.stringify(value, (_, part: unknown) => (part === unknownValue ? unknownText : part));
 }
