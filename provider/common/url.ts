@@ -10,6 +10,11 @@ export function parseUrl(text: string, base?: string): URL | undefined {
   }
 }
 
+/** Whether a value is a URL with a password. */
+export function hasPassword(value: unknown): boolean {
+  return typeof value === "string" && Boolean(parseUrl(value)?.password);
+}
+
 /** The address to which an answer redirects; undefined if it does not. */
 export function redirectOf(
   status: number,

@@ -50,6 +50,14 @@ test("lists the channels that monitors use, and records that look the same", asy
   );
 });
 
+test("shows no password in a URL of records that look the same", async () => {
+  const twin = { name: "shop", url: "https://me:s3cret@shop.example/", interval: 60 };
+  for (const one of [twin, twin]) emulator.monitors.add(one);
+  const { stdout } = await doctor();
+  expect(stdout).toContain('records with the same name and url: 2, 3 ("shop", [secret])\n');
+  expect(stdout).not.toContain("s3cret");
+});
+
 test("shows no API key that records repeat, in a channel's name, in an encoding or in what looks the same", async () => {
   const name = Buffer.from(`for ${emulator.apiKey}`).toString("base64");
   const twin = { name, url: "https://a.example/", interval: 60 };

@@ -1,6 +1,7 @@
 import { compareIds, type ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { counted } from "../../common/text";
+import { hasPassword } from "../../common/url";
 import { isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
@@ -9,6 +10,7 @@ import { findSample } from "../../lifecycle/complete-records";
 import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok, warning, type Finding } from "../shared/finding";
+import { secretText } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { readableValues } from "../shared/readable-values";
 import { twinsAmong } from "./twins";
@@ -46,7 +48,11 @@ export async function checkServer(scope: RecordScope, redactor: Redactor): Promi
   const lists = twins.map(([first, ...others]) => {
     const ids = [first, ...others].map(({ id }) => id).sort(compareIds);
     const values = readableValues(definition, first);
-    const shown = identityKeys(definition).map((key) => JSON.stringify(redactor.shown(values.get(key))));
+    const shown = identityKeys(definition).map((key) => {
+      const value = values.get(key);
+      // An export makes such a URL a secret of the program.
+      return hasPassword(value) ? secretText : JSON.stringify(redactor.shown(value));
+    });
     return `${ids.join(", ")} (${shown.join(", ")})`;
   });
   const same = identityKeys(definition).join(" and ");

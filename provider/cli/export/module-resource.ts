@@ -1,4 +1,4 @@
-import { parseUrl } from "../../common/url";
+import { hasPassword } from "../../common/url";
 import type { RequestHeader, Value } from "../../common/values";
 import { identityKeys } from "../../definitions/keys";
 import { slug } from "../shared/quoting";
@@ -35,11 +35,6 @@ export function moduleResource(
         );
   }
   return { definition, id, name, properties, problems };
-}
-
-/** Whether a value is a URL with a password. */
-export function hasPassword(value: unknown): boolean {
-  return typeof value === "string" && Boolean(parseUrl(value)?.password);
 }
 
 /** The last word of a property's name, in lower case. */
