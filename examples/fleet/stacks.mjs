@@ -113,7 +113,9 @@ export class Stack {
   /** The resources in its state; none if there is no such stack. */
   async resources() {
     const state = join(this.folder, `${this.name}.json`);
-    const args = ["stack", "export", "--stack", this.name, "--file", state, "--non-interactive"];
+    // Encrypted values cannot be compared.
+    const options = ["--file", state, "--show-secrets", "--non-interactive"];
+    const args = ["stack", "export", "--stack", this.name, ...options];
     const { code, said } = await run("pulumi", args, { file: join(this.folder, `${this.name}.export`) });
     if (isMissing(said)) return [];
     if (code !== 0) throw new Error(said);
