@@ -66,10 +66,16 @@ function lineReader(file, onLine) {
 /** Operations that are one step of another, or no change. */
 const notCounted = new Set(["same", "read", "refresh", "create-replacement", "delete-replaced"]);
 
-/** What is done to a resource; undefined if nothing is. The stack itself and its providers are nothing to review. */
-function changeIn({ op, type } = {}) {
-  return op === undefined || notCounted.has(op) || type.startsWith("pulumi:") ? undefined : op;
+/** Whether it is about the stack itself or its providers, which are nothing to review. */
+const isPulumis = ({ type }) => type.startsWith("pulumi:");
+
+/** What is done to a resource; undefined if nothing is. */
+function changeIn(metadata) {
+  return !metadata || notCounted.has(metadata.op) || isPulumis(metadata) ? undefined : metadata.op;
 }
+
+/** What tells a record from others that its resource has or had. */
+const recordOf = ({ urn, old }) => `${urn} ${old?.id}`;
 
 /** A stack of this project, and what became of it. */
 export class Stack {
@@ -96,10 +102,17 @@ export class Stack {
   }
 
   async preview() {
+    const steps = [];
     const isFine = await this.pulumi("preview", [], ({ resourcePreEvent }) => {
-      const op = changeIn(resourcePreEvent?.metadata);
-      if (op) this.changes[op] = (this.changes[op] ?? 0) + 1;
+      if (resourcePreEvent) steps.push(resourcePreEvent.metadata);
     });
+    const replaced = new Set(steps.filter(({ op }) => op === "replace").map(recordOf));
+    for (const step of steps) {
+      // An earlier run has replaced it, and could not delete its record.
+      const isLeftover = step.op === "delete-replaced" && !replaced.has(recordOf(step)) && !isPulumis(step);
+      const op = isLeftover ? "delete" : changeIn(step);
+      if (op) this.changes[op] = (this.changes[op] ?? 0) + 1;
+    }
     if (isFine) this.result = this.changeCount > 0 ? "changes wait" : "unchanged";
   }
 

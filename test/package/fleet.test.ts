@@ -6,6 +6,13 @@ import { startProgram } from "../support/processes";
 
 const example = join(__dirname, "..", "..", "examples", "fleet");
 
+/** What a preview prints before a step. */
+const planned = (...steps: string[]): string =>
+  steps
+    .map((op) => ({ op, urn: "urn", type: "uptime:index:Monitor", old: { id: "7" } }))
+    .map((metadata) => `'${JSON.stringify({ resourcePreEvent: { metadata } })}'`)
+    .join(" ");
+
 /** In place of the CLI: 200 stacks, of which a few fail, each in its own way. */
 const pulumi = `#!/bin/sh
 touch "running/$$"; ls running | wc -l >> most
@@ -16,7 +23,9 @@ case "$1-$name" in
   preview-s007) printf '%s\\n' '{"diagnosticEvent":{"severity":"error","message":"the program of s007 is broken"}}'; exit 1;;
   preview-s013) echo "error: no stack named 's013' found" >&2; exit 6;;
   preview-s100) ;;
-  preview-*) echo '{"resourcePreEvent":{"metadata":{"op":"create","type":"uptime:index:Monitor"}}}';;
+  preview-s101) printf '%s\\n' ${planned("delete-replaced")};;
+  preview-s102) printf '%s\\n' ${planned("create-replacement", "replace", "delete-replaced")};;
+  preview-*) printf '%s\\n' ${planned("create")};;
   up-s011) echo "error: the stack is currently locked by 1 lock(s).
   file:///state: created by ci@runner (pid 7) at 2030-01-01T00:00:00Z" >&2; exit 1;;
   up-*) echo "$name" >> applied;;
@@ -44,9 +53,12 @@ test("200 stacks: never more at once than asked for, and each failure is its own
   expect(run).toMatchObject({ code: 1 });
   const report = JSON.parse(run.stdout) as {
     counts: unknown;
-    stacks: { stack: string; result: string; errors: string[]; remedy?: string }[];
+    stacks: { stack: string; result: string; changes: object; errors: string[]; remedy?: string }[];
     drift: unknown;
   };
+  // What an earlier run has replaced is still to be deleted; a replacement is one change.
+  const changes = report.stacks.slice(100, 104).map((one) => one.changes);
+  expect(changes).toEqual([{}, { delete: 1 }, { replace: 1 }, { create: 1 }]);
   expect(report.counts).toEqual({ applied: 196, unchanged: 1, failed: 1, locked: 1, missing: 1 });
   expect(
     report.stacks.flatMap(({ stack, errors, remedy }) => (errors[0] ? [[stack, errors, remedy]] : [])),
