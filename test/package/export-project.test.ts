@@ -53,7 +53,7 @@ describe("for another language", () => {
     ["go", "imported.go.txt", "main.go", true],
   ])("%s gets a file for pulumi import, and the next commands", async (language, code, program, hasSdk) => {
     addDomain();
-    for (const name of ["Home-page", "Pulumi"]) addMonitor(name);
+    for (const name of ["Home-page", "Pulumi", "null"]) addMonitor(name);
     addMonitor("Odd", { interval: 45 });
     newProject({});
     const { stdout, code: exitCode, stderr } = await exported("--language", language);
@@ -64,6 +64,7 @@ describe("for another language", () => {
         { type: "uptime:index:Domain", name: "shop-example", id: "1" },
         { type: nativeType, name: "home-page", id: "1" },
         { type: nativeType, name: pulumi, id: "2" },
+        { type: nativeType, name: "null-3", id: "3" },
       ],
     });
     const commands = [
@@ -79,7 +80,7 @@ describe("for another language", () => {
     ];
     expect(stdout).toMatch(/\nNext, follow out\/NEXT-STEPS\.md\.\n$/);
     expect(commandsOn("NEXT-STEPS.md")).toEqual(commands);
-    expect(stdout).toMatch(/They are left out; [^]*Monitor 3 \(odd\): interval must be one of/);
+    expect(stdout).toMatch(/They are left out; [^]*Monitor 4 \(odd\): interval must be one of/);
     expect(text("NEXT-STEPS.md")).toMatch(/They are left out; [^]*`interval must be one of/);
     expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
     expect(emulator.writes()).toEqual([]);
@@ -103,7 +104,8 @@ plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
     expect(JSON.parse((await exportedWith(env, ...args)).stdout)).toMatchObject({
       language: "yaml",
       known: 2,
-      resources: [{ type: nativeType, id: "2", name: "other" }],
+      // The name is that of another package's resource.
+      resources: [{ type: nativeType, id: "2", name: "other-2" }],
       files: ["uptime-import.json", "NEXT-STEPS.md"],
     });
     expect(commandsOn("NEXT-STEPS.md")).toEqual([

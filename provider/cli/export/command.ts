@@ -16,7 +16,7 @@ import { readDeclared } from "../shared/records";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import type { Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
-import { assertRuntime, languages, planImport, type Language } from "./import-file";
+import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { managedRecords } from "./managed";
 import { moduleResource } from "./module-resource";
 import { configValuesOf, protectKey } from "./module-source";
@@ -102,11 +102,10 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     .map((definition) => readDeclared(session.connect(definition, settings), search, context));
   const records = (await Promise.all(reading)).flat();
 
-  const managed = managedRecords(stack.deployment, account, settings);
+  const managed = managedRecords(stack.deployment, account, settings, language);
   const added = records.filter((record) => !managed.has(record));
   const known = records.length - added.length;
-  // No resource of a program in YAML can have the name pulumi.
-  const names = new Set([...(language === "yaml" ? ["pulumi"] : []), ...managed.names]);
+  const names = new Set([...reservedNames(language), ...managed.names]);
   const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
   const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
 

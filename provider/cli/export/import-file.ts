@@ -22,6 +22,12 @@ const generated: Record<GeneratedLanguage, { readonly code: string; readonly pro
   go: { code: "imported.go.txt", program: "main.go" },
 };
 
+/** The names that no resource can have: Pulumi generates no code at all if one is called `null`, and has its own `pulumi` in YAML. */
+export function reservedNames(language: Language): string[] {
+  if (language === "typescript") return [];
+  return language === "yaml" ? ["null", "pulumi"] : ["null"];
+}
+
 /** Throws if a project is written in another language. */
 export function assertRuntime({ directory, runtime }: Project, language: Language): void {
   const runtimeOf = (one: Language): string => (one === "typescript" ? "nodejs" : one);
