@@ -139,6 +139,18 @@ plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
   });
 });
 
+test("a new project gets the option --allow-http as a setting, because its address may need it", async () => {
+  addMonitor("Shop");
+  newProject({ "package.json": "{}" });
+  await exported("--allow-http");
+  expect(commandsOn("NEXT-STEPS.md")).toEqual(
+    expect.arrayContaining([
+      `pulumi config set uptime:baseUrl ${emulator.url}`,
+      "pulumi config set uptime:allowHttp true",
+    ]) as string[],
+  );
+});
+
 describe("an export into a folder", () => {
   const lookedThere = /Only the stack's state was asked .*: what the program declares .* is exported again\./;
 

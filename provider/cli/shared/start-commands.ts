@@ -12,15 +12,16 @@ export function startCommands(settings?: Addresses): string[] {
   ];
 }
 
-type Addresses = Pick<Settings, "baseUrl" | "monitorsBaseUrl">;
+type Addresses = Pick<Settings, "baseUrl" | "monitorsBaseUrl" | "allowHttp">;
 
 /** The commands that set the server's address and the key. */
-export function settingCommands({ baseUrl, monitorsBaseUrl }: Partial<Addresses> = {}): string[] {
-  const set = (name: string, url: string): string => `pulumi config set uptime:${name} ${shellWord(url)}`;
+export function settingCommands({ baseUrl, monitorsBaseUrl, allowHttp }: Partial<Addresses> = {}): string[] {
+  const set = (name: string, value: string): string => `pulumi config set uptime:${name} ${shellWord(value)}`;
   const hasOwnMonitors = monitorsBaseUrl !== undefined && monitorsBaseUrl.url !== baseUrl?.url;
   return [
     set("baseUrl", baseUrl?.url ?? "https://uptime.example.com"),
     ...(hasOwnMonitors ? [set("monitorsBaseUrl", monitorsBaseUrl.url)] : []),
+    ...(allowHttp ? [set("allowHttp", "true")] : []),
     setSecret("uptime:apiKey"),
   ];
 }
