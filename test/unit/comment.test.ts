@@ -469,6 +469,13 @@ test("a record that is gone and that the program still imports is not said to be
   expect(fails.map((line) => /Monitor (\w+)/.exec(line)?.[1])).toEqual(["changed", "dynamic", "native"]);
 });
 
+test("an edit is not said to be set back if another record has the id, because the refresh fails", async () => {
+  const another = { ...drifted("moved", undefined), outcome: "another record", message: "is another one" };
+  const { stdout } = await run([], [another, drifted("edited", 900)]);
+  expect(stdout).toContain("**Merging this updates 1 resource and cannot set back 1, 0 unchanged.**");
+  expect(stdout).toContain("#### Another record has the id: `pulumi up --refresh` fails.");
+});
+
 test("what is not known before the apply is said to be so, also in a list", async () => {
   const { stdout } = await run([create("made", { url: unknownValue, alertChannelIds: [7, unknownValue] })]);
   expect(stdout).toContain("+     url: (known after apply)\n");

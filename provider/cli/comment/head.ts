@@ -61,7 +61,7 @@ function headingOf({ checks, errors, isPreviewed, isCompared }: Facts): string {
 
 /** One sentence for all that a merge does: the program's changes, and the drift that it sets back. */
 function effectText({ changes, unchanged, drift, lost }: Facts): string {
-  type Effect = PlannedOperation | "create again" | "lost";
+  type Effect = PlannedOperation | "create again" | "lost" | "another record";
   const createAgain = (urn: string): Effect => (lost.has(urn) ? "lost" : "create again");
   const drifted = drift?.drifted ?? [];
   const gone = new Set(drifted.filter(({ outcome }) => outcome === "gone").map(({ urn }) => urn));
@@ -72,7 +72,10 @@ function effectText({ changes, unchanged, drift, lost }: Facts): string {
     ...changes.map(({ urn, operation, isLeftover }) =>
       gone.has(urn) && operation !== "delete" && !isLeftover ? createAgain(urn) : operation,
     ),
-    ...edits.map(({ urn }) => (gone.has(urn) ? createAgain(urn) : "update")),
+    ...edits.map(({ urn, outcome }): Effect => {
+      if (outcome === "gone") return createAgain(urn);
+      return outcome === "changed" ? "update" : outcome;
+    }),
   ];
   const count = (...counts: Effect[]): number => effects.filter((effect) => counts.includes(effect)).length;
   const again = count("create again");
@@ -83,6 +86,7 @@ function effectText({ changes, unchanged, drift, lost }: Facts): string {
     ["updates", count("update")],
     ["imports", count("import")],
     ["cannot create", count("lost")],
+    ["cannot set back", count("another record")],
   ];
   const texts = verbs
     .filter(([, number]) => number > 0)
