@@ -505,8 +505,8 @@ test("without --state, the stack has the state, the settings and the accounts", 
   const resources = await state({ home, other: { ...home, name: "Other", account: "other" } });
   emulator.monitors.edit(2, { interval: 300 });
   writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
-  const inStack = (more: Record<string, string>) =>
-    cli(unset, folder, ["drift", "--stack", "prod"], {
+  const inStack = (more: Record<string, string>, ...args: string[]) =>
+    cli(unset, folder, ["drift", "--stack", "prod", ...args], {
       env: withStack(folder, { ...settingsOf(emulator), ...more }, resources),
     });
   const found = await inStack({ "uptime:accounts": accounts });
@@ -518,6 +518,10 @@ test("without --state, the stack has the state, the settings and the accounts", 
   expect(without.code).toBe(1);
   expect(without.stdout).toContain("1 resource compared, none of them drifted, 1 could not be compared.");
   expect(without.stderr).toMatch(/^other: .*uptime:accounts/);
+  // What was compared is told, also if not all records can be listed.
+  const unlisted = await inStack({}, "--unmanaged");
+  expect(unlisted).toMatchObject({ code: 1, stdout: without.stdout });
+  expect(unlisted.stderr).toMatch(/\nThe records that are not managed cannot be listed: .*uptime:accounts/);
   const env = { PATH: join(folder, "bin") };
   mkdirSync(join(folder, "below"));
   const below = cli(emulator, join(folder, "below"), ["drift"], { env });

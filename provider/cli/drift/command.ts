@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { Option, type Command } from "commander";
 
 import { compareIds } from "../../api/answer";
+import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import { identityKeys } from "../../definitions/keys";
@@ -68,18 +69,26 @@ Examples:
     )
     .action(async (options: DriftOptions) => {
       const { stdout, stderr, exit } = context;
-      const report = await findDrift(options, context);
+      const { unlisted, ...report } = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of groupErrors(report))
         stderr.write(`${printable(`${parseUrn(urn).name}: ${reason}`)}\n`);
+      if (unlisted !== undefined)
+        stderr.write(`${printable(`The records that are not managed cannot be listed: ${unlisted}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
-      exit(report.errors.length > 0 ? 1 : isFound ? 2 : 0);
+      const isIncomplete = report.errors.length > 0 || unlisted !== undefined;
+      exit(isIncomplete ? 1 : isFound ? 2 : 0);
     });
 }
 
+interface FoundDrift extends DriftReport {
+  /** Why there is no list of the records that are not managed, although it was asked for. */
+  readonly unlisted?: string;
+}
+
 /** Compares a stack's state with the API. Reads both, writes neither. */
-async function findDrift(options: DriftOptions, context: CommandContext): Promise<DriftReport> {
+async function findDrift(options: DriftOptions, context: CommandContext): Promise<FoundDrift> {
   const at = (path: string): string => resolve(context.cwd, path);
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack: options.stack };
   const asksStack = options.state === undefined || options.stack !== undefined;
@@ -99,7 +108,14 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   const providerOf = providersOf(resources, settings, context.session);
   const report = { ...(await compareAll(managed, providerOf, context)), ...found };
   if (options.unmanaged !== true) return report;
-  return { ...report, unmanaged: await unmanagedRecords(managed, providerOf, context.session.secrets) };
+  const { secrets } = context.session;
+  try {
+    return { ...report, unmanaged: await unmanagedRecords(managed, providerOf, secrets) };
+  } catch (error) {
+    // The drift that was found in other accounts is still told.
+    if (!(error instanceof UptimeError)) throw error;
+    return { ...report, unlisted: new Redactor(secrets).error(error) };
+  }
 }
 
 type ProviderOf = ReturnType<typeof providersOf>;
