@@ -69,7 +69,8 @@ describe("for another language", () => {
     });
     const commands = [
       `pulumi new ${language} --force`,
-      "npm install --omit=peer pulumi-uptime",
+      // It did not come from a registry.
+      `npm install --omit=peer $(npm pack --silent --ignore-scripts ${join(__dirname, "..", "..")})`,
       "npx --no pulumi-uptime plugin install",
       `pulumi config set uptime:baseUrl ${emulator.url}`,
       "pulumi config set --secret uptime:apiKey",

@@ -2,6 +2,7 @@ import { UptimeError } from "../../api/errors";
 import { pluginType } from "../../common/pulumi";
 import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
+import { packageWord } from "../shared/dependency";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { settingCommands } from "../shared/start-commands";
 import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
@@ -77,7 +78,7 @@ function importSteps(
     {
       text: "Install the package, and its provider plugin for Pulumi.",
       lines: [
-        ...(project.hasPackage ? [] : ["npm install --omit=peer pulumi-uptime"]),
+        ...(project.hasPackage ? [] : [`npm install --omit=peer ${packageWord()}`]),
         ...(project.namesPlugin ? [] : ["npx --no pulumi-uptime plugin install"]),
       ],
     },

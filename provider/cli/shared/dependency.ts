@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 import { ownPackage, packageAbove } from "../../common/package";
 import { assertFree, exists, explainFailure, readText, writeNewFile } from "./files";
 import { parseAs } from "./json";
+import { shellWord } from "./quoting";
 
 const manifest = z.object({ dependencies: z.object({ "pulumi-uptime": z.string() }) });
 
@@ -25,6 +26,12 @@ export function dependency(from = __dirname): string {
 export function packageFiles(files: ReadonlyMap<string, string>): string[] {
   const source = dependency();
   return files.has("package.json") && source.startsWith("file:") ? [source.slice("file:".length)] : [];
+}
+
+/** This package as a word of a command that installs it: its name or, if it did not come from a registry, a file that npm packs. */
+export function packageWord(): string {
+  if (!dependency().startsWith("file:")) return "pulumi-uptime";
+  return `$(npm pack --silent --ignore-scripts ${shellWord(ownPackage().folder)})`;
 }
 
 /** Writes files by name, none of which may exist, and the file of this package if the project needs it. */
