@@ -234,6 +234,24 @@ describe("an export into a folder", () => {
     expect((await exportedWith(env, "--dry-run")).stdout).toMatch(/^Would write 1 resource to out:/);
   });
 
+  test("keeps the files of a package without a Pulumi project, and says how to add the program to it", async () => {
+    addMonitor("Shop");
+    newProject({ "package.json": '{ "main": "server.js" }' });
+    await exported();
+    expect(text("package.json")).toBe('{ "main": "server.js" }');
+    expect(text("Pulumi.yaml")).toContain("\nmain: index.ts\n");
+    expect(text("index.ts")).toBe('import "./monitors";\n');
+    expect(commandsOn("NEXT-STEPS.md").slice(0, 3)).toEqual([
+      expect.stringMatching(/^npm install '@pulumi\/pulumi@\^\S+' \$\(npm pack /),
+      "npm install --save-dev '@types/node@^22.0.0' 'typescript@^5.9.0'",
+      "export PULUMI_RUN_PROGRAM=true",
+    ]);
+    newProject({ "package.json": "{}", "index.ts": "" });
+    await exported();
+    expect(text("index.ts")).toBe("");
+    expect(text("NEXT-STEPS.md")).toContain('import "./monitors";\n');
+  });
+
   test("says to replace the sample of a new project", async () => {
     addMonitor("Shop");
     write("index.ts", sampleProgram);

@@ -1,7 +1,7 @@
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
-import { isSampleIn } from "../shared/scaffold";
+import { addCommands, isSampleIn } from "../shared/scaffold";
 import { setSecret, startCommands } from "../shared/start-commands";
 import { configValuesOf, protectKey, type ConfigValue, type ModuleResource } from "./module-source";
 import { refusedText } from "./report";
@@ -43,16 +43,19 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
   const { project, resources, settings, secretsFile } = facts;
   const values = resources.flatMap(configValuesOf);
   const passwords = values.filter(({ optional }) => optional);
+  // A folder without a Pulumi project may hold a package of its own.
+  const isPackage = project.files.has("package.json");
+  const isMainKept = project.exists || project.files.has("index.ts");
   return [
     {
       text: "Create a stack (without a Pulumi account, run `pulumi login --local` first), set the server's address and the API key, for which the command asks, and check them.",
-      lines: project.exists ? [] : startCommands(settings),
+      lines: project.exists ? [] : startCommands(settings, isPackage ? addCommands() : undefined),
     },
     {
       text: isSampleIn(project)
         ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it."
         : "Import the new modules in the program's main file; no existing file was changed.",
-      lines: project.exists ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
+      lines: isMainKept ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
       language: "ts",
     },
     {

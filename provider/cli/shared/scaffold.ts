@@ -1,10 +1,22 @@
 import { join } from "node:path";
 
-import { dependency } from "./dependency";
+import { dependency, packageWord } from "./dependency";
 import { exists, readText } from "./files";
 import { jsonText } from "./json";
 import type { Project } from "./project";
 import { minimumPulumi } from "./pulumi-cli";
+import { shellWord } from "./quoting";
+
+const devDependencies = { "@types/node": "^22.0.0", typescript: "^5.9.0" };
+
+/** The commands that add the dependencies of a program to a package that is there already. */
+export function addCommands(): string[] {
+  const development = Object.entries(devDependencies).map(([name, range]) => shellWord(`${name}@${range}`));
+  return [
+    `npm install ${shellWord(`@pulumi/pulumi@^${minimumPulumi}`)} ${packageWord()}`,
+    `npm install --save-dev ${development.join(" ")}`,
+  ];
+}
 
 const compilerOptions = {
   strict: true,
@@ -52,7 +64,7 @@ export function isSampleIn({ directory }: Project): boolean {
  * @param secretFiles further files that git must not take
  */
 export function scaffold(
-  { name }: Project,
+  { name, files }: Project,
   program: string,
   secretFiles: readonly string[] = [],
 ): Map<string, string> {
@@ -62,13 +74,20 @@ export function scaffold(
     main: "index.ts",
     scripts,
     dependencies: { "@pulumi/pulumi": `^${minimumPulumi}`, "pulumi-uptime": dependency() },
-    devDependencies: { "@types/node": "^22.0.0", typescript: "^5.9.0" },
+    devDependencies,
   };
   return new Map([
     // In quotes, because Pulumi would read a name such as 2024 or yes as another type.
     [
       "Pulumi.yaml",
-      `name: ${JSON.stringify(name)}\ndescription: Domains and uptime monitors\nruntime: nodejs\n`,
+      [
+        `name: ${JSON.stringify(name)}`,
+        "description: Domains and uptime monitors",
+        "runtime: nodejs",
+        // A package that is there already has another main file.
+        ...(files.has("package.json") ? ["main: index.ts"] : []),
+        "",
+      ].join("\n"),
     ],
     ["package.json", jsonText(manifest)],
     [

@@ -1,10 +1,14 @@
 import type { Settings } from "../../api/settings";
 import { shellWord } from "./quoting";
 
-/** The commands between a new project's files and its first preview. */
-export function startCommands(settings?: Addresses): string[] {
+/**
+ * The commands between a new project's files and its first preview.
+ *
+ * @param installing those that install the packages
+ */
+export function startCommands(settings?: Addresses, installing = ["npm install"]): string[] {
   return [
-    "npm install",
+    ...installing,
     "export PULUMI_RUN_PROGRAM=true",
     "pulumi stack init dev",
     ...settingCommands(settings),
