@@ -1,14 +1,15 @@
 import dns from "node:dns";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { join } from "node:path";
+import os from "node:os";
+import { dirname, join } from "node:path";
 import tls from "node:tls";
 
 import { listen as listenForResources } from "../../provider/cli/shared/collecting-preview";
 import { isLinkLocal } from "../../provider/cli/try/link-local";
 import { unwrapSecrets } from "../../provider/common/marks";
-import type { CollectedResource } from "../../provider/engine/collected";
+import { collectVariable, type CollectedResource } from "../../provider/engine/collected";
 import { Sender } from "../../provider/cli/try/sender";
 import { canary, leaksIn } from "../support/canary.cjs";
 import { certificateFor } from "../support/certificate";
@@ -26,6 +27,21 @@ import { settingsOf } from "../support/server";
 withCli();
 
 type Properties = Record<string, unknown>;
+
+test("the socket for what a preview declares is in its own folder, also if the temporary folder has a long path", async () => {
+  const long = join(folder, "x".repeat(100));
+  mkdirSync(long);
+  jest.spyOn(os, "tmpdir").mockReturnValue(long);
+  await listenForResources(
+    () => undefined,
+    ({ [collectVariable]: socket = "" }) => {
+      expect(statSync(socket).isSocket()).toBe(true);
+      expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
+      return Promise.resolve();
+    },
+  ).finally(() => jest.restoreAllMocks());
+  expect(readdirSync(long)).toEqual([]);
+});
 
 /** A state's resource. Like the engine, it keeps what is always secret as a secret. */
 function monitor(name: string, properties: Properties, form: "plaintext" | "ciphertext" = "plaintext") {

@@ -36,13 +36,24 @@ export async function collectingPreview(
   return { preview, collected };
 }
 
+/** In bytes, on macOS. Node.js 20 cuts a longer path, and the socket is then outside of its folder. */
+const longestSocketPath = 103;
+
+/** A folder for a socket. Only this user can open it, and so connect. */
+function newSocketFolder(): string {
+  const prefix = join(tmpdir(), "pulumi-uptime-");
+  const length = Buffer.byteLength(join(`${prefix}XXXXXX`, "socket"));
+  // The path of a pipe on Windows is another one.
+  const isTooLong = process.platform !== "win32" && length > longestSocketPath;
+  return mkdtempSync(isTooLong ? "/tmp/pulumi-uptime-" : prefix);
+}
+
 /** Runs some work with an environment in which providers tell what they check, through a socket and not a file. */
 export async function listen<T>(
   hear: (resource: CollectedResource) => void,
   work: (env: NodeJS.ProcessEnv) => Promise<T>,
 ): Promise<T> {
-  // Only this user can open the folder, and so connect.
-  const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-"));
+  const folder = newSocketFolder();
   const socket =
     process.platform === "win32" ? `\\\\.\\pipe\\pulumi-uptime-${randomUUID()}` : join(folder, "socket");
   const server = createServer({ allowHalfOpen: true }, (connection) => {
