@@ -26,6 +26,8 @@ export interface Config {
   get(key: string): string | undefined;
   /** The plugin's provider that has these settings: its name in the program, or {@link defaultProvider}. */
   readonly provider?: string | undefined;
+  /** The option of a command that gives a setting, such as `--base-url`; undefined if none does. */
+  optionOf?(name: SettingName): string | undefined;
 }
 
 /** The provider of the plugin that has the stack's configuration; a program does not make it. */
@@ -129,7 +131,12 @@ function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName)
   const todo = `${source === key ? `run \`${command}\`` : "give it in the program"} or set ${environment ?? ""}`;
   if (!value && environment !== undefined && given) return { value: given, source: environment, todo };
   const partSource = (part: string): string => sourceOf(config, `${name}.${part}`);
-  return { value: value === "" ? undefined : value, source, partSource, todo };
+  return {
+    value: value === "" ? undefined : value,
+    source: config.optionOf?.(name) ?? source,
+    partSource,
+    todo,
+  };
 }
 
 /** Names a setting, or a part of one, as people set it: for the stack, or as an argument of an explicit provider. */

@@ -163,14 +163,20 @@ test("takes the project's folder from --program or from --cwd, not from both", a
   });
 });
 
+test("refuses a folder that does not exist", async () => {
+  expect(await doctor("--cwd", "nowhere")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `${join(folder, "nowhere")} does not exist.\n`,
+  });
+});
+
 test("refuses plain http, and warns of it if it is allowed", async () => {
   const plain = await doctor("--base-url", "http://192.0.2.1:9");
-  expect(plain.stdout).toMatch(/failed .*must begin with https/);
+  expect(plain.stdout).toMatch(/failed .* --base-url must begin with https/);
   for (const host of ["uptime.invalid", "localhost.invalid"]) {
     const allowed = await doctor("--base-url", `http://${host}`, "--allow-http", "--max-retries", "0");
-    expect(allowed.stdout).toContain(
-      `warning  uptime:baseUrl is http://${host}: plain http exposes the API key`,
-    );
+    expect(allowed.stdout).toContain(`warning  --base-url is http://${host}: plain http exposes the API key`);
   }
 });
 

@@ -14,6 +14,7 @@ import { safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
 import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
+import { exists } from "../shared/files";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
 import { readProject } from "../shared/project";
@@ -111,6 +112,7 @@ async function examine(
   const { env, session } = context;
   const { stack, program } = options;
   const cwd = resolve(context.cwd, program ?? options.cwd ?? ".");
+  if (!exists(cwd)) throw new UptimeError(`${cwd} does not exist.`);
   const location = { cwd, env, stack: stack === true ? undefined : stack };
   const levels = new Set<Finding["level"]>();
   const tell: Tell = (...findings) => {
@@ -173,8 +175,8 @@ const previewNeeds =
 
 async function versionFindings(location: StackLocation): Promise<Finding[]> {
   const { cwd } = location;
-  const { exists, runtime } = readProject(cwd);
-  const missing = exists ? warning : ok;
+  const { exists: isProject, runtime } = readProject(cwd);
+  const missing = isProject ? warning : ok;
   const findings = [
     ok("package-version", `pulumi-uptime ${ownPackage().version}`),
     ok("node-version", `Node.js ${process.versions.node}`),

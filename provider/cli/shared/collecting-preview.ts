@@ -36,15 +36,15 @@ export async function collectingPreview(
   return { preview, collected };
 }
 
-/** In bytes, on macOS. Node.js 20 cuts a longer path, and the socket is then outside of its folder. */
-const longestSocketPath = 103;
+/** On macOS. Node.js 20 cuts a longer path, and the socket is then outside of its folder. */
+const maxSocketPathBytes = 103;
 
 /** A folder for a socket. Only this user can open it, and so connect. */
 function newSocketFolder(): string {
   const prefix = join(tmpdir(), "pulumi-uptime-");
   const length = Buffer.byteLength(join(`${prefix}XXXXXX`, "socket"));
   // The path of a pipe on Windows is another one.
-  const isTooLong = process.platform !== "win32" && length > longestSocketPath;
+  const isTooLong = process.platform !== "win32" && length > maxSocketPathBytes;
   return mkdtempSync(isTooLong ? "/tmp/pulumi-uptime-" : prefix);
 }
 

@@ -8,7 +8,7 @@ import {
   namedAddresses,
   readSettings,
 } from "../../api/settings";
-import type { Address, Settings } from "../../api/settings";
+import type { Address, Config, Settings } from "../../api/settings";
 import { hasSecret, isSecret, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
@@ -32,7 +32,6 @@ const placeholders: Partial<Record<Setting["type"], string>> = {
 export function addSettingOptions(command: Command): Command {
   for (const name of names) {
     const { type, default: preset, environment } = settingOf(name);
-    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     const meaning = meaningOf(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     const help = [
       // The first sentence, without its period.
@@ -40,10 +39,13 @@ export function addSettingOptions(command: Command): Command {
       ...(environment === undefined ? [] : [`environment: ${environment}`]),
       ...(typeof preset === "number" ? [`default: ${preset}`] : []),
     ];
-    command.option(`${flag}${placeholders[type] ?? ""}`, help.join("; "));
+    command.option(`${flagOf(name)}${placeholders[type] ?? ""}`, help.join("; "));
   }
   return command;
 }
+
+const flagOf = (name: SettingName): string =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 export interface CommandSettings {
   /** The values of options and of the stack's configuration, by full key. */
@@ -83,6 +85,12 @@ export async function commandSettings(
     return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
   });
   const config = new Map([...[...configured].map(([key, { text }]) => [key, text] as const), ...set]);
+  const merged = (own: Config, options: ReadonlyMap<string, string>): Config => ({
+    ...own,
+    get: (key) => options.get(key) ?? own.get(key),
+    optionOf: (name) => (options.has(`uptime:${name}`) ? flagOf(name) : undefined),
+  });
+  const whole = merged({ get: (key) => config.get(key) }, new Map(set));
   return {
     config,
     secretSettings: new Set([...configured].flatMap(([key, { isSecret }]) => (isSecret ? [key] : []))),
@@ -92,17 +100,16 @@ export async function commandSettings(
       const isUnnamedUsed = all.length === 1 || Boolean(config.get("uptime:apiKey") ?? env[environment]);
       return all.filter((name) => name !== undefined || isUnnamedUsed);
     },
-    forAccount: (account) => readSettings(config, env, account),
+    forAccount: (account) => readSettings(whole, env, account),
     forProvider: (inputs) => {
       assertEncrypted(inputs);
       const given = clearProperties(inputs);
       for (const [name, value] of Object.entries(given))
         if (hasSecret(inputs[name])) hide(`uptime:${name}`, value);
       const own = configOf(given);
-      const options = new Map<string, string>(set.filter(([key]) => !addresses.includes(key)));
+      const options = new Map(set.filter(([key]) => !addresses.includes(key)));
       return (account) => {
-        const merged = { ...own, get: (key: string) => options.get(key) ?? own.get(key) };
-        const settings = readSettings(merged, env, account);
+        const settings = readSettings(merged(own, options), env, account);
         assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(config, env));
         return settings;
       };
