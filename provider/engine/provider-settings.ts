@@ -23,8 +23,8 @@ interface CheckedSettings {
   /** For state, with API keys always marked as secret. */
   readonly settings: Properties;
   readonly warnings: readonly string[];
-  /** Without a property if that is a secret one, whose value the engine would print. */
-  readonly problems: readonly { readonly property: string; readonly reason: string }[];
+  /** Each names the setting. */
+  readonly problems: readonly string[];
 }
 
 export function checkedSettings(urn: string, given: Properties, env: NodeJS.ProcessEnv): CheckedSettings {
@@ -43,10 +43,7 @@ export function checkedSettings(urn: string, given: Properties, env: NodeJS.Proc
   return {
     settings,
     warnings: unknownSettings(own, isDefault ? project : undefined),
-    problems: problemsOfSettings(config, env).map(({ name, reason }) => ({
-      property: settingOf(name).secret ? "" : name,
-      reason,
-    })),
+    problems: problemsOfSettings(config, env).map(({ reason }) => reason),
   };
 }
 

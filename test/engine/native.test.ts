@@ -231,9 +231,7 @@ test("an explicit provider has settings of its own, which a preview need not kno
   const wrong = { apiKey: `two ${canary("words")}`, timeoutSeconds: 0, maxRetries: 101 };
   await workspace.write(yamlOf({ unused: { type: "pulumi:providers:uptime", properties: wrong } }));
   const refused = await workspace.failed("preview");
-  expect(refused).toMatch(
-    /timeoutSeconds value \{0\} has a problem: timeoutSeconds of the provider unused must/,
-  );
+  expect(refused).toMatch(/has a problem: timeoutSeconds of the provider unused must/);
   expect(refused).toContain("maxRetries of the provider unused must be a whole number from 0 to 100");
   expect(refused).toContain("apiKey of the provider unused must be one word");
 });

@@ -375,6 +375,13 @@ describe("with a server", () => {
     expect(clock.now() - begun).toBeLessThan(201_000);
   });
 
+  test("a setting is refused without its property, whose value the engine would print: it may be a key", async () => {
+    for (const baseUrl of ["https://me:my-key@uptime.example", "my-key"]) {
+      const { monitor } = startPlugin({ "uptime:baseUrl": baseUrl }, { clock });
+      await expect(monitor.read(urn, "7", {}, home)).rejects.toThrow(/^: uptime:baseUrl must (?!.*my-key)/);
+    }
+  });
+
   test("an import that is refused does not show a secret that the server repeats", async () => {
     emulator.fault = () => answer(400, { message: "no correct-horse" });
     const secret = { ...home, requestAuthPassword: "correct-horse" };

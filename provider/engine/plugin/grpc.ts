@@ -12,7 +12,6 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
 import { secretOf, unknownValue, type Properties } from "../../common/marks";
-import type { Problem } from "../../definitions/field";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
 import type { ResourceRequest } from "./resource-request";
@@ -142,9 +141,7 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
       const [oldInputs, inputs] = [message.getOlds(), message.getNews()].map(resourceFromStruct);
       const parts = { oldInputs: oldInputs ?? {}, inputs: inputs ?? {} };
       const checked = await runs.run(message, parts, (resources, request) => resources.check(request));
-      // If a failure named its property, the engine would print the property's value, which may be a secret.
-      const problems = checked.problems.map((reason) => ({ property: "", reason }));
-      return checkResponse(checked.inputs, problems);
+      return checkResponse(checked.inputs, checked.problems);
     }),
     diff: unary(async (message: proto.DiffRequest) => {
       const { changes, deleteBeforeReplace } = await runs.run(
@@ -266,10 +263,12 @@ function streaming<Request, Response>(
   };
 }
 
-function checkResponse(inputs: Properties, problems: readonly Problem[]): proto.CheckResponse {
-  const failures = problems.map(({ property, reason }) =>
-    new proto.CheckFailure().setProperty(property).setReason(reason),
-  );
+/**
+ * The answer to a check. If a failure named its property, the engine would print the property's value, which may be a secret: that
+ * of a field, or a key in the place of another setting.
+ */
+function checkResponse(inputs: Properties, problems: readonly string[]): proto.CheckResponse {
+  const failures = problems.map((reason) => new proto.CheckFailure().setReason(reason));
   return new proto.CheckResponse().setInputs(toStruct(inputs)).setFailuresList(failures);
 }
 
