@@ -4,7 +4,7 @@ import type { Message } from "../api/errors";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarked } from "../definitions/keys";
-import type { Properties } from "../common/marks";
+import { unknownValue, type Properties } from "../common/marks";
 import { counted } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
 import { deleteRecord } from "../lifecycle/delete";
@@ -171,7 +171,9 @@ export class Front {
 
   diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes | Promise<Changes> {
     const scope = this.scopeOf(outputs.account, news);
-    const inputs = decodeInputs(this.definition, news);
+    const decoded = decodeInputs(this.definition, news);
+    // If what an input depends on is to be replaced, the engine asks without its value. That is no other account.
+    const inputs = news.account === unknownValue ? { ...decoded, account: outputs.account } : decoded;
     const changes = diff(scope, id, outputs, inputs, options);
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);

@@ -4,7 +4,7 @@ import { startEmulator } from "../support/emulator";
 import { unknown } from "../support/marks";
 import type { ModelStack } from "../support/model";
 import { home } from "../support/monitors";
-import { Program } from "../support/program";
+import { fronts, Program } from "../support/program";
 
 silenceHost();
 let first: Emulator;
@@ -14,13 +14,14 @@ beforeEach(async () => {
   second = await startEmulator({ apiKey: "second-key", firstId: 100 });
 });
 
+const configOf = (accounts: object = { other: { apiKey: "second-key", baseUrl: second.url } }) => ({
+  "uptime:baseUrl": first.url,
+  "uptime:apiKey": "first-key",
+  "uptime:accounts": JSON.stringify(accounts),
+});
+
 function resource(accounts?: object): ModelStack {
-  const config = {
-    "uptime:baseUrl": first.url,
-    "uptime:apiKey": "first-key",
-    "uptime:accounts": JSON.stringify(accounts ?? { other: { apiKey: "second-key", baseUrl: second.url } }),
-  };
-  return new Program("dynamic", config).resource();
+  return new Program("dynamic", configOf(accounts)).resource();
 }
 
 test("a resource is in its account, and state has nothing of that but its name", async () => {
@@ -50,6 +51,18 @@ test("another account replaces a resource, the new one first", async () => {
   one.nextRun();
   expect(await one.up(home)).toBe("replace");
   expect([first.monitors.size, second.monitors.size]).toEqual([1, 0]);
+});
+
+test.each(fronts)("an account that is not known yet replaces nothing (%s)", async (front) => {
+  const program = new Program(front, configOf());
+  const one = program.resource();
+  await one.up({ ...home, account: "other" });
+  const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
+  // So the engine asks about what depends on a resource that is to be deleted first.
+  const news = { ...inputs, account: unknown };
+  const urn = `urn:pulumi:stack::project::${one.urnEnd}`;
+  const { changes, replaces } = await program.providers.monitor.diff(urn, id, outputs, inputs, news);
+  expect([changes, replaces]).toEqual([false, false]);
 });
 
 test("accounts at one address each send their own key, at the same time too", async () => {
