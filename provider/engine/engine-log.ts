@@ -16,11 +16,11 @@ export class EngineLog {
   /** @param address host and port of the engine; without one nothing is sent */
   constructor(public address: string | undefined) {}
 
-  /** Sends to another engine from now on, because an attached plugin serves several runs. */
+  /** Sends to another engine from now on, because an attached plugin serves several runs. What is no engine has no address. */
   attach(address: string): void {
     this.client?.close();
     this.client = undefined;
-    this.address = address;
+    this.address = address === "" ? undefined : address;
   }
 
   /**

@@ -1,4 +1,5 @@
 import { Operation } from "../../provider/api/operation";
+import { EngineLog } from "../../provider/engine/engine-log";
 import { FrontSession } from "../../provider/engine/front";
 import { blocksOf } from "../support/blocks";
 import { clientOf } from "../support/client";
@@ -29,6 +30,13 @@ test("a log has a line for each request, as docs/settings.md shows", async () =>
     await clock.until(client.send({ method, path: "/api/v1/monitors", operation: new Operation({ clock }) }));
   const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
   expect(`${lines.join("\n")}\n`).toBe(shown?.code);
+});
+
+test("what names no address for the engine's log gets none, and the plugin goes on", async () => {
+  const log = new EngineLog("127.0.0.1:1");
+  log.attach("");
+  log.log("warning", "a warning");
+  expect(await failureOf(log.flush())).toBe("");
 });
 
 describe("the provider's log", () => {
