@@ -65,6 +65,9 @@ export function pulumiOptions(
   };
 }
 
+const isArgument = (args: object | null | undefined, name: string): boolean =>
+  (args as Readonly<Record<string, unknown>> | null | undefined)?.[name] !== undefined;
+
 /** The SDK waits for a promise. */
 type Passing = { readonly [Name in keyof PassedOptions]: PassedOptions[Name] | Promise<PassedOptions[Name]> };
 
@@ -84,8 +87,9 @@ function passedOptions(
     ...(replaceOnChanges?.length && { replaceOnChanges }),
     ...(customTimeouts && { customTimeouts }),
     ...(secrets && { secrets }),
-    // A resource that only reads has no record of its own.
-    ...(options.id === undefined && { owner: nameOf(dynamicType(definition), name, options.parent) }),
+    // A resource that only reads has no record of its own. With an argument of the option's name, `check` refuses the import.
+    ...(options.id === undefined &&
+      !isArgument(args, "importId") && { owner: nameOf(dynamicType(definition), name, options.parent) }),
   };
 }
 

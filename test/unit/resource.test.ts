@@ -4,6 +4,7 @@ import { Domain, Monitor, type MonitorArgs } from "../../provider";
 import { monitor } from "../../provider/definitions/monitor";
 import * as native from "../../provider/native";
 import { pulumiOptions } from "../../provider/sdk/dynamic-binding";
+import { startDynamic } from "../support/calls";
 import { startMocks, settled, type Registered } from "../support/mocks";
 import { native as nativePolicy, Policy, type PolicyArgs } from "../support/third-resource";
 
@@ -269,6 +270,13 @@ describe("the name by which imports and adoptions know a resource", () => {
     // The SDK's mocks shorten the chain of types in a URN; the engine does not.
     const owner = "my:site:Front$my:site:Inner$pulumi-nodejs:dynamic/uptime:Domain::web";
     expect((await told(deep)).inputs).toMatchObject({ importId: "8", __options: { owner } });
+  });
+
+  test("is not told with an argument that is called as the id in state is, so that it is refused", async () => {
+    const { inputs } = await told(new Monitor("web", { ...home, ...{ importId: "7" } }));
+    const { monitor } = startDynamic({ "uptime:baseUrl": "https://a.example", "uptime:apiKey": "key" }, {});
+    const { failures } = await monitor.check("urn", {}, inputs);
+    expect(failures).toEqual([": import is an option of Monitor, and importId is not a property of it"]);
   });
 
   test.each<[object]>([
