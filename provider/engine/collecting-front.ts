@@ -42,12 +42,13 @@ export class CollectingFront extends Front {
     outputs: Outputs,
     news: Properties,
     options: EngineOptions,
+    marked: readonly string[] | undefined,
   ): Promise<Changes> {
     const { owner } = options;
     const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
     if (owner && this.refused.has(owner)) return unchanged;
     try {
-      return await super.diff(id, outputs, news, options);
+      return await super.diff(id, outputs, news, options, marked);
     } catch (error) {
       const name = owner && this.context.session.owners.nameOf(owner);
       const problems = [this.redactorFor(news).error(error)];

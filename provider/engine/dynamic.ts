@@ -18,6 +18,7 @@ import {
   decodeOptions,
   decodeOutputs,
   isManaged,
+  markedInputs,
   nameInOptions,
   pick,
   withoutHidden,
@@ -94,7 +95,15 @@ export function dynamicProvider(
         async () => {
           const outputs = decodeOutputs(definition, olds);
           const options = operationOptions(news);
-          const { changed, replaces, deleteBeforeReplace } = await front.diff(id, outputs, news, options);
+          // Older state does not have the names, and Pulumi's host has marked its outputs as the inputs were.
+          const marked = nameInOptions(olds) === undefined ? undefined : markedInputs(olds);
+          const { changed, replaces, deleteBeforeReplace } = await front.diff(
+            id,
+            outputs,
+            news,
+            options,
+            marked,
+          );
           return {
             changes: changed.length > 0 || isOfPlugin(olds, news),
             replaces: [...replaces],

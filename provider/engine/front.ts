@@ -169,7 +169,14 @@ export class Front {
     return { inputs: this.markSecrets(encodeInputs(checked.inputs, news), news), problems };
   }
 
-  diff(id: string, outputs: Outputs, news: Properties, options: EngineOptions): Changes | Promise<Changes> {
+  /** @param marked the inputs that are marked as secret in state; undefined if it does not say that */
+  diff(
+    id: string,
+    outputs: Outputs,
+    news: Properties,
+    options: EngineOptions,
+    marked: readonly string[] | undefined,
+  ): Changes | Promise<Changes> {
     const scope = this.scopeOf(outputs.account, news);
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. That is no other account.
@@ -178,19 +185,30 @@ export class Front {
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
-    const changed = changes.changed.length > 0 ? changes.changed : this.repeatedInputs(outputs, news);
+    const changed = changes.changed.length > 0 ? changes.changed : this.newlyMarked(outputs, news, marked);
     const name = options.owner && this.context.session.owners.nameOf(options.owner);
     if (name !== undefined) this.context.reviewNotes?.changes(name, changed);
     return { ...changes, changed };
   }
 
   /**
-   * The inputs that the program has begun to mark as secret, if attributes in state still show one. They count as changed, so
-   * that an update removes them: `url`, for example, if the server also shows it as `last_checked_url`.
+   * The inputs that the program has begun to mark as secret. They count as changed, so that an update marks them in state too:
+   * without one, the engine keeps the outputs as they are. It also removes them from attributes: `url`, for example, if the server
+   * shows it as `last_checked_url` too.
    */
-  private repeatedInputs({ attributes }: Outputs, news: Properties): readonly string[] {
-    const marked = markedInputs(news).filter((name) => Object.hasOwn(this.definition.fields, name));
+  private newlyMarked(
+    { attributes }: Outputs,
+    news: Properties,
+    before: readonly string[] | undefined,
+  ): readonly string[] {
+    const marked = markedInputs(news).filter(
+      (name) => Object.hasOwn(this.definition.fields, name) && news[name] != null,
+    );
     if (marked.length === 0) return [];
+    const fresh = marked.filter(
+      (name) => before?.includes(name) === false && !this.definition.fields[name]?.secret,
+    );
+    if (fresh.length > 0) return fresh;
     const cleaned = this.redactorFor(news).attributes(this.definition, attributes);
     return isDeepStrictEqual(cleaned, attributes) ? [] : marked;
   }

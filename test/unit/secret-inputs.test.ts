@@ -75,6 +75,25 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     expect(await one.up(marked)).toBe("same");
   });
 
+  test("is a change in the run that marks it, so that state has it encrypted, and in no later one", async () => {
+    const program = new Program(front);
+    const one = program.resource();
+    await one.up({ ...declared, url });
+    program.nextRun();
+    const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
+    const options = inputs.__options as object | undefined;
+    const news =
+      front === "plugin"
+        ? { ...inputs, url: secret(url) }
+        : { ...inputs, __options: { ...options, secrets: ["url"] } };
+    const urn = `urn:pulumi:stack::project::${one.urnEnd}`;
+    const isChange = async (olds: Record<string, unknown>): Promise<boolean> =>
+      (await program.providers.monitor.diff(urn, id, olds, inputs, news)).changes;
+    expect(await isChange(outputs)).toBe(true);
+    const updated = await program.providers.monitor.update(urn, id, outputs, inputs, news);
+    expect(await isChange(updated.outputs)).toBe(false);
+  });
+
   test("is in no attribute if the operation failed half-way", async () => {
     emulator.dialect = { extraFields, notStored: ["alert_text_lookup"] };
     const one = new Program(front, settings).resource();

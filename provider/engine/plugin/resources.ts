@@ -22,6 +22,7 @@ import {
   encodeInputs,
   isInState,
   isManaged,
+  markedInputs,
   pick,
   withoutHidden,
   withoutMarks,
@@ -98,6 +99,7 @@ export class PluginResources {
       outputs,
       inputs,
       this.requestOptions(request),
+      imported ? undefined : markedInputs(oldOutputs),
     );
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
