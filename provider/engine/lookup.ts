@@ -6,6 +6,7 @@ import { lookUpAll, lookUpOne, type FoundRecord } from "../lifecycle/lookup";
 import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
 import { Redactor } from "./redactor";
+import { withoutMarks } from "./request";
 import { stringsIn } from "./secret-strings";
 
 interface PublicRecord extends Record<string, unknown> {
@@ -29,9 +30,8 @@ export async function runLookup(
   // Only a connection adds its account's key.
   const redactor = (): Redactor => new Redactor([...session.secrets, ...own]);
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
-    ...values,
+    ...withoutMarks({ ...values, attributes: redactor().attributes(definition, attributes) }),
     id,
-    attributes: redactor().attributes(definition, attributes),
   });
   return withRedactedErrors(session, redactor, async () => {
     if (count === "one") return resultOf(await lookUpOne(definition, connect, args, secretArgs));

@@ -17,6 +17,7 @@ import type { Emulator } from "../../provider/emulator";
 import { hosted, startDynamic } from "../support/calls";
 import { answer, clock, emulator, on, settingsOf, withServer } from "../support/server";
 import { startEmulator } from "../support/emulator";
+import { sigKey } from "../support/marks";
 import { home } from "../support/monitors";
 import { PluginProcess, startPlugin } from "../support/plugin-calls";
 import schema from "../../provider/engine/plugin/schema.json";
@@ -298,6 +299,16 @@ describe("with a server", () => {
       emulator.fault = () => answer(400, { message: `no ${emulator.apiKey}` });
       await expect(plugin.list(type, {})).rejects.toThrow("(the server repeats a secret)");
     });
+  });
+
+  test("a lookup shows records that hold what the engine would take for its own marks", async () => {
+    emulator.dialect = { extraFields: { note: { [sigKey]: "x", of: unknownValue } } };
+    emulator.monitors.add({ ...home, name: unknownValue });
+    const plugin = new PluginProcess({ clock });
+    plugin.begin(settingsOf());
+    const { monitors } = await plugin.invoke("uptime:index:getMonitors", {});
+    const note = { [`${sigKey}_`]: "x", of: "[unknown]" };
+    expect(monitors).toMatchObject([{ id: "1", name: "[unknown]", attributes: { note } }]);
   });
 
   test.each([
