@@ -36,6 +36,8 @@ export function checkedSettings(urn: string, given: Properties, env: NodeJS.Proc
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
   const own = Object.keys(given).filter((key) => !isOfEngine(key));
   const known = Object.entries(settings).filter(([, value]) => !hasUnknown(value));
+  // What is not known yet may allow an address.
+  if (hasUnknown(settings.allowHttp)) known.push(["allowHttp", true]);
   const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
   // Commands take the settings of a default provider from the stack, not from state.
   const proofs = isDefault ? [] : addressProofsOf(config, env);

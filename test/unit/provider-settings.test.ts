@@ -163,7 +163,8 @@ describe("a provider is refused because of its settings", () => {
       accounts: { eu: { baseUrl: unknownValue } },
       sameAccount: [unknownValue],
     };
-    for (const settings of [{}, unknowns, { apiKey: secretOf("key") }])
+    const http = { baseUrl: "http://a.example", allowHttp: unknownValue };
+    for (const settings of [{}, unknowns, http, { apiKey: secretOf("key") }])
       expect(problemsOf(settings)).toEqual([]);
   });
 });
