@@ -29,13 +29,18 @@ async function expectRecorded({ emulator, workspace }: Stack, count: number): Pr
   expect([ids.length, emulator.monitors.size]).toEqual([count, count]);
 }
 
-/** Runs a command, and does something once the given number of requests of a method have come, each of which misbehaves. */
+/**
+ * Runs a command, and does something once the given number of requests of a method have come, each of which misbehaves.
+ *
+ * @param begun how many resources the engine must have passed to the provider by then: what is not sent waits there
+ */
 async function interrupted(
   { emulator, workspace }: Stack,
   command: "up" | "destroy",
   fault: Fault,
   requests: number,
   interrupt: (cli: number) => unknown,
+  begun = requests,
 ): Promise<{ output: string; sent: number; milliseconds: number }> {
   const method = command === "up" ? "POST" : "DELETE";
   let [sent, hasCome] = [0, (): void => undefined];
@@ -47,14 +52,21 @@ async function interrupted(
   };
   const flags = ["--yes", "--skip-preview", "--parallel", "24"];
   const { child, done } = workspace.start([command, ...flags], { detached: true });
-  await Promise.race([come, done]);
-  const begun = performance.now();
+  let shown = "";
+  const passed = new Promise<void>((resolve) =>
+    child.stdout?.on("data", (text: string) => {
+      shown += text;
+      if ((shown.match(/Monitor .* (?:creating|deleting) \(/g) ?? []).length >= begun) resolve();
+    }),
+  );
+  await Promise.race([Promise.all([come, passed]), done]);
+  const pressed = performance.now();
   await interrupt(child.pid ?? 0);
   const { code, output } = await done;
   emulator.fault = undefined;
   expect(output).not.toContain("customTimeouts");
   expect({ code, output }).not.toMatchObject({ code: 0 });
-  return { output, sent, milliseconds: performance.now() - begun };
+  return { output, sent, milliseconds: performance.now() - pressed };
 }
 
 /** What a terminal does. */
@@ -93,15 +105,16 @@ describe("after one Ctrl-C, every record is in state, and the next `up` creates 
 
   test("of the plugin, which sends nothing that waits, for the rate limit or else", async () => {
     const stack = await start("yaml", 8);
-    const { output, sent } = await interrupted(stack, "up", slow, 8, press);
+    const { output, sent } = await interrupted(stack, "up", slow, 8, press, 24);
     expect(output).toMatch(/interrupted.*POST /);
     expect(sent).toBe(8);
     await expectRecorded(stack, 8);
 
-    const waiting = await interrupted(stack, "up", limited, 1, async (cli) => {
+    const afterPause = async (cli: number): Promise<void> => {
       await sleep(1000);
       press(cli);
-    });
+    };
+    const waiting = await interrupted(stack, "up", limited, 1, afterPause, 16);
     expect(waiting.output).toMatch(/429[^]*interrupted/);
     expect(waiting.milliseconds).toBeLessThan(1000 + 2000);
     await expectRecorded(stack, 8);
