@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
-import { wantedValues } from "./difference";
+import { wantedValues, type WantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
@@ -15,7 +15,7 @@ export async function read(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<State | undefined> {
-  const { claims, definition, ledger, reader, settings } = scope;
+  const { claims, definition, ledger, settings } = scope;
   assertSameServer(scope, outputs, options);
   claims.hear(id, outputs, options);
   if (claims.isVoid(id, outputs)) return undefined;
@@ -23,16 +23,10 @@ export async function read(
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation(scope, options);
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
-  let record: ApiRecord | undefined;
-  try {
-    record = await reader.get(id, wanted, operation).catch(async (error: unknown) => {
-      if (!(error instanceof MissingError)) throw error;
-      await assertGoneInRefresh(scope, id, outputs, error, operation);
-      return undefined;
-    });
-  } catch (error) {
+  const record = await findRecord(scope, id, outputs, wanted, operation).catch((error: unknown) => {
     if (!claims.isVoid(id, outputs)) throw error;
-  }
+    return undefined;
+  });
   // Meanwhile the server may have given the id to a create of this run, whose record is no business of this resource.
   if (claims.isVoid(id, outputs)) return undefined;
   if (!record) {
@@ -49,6 +43,23 @@ export async function read(
       isStrict: true,
     }),
   };
+}
+
+/** The record of a resource in state; undefined if it is gone for certain. */
+async function findRecord(
+  scope: RecordScope,
+  id: string,
+  outputs: Outputs,
+  wanted: WantedValues | undefined,
+  operation: Operation,
+): Promise<ApiRecord | undefined> {
+  try {
+    return await scope.reader.get(id, wanted, operation);
+  } catch (error) {
+    if (!(error instanceof MissingError)) throw error;
+    await assertGoneInRefresh(scope, id, outputs, error, operation);
+    return undefined;
+  }
 }
 
 /** Reads a record that is not in state. Throws {@link MissingError} if it does not exist. */
