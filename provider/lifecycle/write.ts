@@ -38,7 +38,7 @@ interface Answered {
 interface UpdateOptions {
   readonly emptyLists?: EmptyListForm;
   /** Called just before each time that it is sent. If it throws, it is not sent. */
-  readonly onSend?: () => void;
+  readonly onSend?: (() => void) | undefined;
 }
 
 /**
@@ -63,7 +63,7 @@ export async function sendUpdate(
     (pairs) => scope.collection.update(id, pairs, operation, onSend),
     emptyLists,
   );
-  return verify(scope, id, wanted, answer, operation);
+  return verify(scope, id, wanted, answer, operation, onSend);
 }
 
 /**
@@ -77,6 +77,7 @@ export async function verify(
   wanted: WantedValues,
   answered: Answered,
   operation: Operation,
+  onSend?: UpdateOptions["onSend"],
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
   const { record: shown, emptyLists = collection.emptyLists } = answered;
@@ -88,7 +89,7 @@ export async function verify(
     return record;
   }
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
-    return sendUpdate(scope, id, wanted, operation, { emptyLists: "text" });
+    return sendUpdate(scope, id, wanted, operation, { emptyLists: "text", onSend });
   throw new NotStoredError(
     message`the API took these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.`,

@@ -162,6 +162,27 @@ test.each(fronts)(
   },
 );
 
+test.each(fronts)(
+  "an update is not sent again with the other form of empty lists if a create gets the id meanwhile (%s)",
+  async (front) => {
+    emulator.dialect = { emptyLists: "bracketsIgnored" };
+    const channels = { ...home, alertChannelIds: [1] };
+    const program = new Program(front);
+    const [old, created] = [program.resource(), program.resource()];
+    await old.up(channels);
+    program.nextRun();
+    const updated = failureOf(old.up(home));
+    await clock.sleep(1500);
+    const record = { ...emulator.monitors.get(1) };
+    emulator.monitors.remove(1);
+    emulator.fault = ({ method }) =>
+      method === "POST" ? answer(201, { ...emulator.monitors.add(record) }) : undefined;
+    await created.up(channels);
+    expect(await updated).toContain("The record of this Monitor is gone");
+    expect(emulator.monitors.get(1)).toMatchObject({ alert_channel_ids: [1] });
+  },
+);
+
 test.each(fronts)("a resource whose record no other has is deleted with it (%s)", async (front) => {
   const [one] = await twins(front);
   await refreshed(one);
