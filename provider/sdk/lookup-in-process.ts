@@ -34,7 +34,9 @@ export const findOutput: Binding["findOutput"] = (definition, count, args, opts)
   const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
   return pulumi
     .all([pulumi.output<object>(args), dependencies])
-    .apply(async ([known]) => findWith(definition, count, known, opts, (await secretInputs(args)) ?? []));
+    .apply(async ([known]) =>
+      findWith(definition, count, known, opts, (await secretInputs({ ...args })) ?? []),
+    );
 };
 
 /** @param secretArgs the arguments whose values no message may show */

@@ -333,6 +333,18 @@ test("the commands that set secrets read a file of any name", async () => {
   }
 });
 
+test("git ignores the file with secrets, whatever its name", async () => {
+  addMonitor("Shop", { request_headers: [{ key: "X-Key", value: "s3cret" }] });
+  fs.rmSync(out(), { recursive: true });
+  const name = "#[my] *\\?.json ";
+  expect((await exported(`--secrets=out/${name}`)).code).toBe(0);
+  const git = (...args: string[]): string => execFileSync("git", args, { cwd: out(), encoding: "utf8" });
+  git("init", "--quiet");
+  const untracked = git("-c", "core.quotePath=false", "status", "--porcelain", "--untracked-files=all");
+  expect(untracked).toContain("?? NEXT-STEPS.md");
+  expect(untracked).not.toContain("[my]");
+});
+
 /** Any string that a path, a name or an id may be; all of Unicode, and what shells and programs treat in their own way. */
 const anything = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 60 }),

@@ -344,6 +344,10 @@ test("arguments that make no sense are refused before anything is sent", async (
       uptime.getDomain(undefined as unknown as object),
       "getDomain needs its arguments as an object, not undefined",
     ],
+    [
+      settled(uptime.getDomainOutput(undefined as unknown as object)),
+      "getDomain needs its arguments as an object, not undefined",
+    ],
     [uptime.getMonitors(["a"] as object), 'getMonitors needs its arguments as an object, not ["a"]'],
   ];
   for (const [refused, message] of wrong) expect(await failureOf(refused)).toContain(message);

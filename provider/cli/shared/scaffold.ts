@@ -94,7 +94,15 @@ export function scaffold(
       "tsconfig.json",
       jsonText({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
     ],
-    [".gitignore", [...new Set(["node_modules/", ...usualSecretFiles, ...secretFiles]), ""].join("\n")],
+    [
+      ".gitignore",
+      [...new Set(["node_modules/", ...usualSecretFiles, ...secretFiles.map(gitPattern)]), ""].join("\n"),
+    ],
     ["index.ts", program],
   ]);
+}
+
+/** The pattern in .gitignore for a file: git gives some characters a meaning. */
+function gitPattern(path: string): string {
+  return path.replace(/[\\*?[#!]| $/g, "\\$&");
 }
