@@ -15,7 +15,7 @@ import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
-import type { Transport } from "./transport";
+import type { Headers, Transport } from "./transport";
 import type { ShowWait } from "./wait-notice";
 
 export interface ApiRequest {
@@ -35,7 +35,7 @@ export interface Answer {
   readonly status: number;
   /** The parsed JSON; undefined if the answer is empty. */
   readonly body: unknown;
-  readonly location: string | undefined;
+  readonly headers: Headers;
   /** The request was redirected to the path of something else, so an empty answer says nothing about the record. */
   readonly hasOtherPath: boolean;
   /** The request and its address, for messages. */
@@ -157,8 +157,7 @@ export class Client {
     if (status >= 300) return { result: refusedAttempt(attempted, response, body), response };
     if (text.trim() !== "" && body === undefined)
       return { result: unreadableAttempt(attempted, response), response };
-    const location = typeof headers.location === "string" ? headers.location : undefined;
-    return { result: { status, body, location, hasOtherPath, request: name }, response };
+    return { result: { status, body, headers, hasOtherPath, request: name }, response };
   }
 
   private async exchange(

@@ -10,6 +10,7 @@ import { AnotherRecordError, ApiError, message, MissingError, quoteId, UptimeErr
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
 import { quoteBody, readPages, unreadable } from "./paging";
+import { headerOf } from "./transport";
 
 /** An answer to a write. */
 export interface WriteAnswer {
@@ -88,7 +89,7 @@ export class Collection {
     const request: ApiRequest = { method: "POST", path: this.path, form, operation, onSend };
     const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
-    const id = record?.id ?? this.idOf(answer.location);
+    const id = record?.id ?? this.idOf(headerOf(answer.headers, "location"));
     const failure = this.failureIn(answer, request);
     if (failure && id === undefined) throw failure;
     return { status: answer.status, request: answer.request, id, record, failure };
@@ -213,8 +214,8 @@ export class Collection {
   }
 
   /** The id in a `Location`, which counts only if it is the path of a record of this collection. */
-  private idOf(location: string | undefined): string | undefined {
-    const path = location === undefined ? undefined : parseUrl(location, this.client.address.url)?.pathname;
+  private idOf(location: string): string | undefined {
+    const path = location === "" ? undefined : parseUrl(location, this.client.address.url)?.pathname;
     const [, collection, id] = /^(.*)\/(\d+)\/?$/.exec(path ?? "") ?? [];
     return collection?.endsWith(this.path) ? id : undefined;
   }

@@ -2,6 +2,8 @@ import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject } from "../common/values";
 import { isTrue, parseRecords, isBlank, type ApiRecord } from "./answer";
+import type { Answer } from "./client";
+import { headerOf } from "./transport";
 
 /** One page of a list. */
 export interface Page {
@@ -17,17 +19,28 @@ export interface Page {
 }
 
 /** The page in an answer. Undefined if the answer is not a list of records. */
-export function parsePage(body: unknown, definition: Definition): Page | undefined {
+export function parsePage(
+  { body, headers }: Pick<Answer, "body" | "headers">,
+  definition: Definition,
+): Page | undefined {
   const records = parseRecords(body, definition);
   if (!records) return undefined;
-  if (!isObject(body)) return { records, next: "unknown", last: NaN, total: NaN };
-  const { total } = metaOf(body);
-  return { records, next: nextPage(body), last: lastPage(body), total: parseNumber(total) };
+  const shown = isObject(body) ? body : {};
+  const links = { ...linksIn(headerOf(headers, "link")), ...(isObject(shown.links) && shown.links) };
+  const meta = isObject(shown.meta) ? shown.meta : shown;
+  return {
+    records,
+    next: nextPage(shown, links, meta),
+    last: parseNumber(meta.last_page ?? parseQuery(links.last)?.get("page")),
+    total: parseNumber(meta.total ?? headers["x-total-count"]),
+  };
 }
 
-function nextPage(body: Record<string, unknown>): Page["next"] {
-  const links = linksOf(body);
-  const meta = metaOf(body);
+function nextPage(
+  body: Record<string, unknown>,
+  links: Record<string, unknown>,
+  meta: Record<string, unknown>,
+): Page["next"] {
   const address = links.next ?? body.next_page_url ?? meta.next_page_url;
   if (!isBlank(address)) return parseQuery(address) ?? "more";
   const cursor = [meta.next_cursor, body.next_cursor, nextOf(meta.cursor), nextOf(body.cursor)].find(
@@ -53,22 +66,27 @@ function nextOf(cursor: unknown): unknown {
   return isObject(cursor) ? cursor.next : undefined;
 }
 
-function lastPage(body: Record<string, unknown>): number {
-  return parseNumber(metaOf(body).last_page ?? parseQuery(linksOf(body).last)?.get("page"));
-}
-
 /** The query of an address. The rest is not used: behind a proxy it is often another host's, which must not get the key. */
 function parseQuery(address: unknown): URLSearchParams | undefined {
   if (typeof address !== "string") return undefined;
   return parseUrl(address, "http://list.invalid")?.searchParams;
 }
 
-function linksOf(body: Record<string, unknown>): Record<string, unknown> {
-  return isObject(body.links) ? body.links : {};
-}
-
-function metaOf(body: Record<string, unknown>): Record<string, unknown> {
-  return isObject(body.meta) ? body.meta : body;
+/**
+ * The addresses in a header such as `<https://uptime.example.com/api/v1/monitors?page=2>; rel="next"`. The last page has links to
+ * others, and none to a next one.
+ */
+function linksIn(header: string): Record<string, string | undefined> {
+  const links = [...header.matchAll(/<([^>]*)>[^<]*?;\s*rel="?([a-z ]+)/gi)].flatMap(
+    ([, address, relations = ""]) =>
+      relations
+        .toLowerCase()
+        .split(" ")
+        .map((relation) => [relation, address] as const),
+  );
+  const named: Record<string, string | undefined> = Object.fromEntries(links);
+  const isPaged = ["first", "prev", "last"].some((relation) => relation in named);
+  return isPaged ? { next: undefined, ...named } : named;
 }
 
 function parseNumber(value: unknown): number {

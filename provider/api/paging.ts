@@ -47,7 +47,7 @@ export async function* readPages(
     if (!answer) return;
     sent.delete(String(query));
     asked.add(String(query));
-    const page = parsePage(answer.body, definition);
+    const page = parsePage(answer, definition);
     if (!page)
       throw new UptimeError(
         message`${answer.request} was not answered with a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
@@ -87,7 +87,7 @@ export async function* readPages(
 export function unreadable(list: string | Message, reason: string): UptimeError {
   return new UptimeError(
     message`${list} cannot be read completely: ${reason}. Ask the people who run the server how the next page of this list is
-      asked for. The provider follows links.next, next_page_url, next_cursor, and current_page with last_page.`,
+      asked for. The provider follows links.next, next_page_url, next_cursor, current_page with last_page, and the header Link.`,
   );
 }
 

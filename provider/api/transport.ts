@@ -15,6 +15,11 @@ export interface HttpRequest {
   readonly timeout: number;
 }
 
+/** The value of a header; "" if the answer does not have it. One that is repeated is a list with commas. */
+export function headerOf(headers: Headers, name: string): string {
+  return [headers[name] ?? []].flat().join(", ");
+}
+
 /** The headers of an answer, with lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 

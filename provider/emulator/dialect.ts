@@ -5,16 +5,16 @@
 export const dialectChoices = {
   /** A single record: under `data`, as it is, or under its resource's name (`monitor`, `domain`). */
   record: ["data", "bare", "named"],
-  /** A list if paging is `none` or `bare`: under `data`, or as it is. The other pagings always use `data`. */
+  /** A list if paging is `none`, `bare` or `linkHeader`: under `data`, or as it is. The other pagings always use `data`. */
   list: ["data", "bare"],
   /**
    * How a list names its next page. `links`: `{data, links: {first, last, prev, next}}`. `nextPageUrl`:
    * `{current_page, data, last_page, next_page_url, per_page, total}`. `meta`: `{data, meta: {current_page,
    * last_page, per_page, total}}`. `cursor`: `{data, meta: {next_cursor, per_page}}`, and the next page is asked for by
-   * `cursor=…`. `bare`: pages exist (`page=2`), and nothing in the answer shows it. `none`: all records in one
+   * `cursor=…`. `linkHeader`: `Link: <…>; rel="next"`, and `rel="last"`. `bare`: pages exist (`page=2`), and nothing in the answer shows it. `none`: all records in one
    * answer, per_page and page have no effect.
    */
-  paging: ["links", "nextPageUrl", "meta", "cursor", "bare", "none"],
+  paging: ["links", "nextPageUrl", "meta", "cursor", "linkHeader", "bare", "none"],
   /** Status of a create; 204 never has a body, whatever `createAnswer` says. */
   createStatus: [201, 200, 204],
   /** Body of a create: the record, the record with nothing but its `id`, or none. */

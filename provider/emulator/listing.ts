@@ -92,7 +92,8 @@ export function answerList(
 ): Answer {
   const query = readQuery(resource, pairs, dialect);
   const records = select(resource, table, query, dialect.order);
-  const plain = (shown: unknown[]) => json(200, dialect.list === "data" ? { data: shown } : shown);
+  const plain = (shown: unknown[], headers = {}) =>
+    json(200, dialect.list === "data" ? { data: shown } : shown, headers);
   if (dialect.paging === "none") return plain(records.map(show));
 
   const per_page = Number(query.get("per_page") ?? 10);
@@ -133,6 +134,14 @@ export function answerList(
       });
     case "meta":
       return json(200, { data, meta: { current_page, last_page, per_page, total } });
+    case "linkHeader": {
+      const relations = Object.entries({ next: current_page + 1, last: last_page });
+      const links = relations.flatMap(([relation, page]) => {
+        const link = linkTo(page);
+        return link === null ? [] : [`<${link}>; rel="${relation}"`];
+      });
+      return plain(data, { link: links.join(", ") });
+    }
     case "bare":
       return plain(data);
   }

@@ -1,6 +1,7 @@
 import { Collection } from "../../provider/api/collection";
 import { AnotherRecordError, ApiError, LostAnswerError, MissingError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
+import type { Headers } from "../../provider/api/transport";
 import { monitor } from "../../provider/definitions/monitor";
 import { clientOf, errorOf, shownText } from "../support/client";
 import { instantClock } from "../support/clock";
@@ -15,6 +16,7 @@ const records = (...ids: number[]) => ids.map((id) => ({ ...record, id }));
 function collectionOf(
   answer: (query: URLSearchParams) => unknown,
   otherStatus = 404,
+  headersTo: (query: URLSearchParams) => Headers = () => ({}),
 ): { monitors: Collection; asked: URLSearchParams[] } {
   const settings = {
     "uptime:baseUrl": "https://uptime.example.com",
@@ -27,7 +29,7 @@ function collectionOf(
     const body = answer(url.searchParams);
     const text = typeof body === "string" ? body : JSON.stringify(body ?? {});
     const status = body === undefined ? otherStatus : 200;
-    return Promise.resolve({ status, headers: {}, body: Buffer.from(text) });
+    return Promise.resolve({ status, headers: headersTo(url.searchParams), body: Buffer.from(text) });
   });
   return { monitors: new Collection(monitor, client), asked };
 }
@@ -198,6 +200,54 @@ describe("a list", () => {
     const { monitors, asked } = collectionOf((query) => pages.get(query.get("cursor")));
     expect(await listed(monitors)).toEqual(["9", "8", "7", "6", "5"]);
     expect(asked.map((query) => query.get("cursor"))).toEqual([null, "a", "b"]);
+  });
+
+  test.each<[string, (next: string | undefined) => Headers]>([
+    ["one", (next) => ({ link: next ? `<https://other.example/x?cursor=${next}>; rel="next"` : "" })],
+    [
+      "several",
+      (next) => ({
+        link: [
+          '<https://other.example/x>; rel="first"',
+          ...(next ? [`</x?a=1&cursor=${next}>; title="a, b"; REL=next`] : []),
+        ],
+      }),
+    ],
+    [
+      "one with several relations",
+      (next) => ({
+        link: next ? `</x?cursor=${next}>;rel="last next", </x>; rel="first prev"` : '</x>; rel="prev"',
+      }),
+    ],
+  ])("is followed by the header Link, %s", async (_how, headersOf) => {
+    const pages = new Map([
+      [null, records(9, 8)],
+      ["a", records(7)],
+      ["b", records(6)],
+    ]);
+    const nextOf = new Map<string | null, string>([
+      [null, "a"],
+      ["a", "b"],
+    ]);
+    const { monitors, asked } = collectionOf(
+      (query) => pages.get(query.get("cursor")),
+      404,
+      (query) => headersOf(nextOf.get(query.get("cursor"))),
+    );
+    expect(await listed(monitors)).toEqual(["9", "8", "7", "6"]);
+    expect(asked).toHaveLength(3);
+  });
+
+  test("whose header X-Total-Count names more records than it holds is an error that says whom to ask", async () => {
+    const { monitors } = collectionOf(
+      () => records(9, 8),
+      404,
+      () => ({ "x-total-count": "3" }),
+    );
+    const { message } = await errorOf(listed(monitors));
+    expect(message).toContain(
+      "its pages hold 2 records, and it says that there are 3. Ask the people who run",
+    );
   });
 
   test("may be under the name of its records", async () => {
