@@ -103,7 +103,7 @@ function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRec
   return isBrief || isAlike(definition, wanted, listed);
 }
 
-/** A record is alike if it has the same name or URL, a name that the server has cut short, or shows neither. */
+/** A record is alike if it has the same name or URL, one that the server may have made of ours, or shows neither. */
 function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
   const keys = identityKeys(definition);
   if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
@@ -112,9 +112,22 @@ function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord
     const value = wanted.get(key) ?? null;
     const comparison = compare(field, value, record);
     if (comparison.outcome === "same") return true;
-    // A server cuts names short, and no URLs.
-    if (field.type === "url" || comparison.outcome === "notShown" || typeof value !== "string") return false;
+    if (comparison.outcome === "notShown" || typeof value !== "string") return false;
     const { value: actual } = comparison;
-    return typeof actual === "string" && actual !== "" && value.startsWith(actual);
+    if (typeof actual !== "string" || actual === "") return false;
+    return field.type === "url"
+      ? wordsOf(withoutFragment(value)) === wordsOf(actual)
+      : isMadeOf(actual, value);
   });
 }
+
+/** Whether a server may have made one name of another: cut it short, or left out `www.`, repeated spaces or letter case. */
+function isMadeOf(actual: string, name: string): boolean {
+  const [ours, theirs] = [wordsOf(name), wordsOf(actual)];
+  return name.startsWith(actual) || (ours.includes(theirs) && theirs.length * 2 >= ours.length);
+}
+
+const withoutFragment = (url: string): string => url.replace(/#.*/s, "");
+
+/** The letters and digits of a text, in lower case. */
+const wordsOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");

@@ -112,7 +112,7 @@ async function search(
     const isEnd = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
     if (isEnd || operation.isInterrupted) {
       const conflict = conflictOf(definition, look);
-      if (conflict) throw lostError(scope, sent.lost, conflict);
+      if (conflict) throw conflictError(scope, sent.lost, conflict);
       if (failure !== undefined)
         return keepIdOrThrow(scope, sent, message`Then looking for it failed: ${messageOf(failure)}`);
       if (operation.isInterrupted) return keepIdOrThrow(scope, sent, ["Pulumi was interrupted"]);
@@ -192,11 +192,30 @@ function lostError(
   cause: unknown = lost,
 ): UptimeError {
   const command = configCommand(settings, "adoptExisting", "true");
-  const sentences = [lost.parts, reason].filter((one) => one.length > 0).map(withoutPeriod);
-  return new UptimeError(
-    message`${joinMessages(sentences, ". ")}. The ${singular} may exist: the next \`pulumi up\` finds and
-      adopts it if the setting ${sourceOf(settings, "adoptExisting")} is true${command ? ` (${command})` : ""};
-      without it, it may be created again.`,
-    { cause },
+  return errorOf(
+    [lost.parts, reason],
+    message`The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting
+      ${sourceOf(settings, "adoptExisting")} is true${command ? ` (${command})` : ""}; without it, it may be created again.`,
+    cause,
   );
+}
+
+/** An error that names records, of which an adoption would take none, because it needs one that is equal. */
+function conflictError(
+  { definition: { singular }, settings }: RecordScope,
+  lost: LostAnswerError,
+  conflict: Message,
+): UptimeError {
+  return errorOf(
+    [lost.parts, conflict],
+    message`The ${singular} may exist: if it is one of these, declare what is there, and name its id with the option
+      import. Otherwise the next \`pulumi up\` creates another one, unless the setting
+      ${sourceOf(settings, "adoptExisting")} is true and finds one that is equal.`,
+    lost,
+  );
+}
+
+function errorOf(reasons: readonly Message[], wayOut: Message, cause: unknown): UptimeError {
+  const sentences = reasons.filter((one) => one.length > 0).map(withoutPeriod);
+  return new UptimeError(message`${joinMessages(sentences, ". ")}. ${wayOut}`, { cause });
 }

@@ -349,6 +349,23 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     expect(emulator.monitors.all()).toMatchObject([{ ...home, ...difference }]);
   });
 
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ["www.", { name: "www.shop.example" }, { name: "shop.example" }],
+    ["repeated spaces and letter case", { name: "Home  Page" }, { name: "home page" }],
+    ["the end of a name", { name: "A long name" }, { name: "A lo" }],
+    ["a fragment", { url: "https://example.com/#top" }, { url: "https://example.com/", name: "Other" }],
+  ])(
+    "is named if the server may have left out %s, and nothing is sent again",
+    async (_what, ours, stored) => {
+      insteadOfOurs({ ...home, url: "https://other.example/", ...stored });
+      const one = resource();
+      expect(await made(one, { ...home, ...ours })).toMatch(
+        /so nothing is sent again: 1 \(.*may exist: if it is one of these, .*option import/,
+      );
+      expect(posts()).toBe(1);
+    },
+  );
+
   test("is ignored if neither its name nor its URL is ours", async () => {
     insteadOfOurs({ ...home, name: "Other", url: "https://other.example/" });
     expect(await made(resource())).toBe("made 2");
