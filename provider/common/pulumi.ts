@@ -38,6 +38,8 @@ export const hiddenNames = {
   claim: "__claim",
   isPartial: "__partial",
   isReadOnly: "__readOnly",
+  /** See `Outputs.notStored` in lifecycle/resource.ts. */
+  notStored: "__notStored",
   /**
    * An input of a native resource that was imported. It says that the other inputs are the record's values and not the
    * program's, and stays until the resource is updated.

@@ -9,6 +9,7 @@ import { counted } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
 import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
+import { assertReplacementHelps } from "../lifecycle/not-stored";
 import { readForGet } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
@@ -184,6 +185,7 @@ export class Front {
     const changes = diff(scope, id, outputs, inputs, options);
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
+    assertReplacementHelps(scope, id, outputs, inputs, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
     const changed = changes.changed.length > 0 ? changes.changed : this.newlyMarked(outputs, news, marked);
     const name = options.owner && this.context.session.owners.nameOf(options.owner);

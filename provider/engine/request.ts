@@ -110,6 +110,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     // Any text is one.
     claim: only(properties[hiddenNames.claim], isText) as Claim | undefined,
     isPartial: only(properties[hiddenNames.isPartial], isFlag),
+    notStored: only(properties[hiddenNames.notStored], isText),
     isReadOnly: only(properties[hiddenNames.isReadOnly], isFlag),
   };
 }
@@ -155,6 +156,7 @@ export function encodeOutputs(
     ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
+    ...(outputs.notStored !== undefined && { [hiddenNames.notStored]: outputs.notStored }),
     ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
   };
 }

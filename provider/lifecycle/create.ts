@@ -6,6 +6,7 @@ import { readBaseline, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
+import { hashOfNotStored } from "./not-stored";
 import { outputsOf } from "./outputs";
 import type { CreatedRecord } from "./pending-creates";
 import type { RecordScope } from "./record-scope";
@@ -62,7 +63,8 @@ async function settle(
     return { id, outputs: outputsOf(scope, inputs, settled, { claim }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
-    const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true });
+    const notStored = hashOfNotStored(definition, inputs.values, seen);
+    const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true, notStored });
     // A field that the record does not show may be unset. Store null, so that the next diff sends it.
     for (const [key] of unsent)
       if (compare(fieldOf(definition, key), null, seen).outcome === "notShown") outputs.values[key] = null;

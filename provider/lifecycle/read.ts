@@ -40,6 +40,7 @@ export async function read(
     outputs: outputsOf(scope, outputs, record, {
       claim: outputs.claim,
       attributes: takesAttributes ? undefined : outputs.attributes,
+      notStored: outputs.notStored,
       isStrict: true,
     }),
   };

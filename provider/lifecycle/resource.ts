@@ -35,6 +35,11 @@ export interface Outputs {
   readonly claim?: Claim | undefined;
   /** The last operation failed half-way, so the record may differ from the inputs. */
   readonly isPartial?: boolean | undefined;
+  /**
+   * A hash of the declared value of a property that only a replacement changes, if the API has stored another: `www.shop.example` of
+   * a domain that it calls `shop.example`. A replacement would create another such record.
+   */
+  readonly notStored?: string | undefined;
   /** The record is only read, not managed. */
   readonly isReadOnly?: boolean | undefined;
 }

@@ -206,6 +206,14 @@ const cases: Record<string, () => Promise<unknown>> = {
     emulator.dialect = { notStored: ["ssl_alert_days"] };
     return stack().up({ ...home, sslAlertDays: 7 });
   },
+  "A domain's name is not stored as it is declared": async () => {
+    const one = new Program("dynamic").resource("domain");
+    emulator.fault = ({ method }) =>
+      method === "POST" ? answer(201, { ...emulator.domains.add({ name: "shop.example" }) }) : undefined;
+    await failureOf(one.up({ name: "www.shop.example" }));
+    emulator.fault = undefined;
+    return one.up({ name: "www.shop.example" });
+  },
   "No record can be adopted": () => {
     emulator.monitors.add({ ...home, interval: 300 });
     return stack({ "uptime:adoptExisting": "true" }).up(home);

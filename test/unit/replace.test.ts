@@ -1,6 +1,6 @@
 import { fronts, Program } from "../support/program";
 import { sentRequests, storedIds } from "../support/sent";
-import { failureOf, withServer } from "../support/server";
+import { answer, emulator, failureOf, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 
 const declared = { name: "shop.example", homepageUrl: "https://shop.example/" };
@@ -59,5 +59,52 @@ describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) =
     expect(failure).toContain("status 422");
     expect(failure).toContain("deleteBeforeReplace");
     expect(storedIds("domain")).toEqual(["1"]);
+  });
+});
+
+describe.each(fronts)("a domain whose name the API has stored differently (%s)", (front) => {
+  const www = { name: "www.shop.example" };
+
+  async function created() {
+    const program = new Program(front);
+    const one = program.resource("domain");
+    emulator.fault = ({ method }) =>
+      method === "POST" ? answer(201, { ...emulator.domains.add({ name: "shop.example" }) }) : undefined;
+    expect(await failureOf(one.up(www))).toContain(
+      'name was sent as "www.shop.example" and is "shop.example"',
+    );
+    emulator.fault = undefined;
+    program.nextRun();
+    return { program, one };
+  }
+
+  test.each([false, true])("is not replaced by another one; refreshed: %j", async (isRefreshed) => {
+    const { program, one } = await created();
+    for (let run = 0; run < 2; run++) {
+      if (isRefreshed) await one.refresh();
+      expect(await failureOf(one.up(www))).toContain(
+        'Declare the name that it has ("shop.example"): a replacement would create another domain like it.',
+      );
+      program.nextRun();
+    }
+    expect(storedIds("domain")).toEqual(["1"]);
+  });
+
+  test("is as declared once the program has the name that is stored", async () => {
+    const { program, one } = await created();
+    expect(await one.up({ name: "shop.example" })).not.toBe("replace");
+    program.nextRun();
+    expect(one.state?.outputs).not.toHaveProperty("__notStored");
+    expect(await one.up({ name: "shop.example" })).toBe("same");
+    expect(storedIds("domain")).toEqual(["1"]);
+  });
+
+  test("is replaced if another name is declared, and can be deleted", async () => {
+    const { program, one } = await created();
+    expect(await one.up({ name: "other.example" })).toBe("replace");
+    expect(storedIds("domain")).toEqual(["2"]);
+    program.nextRun();
+    await one.destroy();
+    expect(storedIds("domain")).toEqual([]);
   });
 });

@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+
+import type { ApiRecord } from "../api/answer";
+import { message, quoteId, quoteValue, UptimeError } from "../api/errors";
+import type { Definition } from "../definitions/field";
+import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
+import { compare, valueOf } from "./difference";
+import type { RecordScope } from "./record-scope";
+import type { EngineOptions, Inputs, Outputs } from "./resource";
+
+/** The hash for {@link Outputs.notStored}; undefined if the record shows what is declared, or nothing. */
+export function hashOfNotStored(
+  definition: Definition,
+  declared: Inputs["values"],
+  record: ApiRecord,
+): string | undefined {
+  const key = fixedKeys(definition).find(
+    (one) => compare(fieldOf(definition, one), valueOf(declared, one), record).outcome === "differs",
+  );
+  return key === undefined ? undefined : hashOf(declared[key]);
+}
+
+/** Throws if the API would store a declared value differently again, as it did when the resource was created. */
+export function assertReplacementHelps(
+  { definition, owners }: RecordScope,
+  id: string,
+  { notStored, values }: Outputs,
+  inputs: Inputs,
+  { owner }: EngineOptions,
+): void {
+  if (notStored === undefined || !owners.isDeclared(owner)) return;
+  const key = fixedKeys(definition).find((one) => hashOf(inputs.values[one]) === notStored);
+  if (key === undefined) return;
+  const { label, singular } = definition;
+  const stored = isConfidential(fieldOf(definition, key))
+    ? ""
+    : message` (${quoteValue(valueOf(values, key))})`;
+  throw new UptimeError(
+    message`The API has stored another ${key} than the declared one for ${label} ${quoteId(id)}. Declare the ${key} that
+      it has${stored}: a replacement would create another ${singular} like it.`,
+  );
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256").update(String(value)).digest("hex").slice(0, 8);
+}
