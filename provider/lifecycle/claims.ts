@@ -118,8 +118,8 @@ export class Claims {
   }
 
   /** Tells the other processes of a created record. Throws if one of them has adopted it before the answer came. */
-  tellCreated(id: string, claim: Claim): void {
-    this.note.takeCreated(id, claim);
+  tellCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
+    this.note.takeCreated(id, claim, record);
   }
 
   /** A resource gets the record of its create, whose answer was lost; undefined if nothing but an answer has shown its id. */

@@ -87,9 +87,9 @@ export class RecordNote {
   }
 
   /** A resource has created a record. Throws if another process adopted it before the answer came. */
-  takeCreated(id: string, claim: Claim): void {
+  takeCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
     this.tryToAdd("takes", id, claim);
-    if (this.wasAdopted(id, claim))
+    if (this.wasAdopted(id, claim, record))
       throw new UptimeError(
         message`${this.definition.label} ${quoteId(id)} was created, but a resource of another provider has adopted it
           meanwhile: two resources that are equal cannot both have it. Give them different names, or remove one.`,
@@ -106,13 +106,13 @@ export class RecordNote {
   }
 
   /** Whether another process adopted a record of this process between the create and its answer, which this claim has taken. */
-  private wasAdopted(id: string, claim: Claim): boolean {
+  private wasAdopted(id: string, claim: Claim, record: ApiRecord | undefined): boolean {
     return this.askOrFalse(() => {
       const all = this.linesAbout(id);
       const own = all.findLastIndex((line) => isCreate(line) && line.claim === encode(claim));
       const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
-      return since.some((line) => isAdoption(line) && this.hasKey(line) && !this.note.isOwn(line));
+      return since.some((line) => isAdoption(line) && this.isAbout(line, record) && !this.note.isOwn(line));
     });
   }
 

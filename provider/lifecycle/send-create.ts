@@ -88,7 +88,7 @@ async function postOnce(
   ledger.markOutdated(id);
   const record = await recordOfAnswer(scope, id, answer, operation);
   creates.rememberId(id, baseline);
-  claims.tellCreated(id, claim);
+  claims.tellCreated(id, claim, record);
   return { id, claim, record, emptyLists, advice: record ? undefined : adviceOnId(scope, id) };
 }
 

@@ -55,7 +55,7 @@ describe("the note of a run", () => {
 
   test("has a line with a verb, the record, the claim and the writer, in a file that only this user can read", () => {
     note().keep("1", claim);
-    note().takeCreated("2", newClaim());
+    note().takeCreated("2", newClaim(), undefined);
     note().take({ ...record, id: "3" }, newClaim());
     expect([folder(), file()].map((path) => fs.statSync(path).mode & 0o077)).toEqual([0, 0]);
     const [first, ...others] = noted().trim().split("\n");
@@ -73,7 +73,7 @@ describe("the note of a run", () => {
     [
       "has created",
       (one) => {
-        one.takeCreated("1", claim);
+        one.takeCreated("1", claim, undefined);
       },
     ],
     [
@@ -145,7 +145,7 @@ describe("the note of a run", () => {
   test("tells that a record was deleted, until the server gives its id to a new one", async () => {
     await deleter();
     note().keep("1", newClaim());
-    note().takeCreated("1", claim);
+    note().takeCreated("1", claim, undefined);
     noteAs(otherName);
     const one = note();
     expect(one.isDeleted("1")).toBe(false);
@@ -173,7 +173,7 @@ describe("the note of a run", () => {
     await deleter(claim, one);
     refuseOther("this run deletes monitor 1");
     expect(one.hasOther("1")).toBe(false);
-    one.takeCreated("1", newClaim());
+    one.takeCreated("1", newClaim(), undefined);
   });
 
   test("tells of an adoption before the create was noted, also if that cannot be", () => {
@@ -183,7 +183,7 @@ describe("the note of a run", () => {
       throw new Error("the disk is full");
     });
     expect(() => {
-      note().takeCreated("1", claim);
+      note().takeCreated("1", claim, undefined);
     }).toThrow("a resource of another provider has adopted it");
   });
 
@@ -217,6 +217,16 @@ describe("the note of a run", () => {
       "this process",
     );
     expect(note("127.0.0.1:4001").hasOther("1")).toBe(false);
+  });
+
+  test("tells a process with another key that its new record was found by another, by name and URL", () => {
+    note().takeFound("1", newClaim(), record);
+    noteAs(otherName);
+    const withOtherKey = (): RecordNote => note(engine, "0000");
+    withOtherKey().takeCreated("1", newClaim(), { ...record, raw: { ...home, name: "Another" } });
+    expect(() => {
+      withOtherKey().takeCreated("1", claim, record);
+    }).toThrow("a resource of another provider has adopted it");
   });
 
   test("removes the files of runs that are over for a day, and no others", () => {
