@@ -74,12 +74,12 @@ function keepsIdentity({ definition, settings }: RecordScope, differing: readonl
 
 /** The managed properties of outputs that differ from inputs. */
 export function changedKeys(definition: Definition, { values: old }: Outputs, { values }: Inputs): string[] {
-  return managedKeys(definition, values).filter(
-    (key) =>
-      !(key in old) ||
-      isUnknown(values[key]) ||
-      !equal(fieldOf(definition, key), valueOf(values, key), valueOf(old, key)),
-  );
+  return managedKeys(definition, values).filter((key) => {
+    if (!(key in old) || isUnknown(values[key])) return true;
+    const [declared, before] = [valueOf(values, key), valueOf(old, key)];
+    // Days of 0 equal empty ones in a record. A program that declares them after that, or removes them, wants them sent.
+    return (declared === 0) !== (before === 0) || !equal(fieldOf(definition, key), declared, before);
+  });
 }
 
 function isImportDone(id: string, outputs: Outputs, { account, importId }: Inputs): boolean {

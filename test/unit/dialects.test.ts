@@ -81,6 +81,22 @@ describe("wire forms", () => {
     expect(only()).toMatchObject({ request_auth_password: null, pause: false });
   });
 
+  test.each([false, true])(
+    "of alert days that are declared as 0 again are sent once; shown as null: %j",
+    async (shown) => {
+      emulator.dialect = { zeroDaysForEmpty: shown };
+      const one = stack();
+      for (const days of [{ sslAlertDays: 7 }, {}, { sslAlertDays: 0 }, {}]) {
+        emulator.forget();
+        await one.up({ ...home, ...days });
+        const sent = "sslAlertDays" in days ? String(days.sslAlertDays) : "";
+        expect(bodies()).toEqual([expect.arrayContaining([`ssl_alert_days=${sent}`])]);
+        await one.refresh();
+        expect(await one.up({ ...home, ...days })).toBe("same");
+      }
+    },
+  );
+
   test.each(["bracketsRefused", "bracketsIgnored"] as const)(
     "of an empty list are the other ones if the server has %s, which is remembered",
     async (emptyLists) => {
