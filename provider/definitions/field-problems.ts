@@ -128,7 +128,7 @@ function headerListProblems(value: unknown): ValueProblem[] {
         entry.key,
         /^[!#$%&'*+.^_`|~\w-]+$/,
         `${at}.key`,
-        "the name of a header: letters, digits and -",
+        "the name of a header: letters, digits and !#$%&'*+-.^_`|~",
       ),
       ...headerProblems(entry.value, /^[^\0\r\n]*$/, `${at}.value`, "one line"),
     ];

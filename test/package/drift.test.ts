@@ -129,6 +129,14 @@ test("no drift is one line and exit code 0, and nothing is written", async () =>
   expect(readdirSync(folder)).toEqual(["state.json"]);
 });
 
+test("a record that is gone and was imported is not said to be set back by the next `up` alone", async () => {
+  emulator.monitors.add(home);
+  await state({ home: { ...home, importId: "1" } });
+  emulator.monitors.remove(1);
+  const { stdout } = await drift();
+  expect(stdout).toContain("is gone: remove its option import before `pulumi up`\n");
+});
+
 test("drift is a table of the values in state and in the API, and exit code 2", async () => {
   await state(
     {

@@ -107,11 +107,16 @@ function resultOfError(
 }
 
 function driftOfGone(clear: ClearResource, redactor: Redactor): DriftedResource {
+  // With the option, the next `pulumi up` would import the record, and fail.
+  const message =
+    clear.inputs.importId === undefined
+      ? "is not in the API any more"
+      : "is gone: remove its option import before `pulumi up`";
   const properties = identityKeys(clear.definition).map((property) => {
     const secret = clear.isSecret(property);
     return { property, secret, ...(!secret && { inState: redactor.shown(clear.outputs[property] ?? null) }) };
   });
-  return driftOf(clear, redactor, { outcome: "gone", message: "is not in the API any more", properties });
+  return driftOf(clear, redactor, { outcome: "gone", message, properties });
 }
 
 /** The managed properties that the record has with another value. */
