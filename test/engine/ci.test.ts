@@ -238,49 +238,52 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
   },
 );
 
-test("without a key for reviews, no secret is added unseen; and a cancelled apply has in state what it has created", async () => {
-  const names = Array.from({ length: 24 }, (_, index) => `m${index}`);
-  const project = await Project.start(GitHubForge, program(60, []), {});
-  const { emulator, workspace } = project.stack;
-  await project.propose(12, "a1", program(300, []));
-  const lines = '! Monitor site: record 1, "Site", "https://example.com/"\n!     interval: 60 => 300\n';
-  expect(project.comment(12)).toContain(`${lines}\`\`\``);
-  project.merge(12, "c1");
-  project.push("c2", program(300, [], "another-header"));
-  const stopped = await project.apply("c2");
-  expect(stopped).toMatchObject({ code: 1, writes: [] });
-  expect(stopped.output).toContain("1 of 1 change was not reviewed: Monitor site: update.");
+fullTest(
+  "without a key for reviews, no secret is added unseen; and a cancelled apply has in state what it has created",
+  async () => {
+    const names = Array.from({ length: 24 }, (_, index) => `m${index}`);
+    const project = await Project.start(GitHubForge, program(60, []), {});
+    const { emulator, workspace } = project.stack;
+    await project.propose(12, "a1", program(300, []));
+    const lines = '! Monitor site: record 1, "Site", "https://example.com/"\n!     interval: 60 => 300\n';
+    expect(project.comment(12)).toContain(`${lines}\`\`\``);
+    project.merge(12, "c1");
+    project.push("c2", program(300, [], "another-header"));
+    const stopped = await project.apply("c2");
+    expect(stopped).toMatchObject({ code: 1, writes: [] });
+    expect(stopped.output).toContain("1 of 1 change was not reviewed: Monitor site: update.");
 
-  await project.propose(13, "b1", program(300, names, "another-header"));
-  expect(project.comment(13)).toContain(`${lines}!     requestHeaders: [secret] => [secret]\n\`\`\``);
-  project.merge(13, "c3");
-  let posts = 0;
-  let cancel = (): void => undefined;
-  emulator.fault = ({ method }) => {
-    if (method !== "POST") return undefined;
-    if (++posts === 4) cancel();
-    return { kind: "delay", answerDelayMs: 2000 };
-  };
-  const { child, done } = await project.recipes.startLast("apply", { commit: "c3" });
-  // GitHub signals the step's own process, and 7.5 s later again.
-  cancel = () => void child.kill("SIGINT");
-  const { code } = await done;
-  expect(code).not.toBe(0);
-  emulator.fault = undefined;
-  const created = project.names.length;
-  expect(created).toBeLessThan(1 + names.length);
-  expect(Object.keys(await workspace.resources())).toHaveLength(created);
-  expect((await workspace.exportState()).deployment.pending_operations ?? []).toEqual([]);
-  // Run again, the job does the rest of what was reviewed.
-  const again = await project.apply("c3");
-  expect(again).toMatchObject({ code: 0 });
-  expect(again.writes.filter((write) => write.startsWith("POST"))).toHaveLength(1 + names.length - created);
-  expect(project.names).toEqual(["Site", ...names].sort());
-  expect(recordOf(emulator.monitors, "Site")).toMatchObject({
-    interval: 300,
-    request_headers: [{ value: "another-header" }],
-  });
-});
+    await project.propose(13, "b1", program(300, names, "another-header"));
+    expect(project.comment(13)).toContain(`${lines}!     requestHeaders: [secret] => [secret]\n\`\`\``);
+    project.merge(13, "c3");
+    let posts = 0;
+    let cancel = (): void => undefined;
+    emulator.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      if (++posts === 4) cancel();
+      return { kind: "delay", answerDelayMs: 2000 };
+    };
+    const { child, done } = await project.recipes.startLast("apply", { commit: "c3" });
+    // GitHub signals the step's own process, and 7.5 s later again.
+    cancel = () => void child.kill("SIGINT");
+    const { code } = await done;
+    expect(code).not.toBe(0);
+    emulator.fault = undefined;
+    const created = project.names.length;
+    expect(created).toBeLessThan(1 + names.length);
+    expect(Object.keys(await workspace.resources())).toHaveLength(created);
+    expect((await workspace.exportState()).deployment.pending_operations ?? []).toEqual([]);
+    // Run again, the job does the rest of what was reviewed.
+    const again = await project.apply("c3");
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.writes.filter((write) => write.startsWith("POST"))).toHaveLength(1 + names.length - created);
+    expect(project.names).toEqual(["Site", ...names].sort());
+    expect(recordOf(emulator.monitors, "Site")).toMatchObject({
+      interval: 300,
+      request_headers: [{ value: "another-header" }],
+    });
+  },
+);
 
 fullTest("what only takes the option protect away is named, and is in state once it is merged", async () => {
   const text = (protect: boolean): string => programOf([monitorOf("site", { name: "Site" }, { protect })]);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { limitKinds } from "../support/limits";
 import { startProgram, type Started } from "../support/processes";
-import { fullTest, sample } from "../support/size";
+import { fullTest } from "../support/size";
 import { namesIn, startStack, type Stack } from "../support/stack";
 import { copyExample } from "../support/workspace";
 
@@ -118,16 +118,14 @@ test("a broken program, a lock and a missing stack fail by themselves: the other
   ]);
 });
 
-// The others differ in who is told alone.
 const interruptions = [
   ["SIGINT to the process group, as a terminal sends it", "SIGINT", true],
   ["SIGINT to the script alone", "SIGINT", false],
   ["SIGTERM to the script alone", "SIGTERM", false],
 ] as const;
 
-test.each(interruptions.slice(0, sample(1, 1, 3)))(
-  "five stacks interrupted by %s: each CLI gets one signal, and the next run creates the rest",
-  async (_, signal, isGroup) => {
+describe.each(interruptions)("five stacks interrupted by %s", (_, signal, isGroup) => {
+  fullTest("each CLI gets one signal, and the next run creates the rest", async () => {
     const fleet = await startFleet(teams);
     const { emulator } = fleet;
     let posts = 0;
@@ -155,8 +153,8 @@ test.each(interruptions.slice(0, sample(1, 1, 3)))(
     expect(names).toHaveLength(monitors);
     expect(new Set(names).size).toBe(monitors);
     expect(again.output).toContain(`${monitors} resources compared, no drift, 0 records not managed`);
-  },
-);
+  });
+});
 
 // It waits for several minutes.
 fullTest("20 stacks use at least 0.8 of the account's limit", async () => {
