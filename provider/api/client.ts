@@ -26,7 +26,7 @@ export interface ApiRequest {
   /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
   readonly form?: readonly Pair[];
   readonly operation: Operation;
-  /** Called just before each time that it is sent, which may be long after `send` is called. If it throws, it is not sent. */
+  /** Called right before each attempt, which may be long after `send` is called. If it throws, the request is not sent. */
   readonly onSend?: (() => void) | undefined;
 }
 
@@ -36,8 +36,8 @@ export interface Answer {
   /** The parsed JSON; undefined if the answer is empty. */
   readonly body: unknown;
   readonly headers: Headers;
-  /** The request was redirected to the path of something else, so an empty answer says nothing about the record. */
-  readonly hasOtherPath: boolean;
+  /** The request was redirected to another path, so an empty answer says nothing about the record. */
+  readonly isRedirectedElsewhere: boolean;
   /** The request and its address, for messages. */
   readonly request: Message;
 }
@@ -123,7 +123,10 @@ export class Client {
     }
   }
 
-  /** A line without query, header or field, which could be secret, and without an id that is no number, which may repeat one. */
+  /**
+   * A log line. It leaves out the query, headers and form, which may be secret, and any id that is not a number, because the server
+   * may have put a secret in it.
+   */
   private describeAttempt(
     { method, path }: ApiRequest,
     result: Answer | FailedAttempt,
@@ -152,12 +155,12 @@ export class Client {
     } catch (error) {
       return { result: unansweredAttempt(attempted, error, timeout) };
     }
-    const { status, headers, text, hasOtherPath } = response;
+    const { status, headers, text, isRedirectedElsewhere } = response;
     const body = parseBody(text);
     if (status >= 300) return { result: refusedAttempt(attempted, response, body), response };
     if (text.trim() !== "" && body === undefined)
       return { result: unreadableAttempt(attempted, response), response };
-    return { result: { status, body, headers, hasOtherPath, request: name }, response };
+    return { result: { status, body, headers, isRedirectedElsewhere, request: name }, response };
   }
 
   private async exchange(
@@ -190,7 +193,7 @@ export class Client {
     if (target?.origin === url.origin && isFollowed && redirects < maxRedirects)
       return this.exchange(request, target, signal, redirects + 1);
     const text = new TextDecoder().decode(body);
-    return { status, headers, text, target, hasOtherPath: !isPathOf(request, url) };
+    return { status, headers, text, target, isRedirectedElsewhere: !isPathOf(request, url) };
   }
 }
 

@@ -66,7 +66,8 @@ export class Collection {
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.request} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
-    if (isBlankAnswer(answer.body, this.definition) && !answer.hasOtherPath) throw new MissingError(problem);
+    if (isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere)
+      throw new MissingError(problem);
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
   }
 
@@ -199,7 +200,7 @@ export class Collection {
     try {
       return await this.request({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.hasOtherPath) throw error;
+      if (!(error instanceof ApiError) || error.isRedirectedElsewhere) throw error;
       if (error.status !== 404 && error.status !== 410) throw error;
       throw new MissingError(error.parts, { cause: error });
     }

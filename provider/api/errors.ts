@@ -85,7 +85,7 @@ export class ApiError extends UptimeError {
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
     hint: string | Message = "",
     /** The request was redirected to another path, so this says nothing about the record. */
-    readonly hasOtherPath = false,
+    readonly isRedirectedElsewhere = false,
   ) {
     const answer = message`${request} was answered with status
       ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;

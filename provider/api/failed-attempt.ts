@@ -11,7 +11,7 @@ import {
   withoutPeriod,
   type Message,
 } from "./errors";
-import { isConnecting, networkFailure } from "./network-errors";
+import { isConnectError, networkFailure } from "./network-errors";
 import type { Operation } from "./operation";
 import type { Denial } from "./rate-limit";
 import type { Failure } from "./retry";
@@ -42,7 +42,7 @@ export interface FinalResponse {
   /** The address of a redirect that was not followed. */
   readonly target: URL | undefined;
   /** It was redirected to the path of something else. */
-  readonly hasOtherPath: boolean;
+  readonly isRedirectedElsewhere: boolean;
 }
 
 /** Added to errors of an operation that may have old settings; empty if the environment has the option for every command. */
@@ -75,7 +75,7 @@ export function notSentError(
 
 /** An answer with a status of 300 or above. */
 export function refusedAttempt(attempted: AttemptedRequest, response: FinalResponse, body: unknown) {
-  const { status, headers, text, target, hasOtherPath } = response;
+  const { status, headers, text, target, isRedirectedElsewhere } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
   const known = [attempted.name, status, reason, fields, adviceFor(attempted, status, target)] as const;
@@ -84,7 +84,7 @@ export function refusedAttempt(attempted: AttemptedRequest, response: FinalRespo
     error:
       status === 401
         ? new KeyRefusedError(attempted.settings.apiKeySource, ...known)
-        : new ApiError(...known, hasOtherPath),
+        : new ApiError(...known, isRedirectedElsewhere),
   } as const;
 }
 
@@ -107,7 +107,8 @@ export function unansweredAttempt(
   timeout: AbortSignal,
 ): FailedAttempt {
   if (operation.timeSignal?.aborted) {
-    // Nothing can follow in this operation, and a create may have had its effect; what is tried next says why it ends.
+    // The time of the operation is over, so nothing is retried. A create may have had its effect, so it counts as a timeout: the look
+    // for its record then reports that the time is over.
     const isCreate = method === "POST";
     const reason = isCreate ? "" : ": the operation has used its time (see the option customTimeouts)";
     return {
@@ -116,7 +117,7 @@ export function unansweredAttempt(
     };
   }
   // Connecting has the same time, but if it was not possible, nothing was sent.
-  if (timeout.aborted && !isConnecting(error))
+  if (timeout.aborted && !isConnectError(error))
     return {
       failure: { type: "timeout" },
       error: new UptimeError(

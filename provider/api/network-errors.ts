@@ -20,7 +20,7 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
     type,
     text: message`failed: ${text}`,
   });
-  if (isConnecting(error))
+  if (isConnectError(error))
     switch (code) {
       case "ENOTFOUND":
         return failure("final", "the host name does not exist");
@@ -62,10 +62,10 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
 }
 
 /** Whether connecting failed, so that nothing was sent. */
-export function isConnecting(error: unknown): boolean {
+export function isConnectError(error: unknown): boolean {
   if (!isObject(error)) return false;
   // Node.js tries all addresses of a host, and has one error for each.
-  if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnecting);
+  if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnectError);
   const { syscall, code } = error;
   return (
     syscall === "connect" || ["ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(String(code))

@@ -49,8 +49,9 @@ export class RateLimiter {
   private done = 0;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly ended: number[] = [];
-  /** When the server is asked again, on the clock, and the number of refusals in a row. */
+  /** When the server is asked again, on the clock. */
   private opensAt = -Infinity;
+  /** Refusals in a row. */
   private refusals = 0;
   /** Since when the server has answered nothing but 429 and 503; infinite if it has not. */
   private refusedSince = Infinity;

@@ -41,7 +41,7 @@ interface RawSetting {
   /** The name of one of its parts, in messages; undefined if it has no named parts. */
   readonly partSource?: (part: string) => string;
   /** Advice if it is not set. */
-  readonly todo: string;
+  readonly advice: string;
 }
 type RawSettings = Readonly<Record<SettingName, RawSetting>>;
 
@@ -128,14 +128,14 @@ function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName)
   const value = config.get(key)?.trim();
   const given = environment === undefined ? undefined : env[environment]?.trim();
   const command = `pulumi config set ${secret ? "--secret " : ""}${key}${type === "url" ? " https://…" : ""}`;
-  const todo = `${source === key ? `run \`${command}\`` : "give it in the program"} or set ${environment ?? ""}`;
-  if (!value && environment !== undefined && given) return { value: given, source: environment, todo };
+  const advice = `${source === key ? `run \`${command}\`` : "give it in the program"} or set ${environment ?? ""}`;
+  if (!value && environment !== undefined && given) return { value: given, source: environment, advice };
   const partSource = (part: string): string => sourceOf(config, `${name}.${part}`);
   return {
     value: value === "" ? undefined : value,
     source: config.optionOf?.(name) ?? source,
     partSource,
-    todo,
+    advice,
   };
 }
 
@@ -161,9 +161,9 @@ function parseSettings<Name extends SettingName>(
   const problems = new Set<string>();
   const values = names.map((name) => {
     const setting = settingOf(name);
-    const { value, source, todo } = raw[name];
+    const { value, source, advice } = raw[name];
     if (value === undefined) {
-      if (setting.required) problems.add(`${source} is not set: ${todo}`);
+      if (setting.required) problems.add(`${source} is not set: ${advice}`);
       return [name, setting.default] as const;
     }
     const parsed = parseSetting(name, raw[name], raw);
@@ -209,12 +209,12 @@ function accountSettingsOf(
   const variable = keyVariable(account);
   const shown = safeName(account);
   const shownVariable = shown === account ? variable : keyVariable("NAME");
-  const todo = `add it to uptime:accounts, or set ${shownVariable}`;
+  const advice = `add it to uptime:accounts, or set ${shownVariable}`;
   const has = (name: keyof AccountValues): boolean => (own[name] ?? "") !== "";
   const setting = (name: keyof AccountValues): RawSetting => ({
     value: has(name) ? own[name] : undefined,
     source: sourceOf(config, `accounts.${shown}.${name}`),
-    todo,
+    advice,
   });
   const keyInEnvironment = has("apiKey") ? undefined : env[variable]?.trim();
   const shared = Object.keys(accounts).filter(
@@ -228,7 +228,7 @@ function accountSettingsOf(
     ...(has("baseUrl") && { baseUrl: setting("baseUrl") }),
     // The key of an account with its own address must not be sent to the other address.
     ...((has("baseUrl") || has("monitorsBaseUrl")) && { monitorsBaseUrl: setting("monitorsBaseUrl") }),
-    apiKey: keyInEnvironment ? { value: keyInEnvironment, source: shownVariable, todo } : setting("apiKey"),
+    apiKey: keyInEnvironment ? { value: keyInEnvironment, source: shownVariable, advice } : setting("apiKey"),
   };
 }
 

@@ -12,7 +12,7 @@ export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 export const specialSigKey = "4dabf18193072939515e22adb298388d";
 
 /** The value of {@link specialSigKey} in a secret. The secret also has its `value`; in state, its `plaintext` (JSON) or `ciphertext`. */
-export const specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
+const specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
 
 export function secretOf(value: unknown): Record<string, unknown> {
   return { [specialSigKey]: specialSecretSig, value };

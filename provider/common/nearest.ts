@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/** The most similar candidate, or the only one that begins so, ignoring letter case; undefined if there is none. */
+/** The most similar candidate or, if none is similar, the only one that begins with what was given. Ignores letter case. */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, far: distance(given.toLowerCase(), candidate.toLowerCase()) }))

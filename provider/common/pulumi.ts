@@ -52,7 +52,7 @@ export const hiddenNames = {
 } as const;
 
 /** Options of a resource that Pulumi does not forward to a dynamic provider. */
-export interface PassedOptions {
+export interface HiddenOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
   readonly customTimeouts?:

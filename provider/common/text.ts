@@ -8,8 +8,8 @@ export function shorten(text: string, most: number): string {
 }
 
 /**
- * A name or an id that somebody has given, for a message. A key may be in its place: it is longer than names are, or has more
- * digits beside its letters.
+ * A name or an id from a person, for a message. Somebody may have pasted an API key in its place, so a long one, or one that mixes
+ * letters with five or more digits, is not shown.
  */
 export function safeName(name: string): string {
   const digits = name.replace(/\D/g, "").length;
@@ -17,8 +17,8 @@ export function safeName(name: string): string {
 }
 
 /** A number with its noun: `1 record`, `2 records`. */
-export function counted(number: number, singular: string, plural = `${singular}s`): string {
-  return `${number} ${number === 1 ? singular : plural}`;
+export function counted(number: number, singular: string): string {
+  return `${number} ${singular}${number === 1 ? "" : "s"}`;
 }
 
 /** Everything that is not a visible character: it could control a terminal, turn the text around, or hide in a program. */

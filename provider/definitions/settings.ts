@@ -6,9 +6,9 @@ type SettingType =
 
 /** One setting, from which parsing, the command line's options, the plugin's schema and the docs are made. */
 export type Setting = SettingType & {
-  /** What it does, in one sentence without its default and the values that it may have, and what nobody should miss. */
+  /** What it does, in one sentence without its default and allowed values; then any warning. */
   readonly text: string;
-  /** Further sentences, for docs/settings.md only: how a stack's configuration has it, and links. */
+  /** More sentences, for docs/settings.md only. */
   readonly details?: string;
   readonly required?: true;
   readonly default?: number | boolean | string | readonly [];

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 
 /**
- * The environment variable with which `pulumi-uptime doctor --program` and `try` run a preview. It names a socket, where the
- * provider tells what the program declares. It refuses nothing there, because the engine stops at the first refusal, and prints
- * `[secret]` in place of secrets, which must not be in a file. With it, the provider creates, updates and deletes nothing.
+ * The environment variable with which `pulumi-uptime doctor --program` and `try` run a preview. It names a socket to which the
+ * provider sends each checked resource, with its secrets: the engine prints those as `[secret]`, and they must not be in a file. With
+ * it, checks refuse nothing, because the engine stops at the first refusal, and the provider creates, updates and deletes nothing.
  */
 export const collectVariable = "PULUMI_UPTIME_COLLECT";
 

@@ -65,7 +65,10 @@ export class CollectingFront extends Front {
     return refuseWrites();
   }
 
-  /** False if nobody has heard it. Waits for that, because this process may end after the last check. */
+  /**
+   * Sends a resource to the command; false if the command did not receive it. Waits for the answer, because this process may end
+   * after the last check.
+   */
   private tell(resource: CollectedResource): Promise<boolean> {
     return new Promise((resolve) => {
       let isHeard = false;

@@ -16,7 +16,7 @@ import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import type { InputProblem } from "../lifecycle/validate";
-import type { ReviewNotes } from "./review-notes";
+import type { ReviewFile } from "./review-file";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
 import {
@@ -86,7 +86,7 @@ export interface FrontContext {
   readonly session: FrontSession;
   readonly settingsOf: (account: string | undefined) => Settings;
   readonly print: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
-  readonly reviewNotes?: ReviewNotes | undefined;
+  readonly reviewFile?: ReviewFile | undefined;
 }
 
 /** A declaration that the engine asks a front to check. */
@@ -154,7 +154,7 @@ export class Front {
     session.hasProgram = true;
     if (name !== undefined) {
       session.owners.declare(name);
-      this.context.reviewNotes?.inputs(name, news);
+      this.context.reviewFile?.inputs(name, news);
     }
     const checked = await check(
       this.definitionOf(news),
@@ -189,7 +189,7 @@ export class Front {
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
     const changed = changes.changed.length > 0 ? changes.changed : this.newlyMarked(outputs, news, marked);
     const name = options.owner && this.context.session.owners.nameOf(options.owner);
-    if (name !== undefined) this.context.reviewNotes?.changes(name, changed);
+    if (name !== undefined) this.context.reviewFile?.changes(name, changed);
     return { ...changes, changed };
   }
 

@@ -1,6 +1,6 @@
 import type { Definition, Field, FieldType } from "../definitions/field";
 import { secretOf, specialSigKey, unknownValue, unwrapSecrets, type Properties } from "../common/marks";
-import { hiddenNames, type PassedOptions } from "../common/pulumi";
+import { hiddenNames, type HiddenOptions } from "../common/pulumi";
 import { isUnknown, unknown } from "../common/unknown";
 import { mapLeaves, isEmpty, isObject, type Value } from "../common/values";
 import type { Declaration } from "../lifecycle/check";
@@ -9,14 +9,14 @@ import type { Claim, Inputs, EngineOptions, Outputs } from "../lifecycle/resourc
 import type { Redactor } from "./redactor";
 import { parseDuration } from "./duration";
 
-// An engine asks thousands of times, so values are checked one by one, and nothing is copied that stays as it is.
+// The engine sends thousands of requests, so values are checked without a schema library, and what does not change is not copied.
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** A value of a type. State may be of another version, or edited, so a value of another type counts as missing. */
+/** A value if it has the right type. State may be of another version, or edited, so any other value counts as missing. */
 const only = <T>(value: unknown, isRight: (value: unknown) => value is T): T | undefined =>
   isRight(value) ? value : undefined;
 
@@ -32,7 +32,7 @@ const valuesOfType: Partial<Record<FieldType, (value: unknown) => boolean>> = {
 
 /** The hidden options of the program's class, of any types. */
 function optionsIn({ [hiddenNames.options]: options }: Properties): {
-  [Name in keyof PassedOptions]?: unknown;
+  [Name in keyof HiddenOptions]?: unknown;
 } {
   return isObject(options) ? options : {};
 }
@@ -118,7 +118,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
 export function decodeOptions(
   properties: Properties,
-  operation?: keyof NonNullable<PassedOptions["customTimeouts"]>,
+  operation?: keyof NonNullable<HiddenOptions["customTimeouts"]>,
 ): EngineOptions {
   const { customTimeouts, ignoreChanges, replaceOnChanges } = optionsIn(properties);
   const timeout = operation && isObject(customTimeouts) ? customTimeouts[operation] : undefined;

@@ -1,10 +1,10 @@
 import { decodeHTMLStrict } from "entities/decode";
 
 /** A shorter secret occurs in ordinary words, so it is found only as a whole value. */
-const leastLength = 4;
+const minLength = 4;
 /** No real server encodes what it repeats more often than this. */
 const maxPasses = 5;
-/** The characters for one of a secret: `\u0041` in JSON that was escaped so often is the longest. */
+/** The most characters for one character of a secret: `\u0041` in JSON that was escaped several times. */
 const longestEscape = 64;
 
 /**
@@ -40,10 +40,10 @@ export class SecretDetector {
       .replaceAll("_", "/");
     return this.secrets.some((secret) => {
       if (secret.value === given) return true;
-      if (secret.value.length < leastLength) return isWholeIn(plain, secret.plain);
+      if (secret.value.length < minLength) return isWholeIn(plain, secret.plain);
       if (given.includes(secret.value) || secret.base64.some((part) => digits.includes(part))) return true;
       if (secret.hex.some((part) => plain.includes(part))) return true;
-      if (secret.plain.length >= leastLength) return plain.includes(secret.plain);
+      if (secret.plain.length >= minLength) return plain.includes(secret.plain);
       // Unescaped, the secret is so short that it may be a word.
       const isChanged = spaced !== source;
       return (
@@ -63,13 +63,13 @@ interface SecretForms {
   readonly base64: readonly string[];
 }
 
-/** Every operation searches for the same keys, and several for the same secrets of a resource. */
-const known = new Map<string, SecretForms>();
-/** More secrets than a program has resources; only a process that serves many runs gets there. */
-const mostKnown = 50_000;
+/** Every operation searches for the same keys, and several operations search for the same secrets of a resource. */
+const formsCache = new Map<string, SecretForms>();
+/** Only a process that serves many runs has more. */
+const maxCachedForms = 50_000;
 
 function formsOf(value: string): SecretForms {
-  let forms = known.get(value);
+  let forms = formsCache.get(value);
   if (!forms) {
     const bytes = Array.from(new Set([hexOf(value, "utf8"), hexOf(value, "latin1")]));
     forms = {
@@ -78,8 +78,8 @@ function formsOf(value: string): SecretForms {
       hex: bytes.map(foldCase),
       base64: bytes.flatMap(base64Of),
     };
-    if (known.size >= mostKnown) known.clear();
-    known.set(value, forms);
+    if (formsCache.size >= maxCachedForms) formsCache.clear();
+    formsCache.set(value, forms);
   }
   return forms;
 }

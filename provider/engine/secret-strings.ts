@@ -8,9 +8,9 @@ import { isConfidential } from "../definitions/keys";
 // Which strings are secret.
 
 /** The fewest characters of a part of a secret that counts as secret too; shorter parts are ordinary words. */
-const leastPart = 8;
+const minPartLength = 8;
 /** So do so many characters between the slashes of a URL: ordinary paths have shorter words. */
-const leastStep = 16;
+const minSegmentLength = 16;
 
 export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {
   const secretFields = Object.entries(fields).filter(([, field]) => isConfidential(field));
@@ -39,12 +39,12 @@ function secretsInAddress(text: string): string[] {
   if (!url) return [text, comparableHost(text)];
   const { href, origin, pathname, search, hash, username, password, searchParams } = url;
   const parts = [pathname + search + hash, username, password, ...searchParams.values()];
-  const steps = [pathname, ...pathname.split("/")].filter((step) => step.length >= leastStep);
+  const steps = [pathname, ...pathname.split("/")].filter((step) => step.length >= minSegmentLength);
   return [
     text,
     href,
     origin + pathname + search,
-    ...parts.filter((part) => part.length >= leastPart),
+    ...parts.filter((part) => part.length >= minPartLength),
     ...steps,
   ];
 }
@@ -55,14 +55,14 @@ function secretsInAddress(text: string): string[] {
  */
 export function secretsInHeader(text: string): string[] {
   const [, scheme = "", credentials = text] = /^(Basic|Bearer) +(.*)$/is.exec(text) ?? [];
-  const parts = text.split(/[\s;,:|="']+/).filter((part) => part.length >= leastPart);
+  const parts = text.split(/[\s;,:|="']+/).filter((part) => part.length >= minPartLength);
   const pairs = /^basic$/i.test(scheme) ? [decoded(credentials)] : parts.map(decoded).filter(isReadable);
   return [text, credentials, ...parts, ...pairs.flatMap(halvesOf)];
 }
 
 const decoded = (digits: string): string => Buffer.from(digits, "base64").toString();
 
-/** Whether a text is not what other digits than those of a text decode to. */
+/** Whether decoded Base64 is readable. What was not Base64 decodes to control or replacement characters. */
 const isReadable = (text: string): boolean => !/[\p{Cc}\ufffd]/u.test(text);
 
 function halvesOf(pair: string): string[] {

@@ -7,7 +7,7 @@ import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
 import { differences, isEqual, showsAll, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
-import type { CreatedRecord } from "./pending-creates";
+import type { CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */

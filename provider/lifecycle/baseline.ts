@@ -4,7 +4,7 @@ import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/codecs";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { decodeEntities, type Value } from "../common/values";
-import { compare } from "./difference";
+import { readableValue } from "./difference";
 import type { Ledger } from "./ledger";
 
 /** The records that were there before the first create of this process. */
@@ -52,8 +52,7 @@ export async function readBaseline(
       isFalling &&= number !== undefined && (previous === undefined || number < previous);
       highestId ??= number;
       previous = number;
-      const name = compare(nameField, null, record);
-      const key = comparableName("value" in name ? name.value : undefined);
+      const key = comparableName(readableValue(nameField, record));
       const sameName = byName.get(key);
       if (sameName) sameName.push(record);
       else byName.set(key, [record]);

@@ -9,7 +9,7 @@ import type { RecordScope } from "./record-scope";
 /**
  * Completes listed records: if the list leaves fields out, each record is read by its id.
  *
- * @param needed fields for which each record is read also if the list shows them of none
+ * @param needed fields that the caller needs: if the list shows one of them for no record, every record is read by its id
  */
 export async function completeRecords(
   scope: RecordScope,

@@ -8,7 +8,7 @@ import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
 import { hashOfNotStored } from "./not-stored";
 import { outputsOf } from "./outputs";
-import type { CreatedRecord } from "./pending-creates";
+import type { CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { PartialFailureError, type Inputs, type EngineOptions, type State } from "./resource";
 import { sendCreate } from "./send-create";

@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteId, quoteValue, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
-import { compare } from "./difference";
+import { readableValue } from "./difference";
 
 /** A record in a message: its id, and some of its values, by default those by which a person recognizes it. */
 export function describeRecord(
@@ -12,10 +12,8 @@ export function describeRecord(
 ): Message {
   const values = keys.flatMap((key) => {
     const field = fieldOf(definition, key);
-    const comparison = compare(field, null, record);
-    if (isConfidential(field) || comparison.outcome !== "differs" || comparison.value === undefined)
-      return [];
-    return [quoteValue(comparison.value)];
+    const value = readableValue(field, record);
+    return isConfidential(field) || value === undefined ? [] : [quoteValue(value)];
   });
   const id = quoteId(record.id);
   return values.length > 0 ? message`${id} (${joinMessages(values, ", ")})` : [id];

@@ -42,6 +42,12 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
   }
 }
 
+/** The value that a record shows for a field; undefined if it shows none, an empty one, or one that cannot be read. */
+export function readableValue(field: Field, record: ApiRecord): Value | undefined {
+  const comparison = compare(field, null, record);
+  return comparison.outcome === "differs" ? comparison.value : undefined;
+}
+
 /** Compares without decoding. A value that cannot be parsed counts as not equal: once decoded, it may be. */
 function isShownAs(field: Field, wanted: Value, value: unknown): boolean {
   try {
@@ -168,7 +174,7 @@ export function shownIdentity(definition: Definition, record: ApiRecord): string
 function findShown(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {
   const name = shownNames(field).find((one) => Object.hasOwn(record.raw, one));
   if (name === undefined) return undefined;
-  // Entities may be in the strings of JSON text, and decoded there they would end its strings.
+  // A list may be shown as JSON text. It is parsed before entities are decoded, because a decoded quote would end a string in it.
   const value = record.raw[name];
   return { value: isList(field) ? parseJsonList(value) : value };
 }

@@ -100,7 +100,7 @@ export async function lookUpAll(
 }
 
 /** What every list shows of a record. */
-export interface ListedRecord {
+interface ListedRecord {
   readonly id: string;
   readonly account: string | undefined;
   /** Undefined if the list does not show it. */

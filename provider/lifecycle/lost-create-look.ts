@@ -4,7 +4,7 @@ import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { compare, isEqual, shows, type WantedValues } from "./difference";
-import type { LostCreate } from "./pending-creates";
+import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** The result of a look: new records that a lost create may have made. */
@@ -28,7 +28,8 @@ export interface Look {
  * | is like it, and not equal to another lost create, which is looked for  | `alike` |
  * | is anything else                                                       | nothing |
  *
- * @param isLast decides, so the whole list is read: if the server's ids do not rise, a lower one may be that of the record too.
+ * @param isLast for the look that decides: it reads the whole list, because on a server whose ids do not rise the record may have a
+ *   lower id
  */
 export async function lookOnce(
   scope: RecordScope,
@@ -37,16 +38,16 @@ export async function lookOnce(
   isLast: boolean,
 ): Promise<Look> {
   const { claims, collection, creates, definition } = scope;
-  const { wanted, baseline, highestIdThen, lost } = sent;
+  const { wanted, baseline, highestIdBefore, lost } = sent;
   // Servers use ids again.
-  const isLater = (id: string): boolean => isHigher(id, highestIdThen) || claims.isDeleted(id);
+  const isLater = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
   const wasThere = (id: string): boolean => baseline.ids.has(idNumber(id) ?? id) && !claims.isDeleted(id);
   const isNew = ({ id }: ApiRecord): boolean =>
     (isLast || isLater(id)) && !wasThere(id) && !claims.isTaken(id);
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
   try {
-    const listed = await listAbove(collection, isLast ? undefined : highestIdThen, operation);
+    const listed = await listAbove(collection, isLast ? undefined : highestIdBefore, operation);
     const candidates = listed.filter(isNew);
     // A create that is still in flight may have made one of them, and is about to say so.
     await operation.inTime(Promise.allSettled(creates.inFlight));

@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import { fixedKeys } from "../definitions/keys";
 import { describeRecord } from "./describe";
 import { lookOnce, type Look } from "./lost-create-look";
-import type { CreatedRecord, LostCreate, SentCreate } from "./pending-creates";
+import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** After five cuts in a row, another try is unlikely to succeed. */
@@ -53,7 +53,7 @@ export async function recoverCreate(
     if (!isLong && sent.sends < maxSends) return error;
     throw lostError(scope, error);
   }
-  const { lostBefore: lost } = sent;
+  const { earlierLostAnswer: lost } = sent;
   if (!lost) throw adviseReplacement(definition, error);
   const found =
     duplicateRefusal(error) && (await findLost(scope, { ...sent, lost, isLong: true }, operation));
@@ -107,7 +107,7 @@ async function search(
     const look = { equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
     // If several are equal, other lost creates may take some of them; so look again.
-    if (record && others.length === 0) return take(scope, sent, record.id, record);
+    if (record && others.length === 0) return takeFound(scope, sent, record.id, record);
     if (failure === undefined) looks++;
     const isEnd = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
     if (isEnd || operation.isInterrupted) {
@@ -126,7 +126,12 @@ async function search(
   }
 }
 
-function take({ claims }: RecordScope, { owner }: LostCreate, id: string, record?: ApiRecord): CreatedRecord {
+function takeFound(
+  { claims }: RecordScope,
+  { owner }: LostCreate,
+  id: string,
+  record?: ApiRecord,
+): CreatedRecord {
   return { id, claim: claims.takeFound(id, owner, record), record };
 }
 
@@ -137,7 +142,7 @@ function take({ claims }: RecordScope, { owner }: LostCreate, id: string, record
 function keepIdOrThrow(scope: RecordScope, sent: LostCreate, reason: Message = []): CreatedRecord {
   const { answeredId } = sent.lost;
   if (answeredId === undefined || scope.claims.isTaken(answeredId)) throw lostError(scope, sent.lost, reason);
-  return { ...take(scope, sent, answeredId), advice: adviceOnId(scope, answeredId) };
+  return { ...takeFound(scope, sent, answeredId), advice: adviceOnId(scope, answeredId) };
 }
 
 /** What to do if an id that nothing but an answer shows is not the record's. */

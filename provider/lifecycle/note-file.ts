@@ -72,9 +72,17 @@ class NoteFile implements RunNote {
   /** Once a folder is this user's alone, nobody else can change that. */
   private folderProblem(): string | undefined {
     if (this.isPrivate) return undefined;
-    const problem = problemOfFolder(this.folder);
+    let stats: Stats | undefined;
+    try {
+      stats = lstatSync(this.folder, { throwIfNoEntry: false });
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).message;
+    }
+    // Nobody has made it yet, so somebody else still may.
+    if (!stats) return undefined;
+    const problem = problemOfFolder(stats);
     this.isPrivate = problem === undefined;
-    return problem ?? undefined;
+    return problem;
   }
 
   private failure(reason: string, cause?: unknown): UptimeError {
@@ -132,15 +140,8 @@ function* linesIn(text: string): Generator<Line> {
 const isVerb = (word: string | undefined): word is Verb =>
   word === "takes" || word === "keeps" || word === "deletes";
 
-/** Why a folder cannot be trusted: everybody may create it, and it would be theirs. Null if it does not exist. */
-function problemOfFolder(folder: string): string | null | undefined {
-  let stats: Stats | undefined;
-  try {
-    stats = lstatSync(folder, { throwIfNoEntry: false });
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).message;
-  }
-  if (!stats) return null;
+/** Why a folder cannot be trusted: anybody may have created it, and would own it. */
+function problemOfFolder(stats: Stats): string | undefined {
   if (process.getuid === undefined) return undefined;
   if (!stats.isDirectory()) return "it is not a folder";
   if (stats.uid !== process.getuid()) return "it belongs to another user";

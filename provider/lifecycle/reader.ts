@@ -8,9 +8,9 @@ import type { Operation } from "../api/operation";
 import { leftOut, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** Reading a page of the list is worth it for more records than this. */
-const recordsPerPage = 4;
-/** At most one page is read for so many of the records that were asked for, and this many more. */
+/** A page of the list is worth it only in place of more than this many reads by id. */
+const readsPerPage = 4;
+/** The list may take this many pages more than the asked-for records ÷ {@link readsPerPage}. */
 const sparePages = 10;
 /** A list that was begun so recently shows that the API can be read. */
 const readableMilliseconds = 5000;
@@ -22,7 +22,7 @@ const listPauseMilliseconds = 60_000;
  *
  * | a record                                                                 | is read       |
  * | ------------------------------------------------------------------------ | ------------- |
- * | among the first {@link recordsPerPage} that are asked for                 | by its id     |
+ * | among the first {@link readsPerPage} that are asked for                  | by its id     |
  * | that is wanted as its own address shows it, or that this run has changed | by its id     |
  * | whose list has just failed, or would take too many pages                 | by its id     |
  * | that the list does not hold, or not with every wanted value              | by its id     |
@@ -65,12 +65,12 @@ export class RecordReader {
   /** The record in the list, as far as that is worth reading. */
   private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     // The engine asks for several at once, so they are counted together.
-    if (this.askedIds.size <= recordsPerPage) await setImmediate();
+    if (this.askedIds.size <= readsPerPage) await setImmediate();
     const { size } = this.askedIds;
     const hasJustFailed = operation.clock.now() - this.listFailedAt < listPauseMilliseconds;
-    if (size <= recordsPerPage || hasJustFailed || this.ledger.isOutdated(id)) return undefined;
+    if (size <= readsPerPage || hasJustFailed || this.ledger.isOutdated(id)) return undefined;
     try {
-      return await operation.inTime(this.list(operation).find(id, size / recordsPerPage + sparePages));
+      return await operation.inTime(this.list(operation).find(id, size / readsPerPage + sparePages));
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       // If the list cannot be read, the record itself may still be.

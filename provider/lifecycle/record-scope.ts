@@ -6,7 +6,7 @@ import type { Definition } from "../definitions/field";
 import type { Claims } from "./claims";
 import type { Ledger } from "./ledger";
 import type { Owners } from "./owners";
-import type { PendingCreates } from "./pending-creates";
+import type { RunCreates } from "./run-creates";
 import type { RecordReader } from "./reader";
 
 /** An account, with what tells it apart from the one that state was made with. */
@@ -24,7 +24,7 @@ export interface SharedScope {
   /** The same records, from the list if that shows enough of them. */
   readonly reader: RecordReader;
   readonly ledger: Ledger;
-  readonly creates: PendingCreates;
+  readonly creates: RunCreates;
   /** Records that a check has read for an import, which follows soon. */
   readonly checkedImports: Map<string, ApiRecord>;
 }

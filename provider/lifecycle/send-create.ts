@@ -13,7 +13,7 @@ import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import type { Baseline } from "./baseline";
 import { adviceOnId, recoverCreate } from "./lost-create";
-import type { CreatedRecord, PlannedCreate } from "./pending-creates";
+import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { formOf, sendForm } from "./write";
 
@@ -26,19 +26,19 @@ export async function sendCreate(
   const { creates, definition } = scope;
   const turnKey = JSON.stringify(formOf(definition, planned.wanted, "entry"));
   return inTurn(creates.turns, turnKey, operation, async () => {
-    let highestIdThen = creates.highestKnownId;
-    for (let sends = 1, lostBefore: LostAnswerError | undefined; ; sends++) {
+    let highestIdBefore = creates.highestKnownId;
+    for (let sends = 1, earlierLostAnswer: LostAnswerError | undefined; ; sends++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
-      const onSend = lostBefore ? undefined : () => (highestIdThen = creates.highestKnownId);
+      const onSend = earlierLostAnswer ? undefined : () => (highestIdBefore = creates.highestKnownId);
       const post = postOnce(scope, planned, operation, onSend);
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
       } catch (error) {
-        const sent = { ...planned, highestIdThen, lostBefore, sends };
+        const sent = { ...planned, highestIdBefore, earlierLostAnswer, sends };
         const found = await recoverCreate(scope, sent, error, operation);
         if (!(found instanceof LostAnswerError)) return found;
-        lostBefore = found;
+        earlierLostAnswer = found;
       }
     }
   });

@@ -8,7 +8,7 @@ import type { Definition } from "../definitions/field";
 import { Claims } from "./claims";
 import { Ledger } from "./ledger";
 import { Owners } from "./owners";
-import { PendingCreates } from "./pending-creates";
+import { RunCreates } from "./run-creates";
 import { RecordReader } from "./reader";
 import type { RecordScope, SharedScope } from "./record-scope";
 import { noNote, RecordNote, type RunNote } from "./run-note";
@@ -99,7 +99,7 @@ export class Session {
     };
   }
 
-  /** Says once that the processes of the run do not know of each other, where that is no error. */
+  /** Warns once that the processes of this run cannot tell each other what they do. Called where that is not an error. */
   private readonly warnOfNote = (problem: unknown): void => {
     if (this.hasWarnedOfNote) return;
     this.hasWarnedOfNote = true;
@@ -116,7 +116,7 @@ export class Session {
       collection,
       ledger,
       reader: new RecordReader(collection, ledger),
-      creates: new PendingCreates(),
+      creates: new RunCreates(),
       checkedImports: new Map(),
     };
   }

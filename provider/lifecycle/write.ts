@@ -37,7 +37,7 @@ interface Answered {
 
 interface UpdateOptions {
   readonly emptyLists?: EmptyListForm;
-  /** Called just before each time that it is sent. If it throws, it is not sent. */
+  /** See {@link ApiRequest.onSend}. */
   readonly onSend?: (() => void) | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 import type { Definition } from "../definitions/field";
 import { secretKeys } from "../definitions/keys";
 import { hiddenNames, providerCode, stackType, dynamicType } from "../common/pulumi";
-import type { PassedOptions } from "../common/pulumi";
+import type { HiddenOptions } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
 import type * as inProcess from "./lookup-in-process";
@@ -38,7 +38,7 @@ function propsOf(
     throw new pulumi.RunError(
       `${label} ${name} has both the options id and import: use id to read a ${singular}, or import to manage it.`,
     );
-  const passed = passedOptions(definition, name, args, options);
+  const passed = hiddenOptions(definition, name, args, options);
   return {
     ...declaredProps(definition, args, options),
     ...(options.import !== undefined && { importId: options.import }),
@@ -69,9 +69,9 @@ const isArgument = (args: object | null | undefined, name: string): boolean =>
   (args as Readonly<Record<string, unknown>> | null | undefined)?.[name] !== undefined;
 
 /** The SDK waits for a promise. */
-type Passing = { readonly [Name in keyof PassedOptions]: PassedOptions[Name] | Promise<PassedOptions[Name]> };
+type Passing = { readonly [Name in keyof HiddenOptions]: HiddenOptions[Name] | Promise<HiddenOptions[Name]> };
 
-function passedOptions(
+function hiddenOptions(
   definition: Definition,
   name: string,
   args: object | null | undefined,

@@ -34,8 +34,8 @@ export interface RecordOutputs {
 }
 
 /**
- * @internal What the constructor of each resource does around its call of `super`. This is no class between it and the SDK's,
- * because the SDK notes the caller of the class right below its own as the program's line.
+ * @internal What the constructor of each resource does around its call of `super`. It is not a base class between theirs and the
+ * SDK's, because the SDK reports the caller of its direct subclass as the program's line.
  */
 export class Registration {
   private readonly limit = Error.stackTraceLimit;

@@ -1,8 +1,8 @@
 import { isSecret, Output } from "@pulumi/pulumi";
 
 /**
- * The names of the inputs that are secret or have a secret part. Undefined if none can be, because none is an output or has
- * one; the result is undefined if none is.
+ * The names of the inputs that are secret or have a secret part. Undefined at once if none is or contains an output or a promise;
+ * otherwise a promise, which resolves to undefined if none is secret.
  */
 export function secretInputs(args: object): Promise<readonly string[] | undefined> | undefined {
   const possible = Object.entries(args).filter(([, value]) => hasOutput(value));

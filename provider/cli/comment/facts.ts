@@ -4,7 +4,7 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { nameInStack } from "../../common/urn";
 import { groupBy } from "../../common/values";
-import { reviewNote, reviewVariables } from "../../engine/review-notes";
+import { reviewLine, reviewVariables } from "../../engine/review-file";
 import { driftReport, type DriftReport } from "../shared/drift-report";
 import { exists, readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
@@ -59,7 +59,7 @@ export interface Facts {
 }
 
 export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Facts {
-  // In CI, a step before may have failed, so that a later one has written no file.
+  // A file may be missing because an earlier step of the CI job failed.
   const textAt = (path = ""): string | undefined => {
     const file = resolve(cwd, path);
     return path !== "" && exists(file) ? readText(file) : undefined;
@@ -71,7 +71,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
       "There is nothing to comment on: none of the files of --preview, --drift, --doctor and --tried exists.",
     );
   const printed = parsePrinted(previewReport, previewText ?? "") ?? {};
-  const preview = withNotes(printed, textAt(env[reviewVariables.file]) ?? "");
+  const preview = withReviewLines(printed, textAt(env[reviewVariables.file]) ?? "");
   const drift = withNewNames(parsePrinted(driftReport, driftText ?? ""), preview);
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
   const textsOf = (wanted: Finding["level"]): string[] =>
@@ -115,12 +115,12 @@ function withNewNames(drift: DriftReport | undefined, { steps }: Preview): Drift
 }
 
 /** A preview with what the provider has noted of each resource: what changes in a dynamic one, and a hash of the values. */
-function withNotes(preview: Preview, text: string): Preview {
-  const lines = text.split("\n").flatMap((line) => parseAs(reviewNote, line) ?? []);
-  const notes = groupBy(lines, ({ name }) => name);
+function withReviewLines(preview: Preview, text: string): Preview {
+  const lines = text.split("\n").flatMap((line) => parseAs(reviewLine, line) ?? []);
+  const linesByName = groupBy(lines, ({ name }) => name);
   const steps = preview.steps?.map((step) => {
-    const found = notes.get(nameInStack(step.urn)) ?? [];
-    const changed = found.flatMap((note) => (note.changed ? [note.changed] : []));
+    const found = linesByName.get(nameInStack(step.urn)) ?? [];
+    const changed = found.flatMap((line) => (line.changed ? [line.changed] : []));
     // If it is replaced, it is checked twice.
     const hashes = [...new Set(found.flatMap(({ hash }) => hash ?? []))].sort();
     return {

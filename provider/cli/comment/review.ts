@@ -22,7 +22,7 @@ import { markerIn, type Marker } from "./marker";
 export const deletesLabel = "allow-deletes";
 
 /** The most changes that the reason of a stop names; the comment above it has all. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** Comments that count as reviewed. */
 const comments = z.array(
@@ -179,7 +179,7 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
 function titlesOf(actions: readonly ApplyAction[]): string {
   return listOf(
     actions.map(({ title }) => printable(title)),
-    mostNamed,
+    maxNamed,
   );
 }
 

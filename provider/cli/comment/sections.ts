@@ -13,10 +13,10 @@ import type { Facts } from "./facts";
 const longestValue = 120;
 
 /** With more warnings than this, the changes come first. */
-const mostNotes = 10;
+const maxWarningsFirst = 10;
 
 /** The most resources that a warning names. */
-const mostNamed = 40;
+const maxNamed = 40;
 
 /**
  * What a comment shows below its head; what matters most comes first.
@@ -34,7 +34,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const rest = changes.filter((change) => !isOwn(change) && !isLoss(change));
   const warnings = warningItems(facts);
   const notes = listSection(warnings, "#### Before you merge");
-  const isShort = warnings.length <= mostNotes;
+  const isShort = warnings.length <= maxWarningsFirst;
   return [
     listSection(checks.map((check) => `- ${codeSpan(check)}`)),
     listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
@@ -54,7 +54,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
 
 /** What to do before a merge. */
 function warningItems({ lost, changes, drift, warnings }: Facts): string[] {
-  const named = (titles: readonly string[]): string => codeSpan(listOf(titles, mostNamed));
+  const named = (titles: readonly string[]): string => codeSpan(listOf(titles, maxNamed));
   const pending = pendingChanges(changes, drift).map(({ title }) => title);
   const imports = named([...lost].map((urn) => titleOf({ urn })));
   return [
@@ -68,7 +68,7 @@ function warningItems({ lost, changes, drift, warnings }: Facts): string[] {
   ].filter((item) => item !== false);
 }
 
-/** The code of other packages in state; what the program declares too is read there. */
+/** The code of other packages that is in state and not in this program. */
 function codeSection({ drift, programCode }: Facts): Section {
   const undeclared = (drift?.code ?? []).filter(({ hash }) => !programCode.includes(hash));
   const items = undeclared.map(({ hash, address, resources }) => {
@@ -99,7 +99,7 @@ const shortValue: ShowValue = (value) =>
     ? value
     : `${value.slice(0, longestValue).toWellFormed()}… (${value.length.toLocaleString("en")} characters)`;
 
-/** By URN and property, the values that somebody has set by hand: they are lost, and not those in state. */
+/** By URN and property, the values set by hand. Merging overwrites these, so a diff shows them as the old values, and not those in state. */
 type HandEdits = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 function handEdits(drift: Facts["drift"]): HandEdits {

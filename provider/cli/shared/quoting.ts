@@ -46,9 +46,9 @@ export function markdownHead(heads: readonly string[]): string {
 }
 
 /** Lines as a code block of Markdown, whatever they hold. */
-export function codeBlock(lines: readonly string[], language = ""): string {
+export function codeBlock(lines: readonly string[]): string {
   const fence = fenceFor(lines.join("\n"), 3);
-  return [fence + language, ...lines.map(printable), fence].join("\n");
+  return [fence, ...lines.map(printable), fence].join("\n");
 }
 
 /** The beginning of a text as one line. */

@@ -21,13 +21,13 @@ export interface CommandContext {
 }
 
 /** A shorter secret may be a word of the output. */
-const leastSecret = 8;
+const minSecretLength = 8;
 
 /** A stream that leaves secrets out, as they are and as a URL or JSON has them. */
 export function withoutSecrets(stream: OutputStream, secrets: Iterable<string>): OutputStream {
   const clean = (text: string): string =>
     [...secrets]
-      .filter(({ length }) => length >= leastSecret)
+      .filter(({ length }) => length >= minSecretLength)
       // One may contain another.
       .sort((a, b) => b.length - a.length)
       .flatMap((secret) => [JSON.stringify(secret).slice(1, -1), secret, encodeURIComponent(secret)])

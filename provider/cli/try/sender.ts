@@ -46,7 +46,7 @@ export class NoAnswer extends Error {
 }
 
 /** Browsers follow twenty, curl fifty; no page that is monitored needs more than these. */
-const mostRedirects = 10;
+const maxRedirects = 10;
 /** The most bytes of a page in which a text is looked for. */
 const textLimit = 8 * 1024 * 1024;
 
@@ -76,8 +76,8 @@ export class Sender {
       if (url.hostname === request.url.hostname) certificateEnd ??= response.certificateEnd;
       const { status, location, text } = response;
       if (location === undefined) return { status, redirects, hasLeft, certificateEnd, text };
-      if (redirects.length === mostRedirects)
-        throw new NoAnswer("unreachable", [`more than ${mostRedirects} redirects`], redirects);
+      if (redirects.length === maxRedirects)
+        throw new NoAnswer("unreachable", [`more than ${maxRedirects} redirects`], redirects);
       // As browsers do.
       if (status === 303 ? method !== "HEAD" : status < 303 && method === "POST") method = "GET";
       url = location;

@@ -16,11 +16,11 @@ export interface PlannedCreate {
 /** A create that was sent. */
 export interface SentCreate extends PlannedCreate {
   /** The record has a higher id than this; undefined if ids are not in order. */
-  readonly highestIdThen: bigint | undefined;
+  readonly highestIdBefore: bigint | undefined;
   /** How often it was sent. */
   readonly sends: number;
   /** The lost answer of the send before, if there was one. */
-  readonly lostBefore: LostAnswerError | undefined;
+  readonly earlierLostAnswer: LostAnswerError | undefined;
 }
 
 /** A create whose answer was lost. */
@@ -44,7 +44,7 @@ export interface CreatedRecord {
 }
 
 /** What the creates of one kind of record in one account must know of each other. */
-export class PendingCreates {
+export class RunCreates {
   private baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not always higher. */
   highestKnownId: bigint | undefined;

@@ -7,14 +7,14 @@ import { unwrapSecrets, type Properties } from "../common/marks";
 import { isObject } from "../common/values";
 
 /**
- * The environment variables with which a preview says more about secrets. The provider appends to the file which properties of each
- * resource change, because Pulumi does not say that of a dynamic resource. With a key it also appends a hash of each resource's
- * inputs, keyed so that nobody who reads a hash can try values. `pulumi-uptime comment` reads the file.
+ * The environment variables that make a preview write a file for `pulumi-uptime comment`. With `file`, the provider appends which
+ * properties of each resource change, because Pulumi does not say this of a dynamic resource. With `key`, it also appends a keyed hash
+ * of each resource's inputs; the key keeps readers from guessing values.
  */
 export const reviewVariables = { file: "UPTIME_REVIEW_FILE", key: "UPTIME_REVIEW_KEY" } as const;
 
 /** A line of the file. */
-export const reviewNote = z.object({
+export const reviewLine = z.object({
   /** The end of the resource's URN, after stack and project. */
   name: z.string(),
   /** Of its inputs. */
@@ -23,18 +23,18 @@ export const reviewNote = z.object({
   changed: z.optional(z.array(z.string())),
 });
 
-/** Notes what a review needs to know of the resource with a name. */
-export interface ReviewNotes {
+/** Writes what a review needs to know of the resource with a name. */
+export interface ReviewFile {
   readonly inputs: (name: string, inputs: Properties) => void;
   readonly changes: (name: string, changed: readonly string[]) => void;
 }
 
 /** Undefined if the environment does not ask for it. */
-export function reviewNotes(env: NodeJS.ProcessEnv): ReviewNotes | undefined {
+export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
   const { [reviewVariables.file]: file, [reviewVariables.key]: key } = env;
   if (!file) return undefined;
-  const add = (note: object): void => {
-    appendFileSync(file, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+  const add = (line: object): void => {
+    appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   };
   return {
     inputs: (name, inputs) => {
