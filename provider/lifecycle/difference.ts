@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
-import { fieldOf, identityKeys, isConfidential, managedKeys } from "../definitions/keys";
+import { fieldOf, fixedKeys, identityKeys, isConfidential, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
 import { decodeEntities, type Value } from "../common/values";
 
@@ -66,6 +66,20 @@ export function differences(definition: Definition, wanted: WantedValues, record
     if (comparison.outcome !== "differs") return [];
     return [{ key, field, wanted: value, actual: comparison.value, problem: comparison.problem }];
   });
+}
+
+/** The first field that no update changes and that a record shows with another value. */
+export function fixedDifference(
+  definition: Definition,
+  values: Readonly<Record<string, unknown>>,
+  record: ApiRecord,
+): Difference | undefined {
+  const fixed = fixedKeys(definition);
+  return differences(
+    definition,
+    wantedValues(definition, values, (key) => fixed.includes(key)),
+    record,
+  )[0];
 }
 
 /** Whether a record shows all values, except those that no record shows. */

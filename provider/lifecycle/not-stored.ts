@@ -4,7 +4,7 @@ import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
-import { compare, valueOf } from "./difference";
+import { fixedDifference, valueOf } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Inputs, Outputs } from "./resource";
 
@@ -14,10 +14,8 @@ export function hashOfNotStored(
   declared: Inputs["values"],
   record: ApiRecord,
 ): string | undefined {
-  const key = fixedKeys(definition).find(
-    (one) => compare(fieldOf(definition, one), valueOf(declared, one), record).outcome === "differs",
-  );
-  return key === undefined ? undefined : hashOf(declared[key]);
+  const differing = fixedDifference(definition, declared, record);
+  return differing && hashOf(differing.wanted);
 }
 
 /** Throws if the API would store a declared value differently again, as it did when the resource was created. */

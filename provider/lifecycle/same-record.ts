@@ -2,8 +2,8 @@ import type { ApiRecord } from "../api/answer";
 import { AnotherRecordError, message, quoteId, quoteValue, UptimeError } from "../api/errors";
 import { oldSettingsHint } from "../api/failed-attempt";
 import { configCommand, sourceOf } from "../api/settings";
-import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
-import { compare, differences, valueOf, wantedValues } from "./difference";
+import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
+import { compare, fixedDifference, valueOf } from "./difference";
 import type { Account, RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
 
@@ -63,16 +63,14 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
         key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
         otherwise set the key of its account.`,
     );
-  const fixed = fixedKeys(definition);
-  const fixedValues = wantedValues(definition, outputs.values, (key) => fixed.includes(key));
-  const [first] = differences(definition, fixedValues, record);
-  if (!first) return;
-  const { key, field, wanted, actual } = first;
-  const differing = isConfidential(field)
+  const differing = fixedDifference(definition, outputs.values, record);
+  if (!differing) return;
+  const { key, field, wanted, actual } = differing;
+  const described = isConfidential(field)
     ? `another ${key} in the API than in state`
     : message`the ${key} ${quoteValue(actual)} in the API and ${quoteValue(wanted)} in state`;
   throw new AnotherRecordError(
-    message`${label} ${quoteId(record.id)} has ${differing}: it is another record, so nothing is done to it.
+    message`${label} ${quoteId(record.id)} has ${described}: it is another record, so nothing is done to it.
       Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove
       it from state with \`pulumi state delete URN\`.`,
   );
