@@ -82,11 +82,11 @@ export class Collection {
   }
 
   /**
-   * Stores a new record.
+   * Creates a record.
    *
    * @param onSend see {@link ApiRequest.onSend}
    */
-  async store(form: readonly Pair[], operation: Operation, onSend?: () => void): Promise<WriteAnswer> {
+  async create(form: readonly Pair[], operation: Operation, onSend?: () => void): Promise<WriteAnswer> {
     const request: ApiRequest = { method: "POST", path: this.path, form, operation, onSend };
     const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
@@ -127,7 +127,7 @@ export class Collection {
    *
    * @param onSend see {@link ApiRequest.onSend}
    */
-  async remove(id: string, operation: Operation, onSend?: () => void): Promise<void> {
+  async delete(id: string, operation: Operation, onSend?: () => void): Promise<void> {
     await this.requestRecord(id, { method: "DELETE", operation, onSend });
   }
 

@@ -30,7 +30,9 @@ const problemsUnless = (isRight: boolean, reason: string, path = ""): ValueProbl
 /** A declared value for a message, cut; nothing for a secret. */
 function quoteDeclared(value: unknown, field: Field): string {
   if (isConfidential(field) || isUnknown(value)) return "";
-  const text = (JSON.stringify(value) as string | undefined) ?? String(value);
+  // JSON has no NaN.
+  const json = typeof value === "number" ? undefined : (JSON.stringify(value) as string | undefined);
+  const text = json ?? String(value);
   return `, not ${shorten(text, 100)}`;
 }
 
@@ -91,7 +93,7 @@ function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): 
       value,
       allowed.filter((one) => typeof one === "string"),
     );
-  if (typeof value !== "number") return undefined;
+  if (typeof value !== "number" || Number.isNaN(value)) return undefined;
   const distance = (one: number): number => Math.abs(one - value);
   return allowed.filter((one) => typeof one === "number").sort((a, b) => distance(a) - distance(b))[0];
 }

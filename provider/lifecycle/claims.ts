@@ -43,7 +43,7 @@ export class Claims {
   }
 
   /** Whether an id in an answer to a create is that of a record that was there before, as far as this run has heard. */
-  wasThere(id: string): boolean {
+  isKnownRecord(id: string): boolean {
     return this.ledger.isShown(id) || this.note.hasCreate(id);
   }
 
@@ -74,7 +74,7 @@ export class Claims {
   }
 
   /** Another resource that the program declares and that has the record, or is to import it. */
-  rivalOf(owner: Owner | undefined, id: string): Owner | undefined {
+  otherDeclaredOwner(owner: Owner | undefined, id: string): Owner | undefined {
     return this.ledger.otherDeclaredOwner(id, undefined, owner);
   }
 
@@ -147,7 +147,7 @@ export class Claims {
   /** Says that the record of a deleted resource stays, and for whom. */
   describeStay(id: string): Message {
     const { definition, ledger } = this;
-    const rival = this.rivalOf(undefined, id);
+    const rival = this.otherDeclaredOwner(undefined, id);
     const owner = ledger.hasOther(id) && rival === undefined ? "another resource" : this.describe(rival);
     return message`The ${definition.singular} ${quoteId(id)} stays, because ${owner} has it.`;
   }

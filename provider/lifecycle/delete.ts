@@ -28,7 +28,7 @@ export async function deleteRecord(
     }
     ledger.markOutdated(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
-    await collection.remove(id, operation, () => {
+    await collection.delete(id, operation, () => {
       claims.assertNotVoid(id, outputs);
     });
   } catch (error) {

@@ -41,9 +41,9 @@ export async function lookOnce(
   const { wanted, baseline, highestIdBefore, lost } = sent;
   // Servers use ids again.
   const isLater = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
-  const wasThere = (id: string): boolean => baseline.ids.has(idNumber(id) ?? id) && !claims.isDeleted(id);
+  const wasListed = (id: string): boolean => baseline.ids.has(idNumber(id) ?? id) && !claims.isDeleted(id);
   const isNew = ({ id }: ApiRecord): boolean =>
-    (isLast || isLater(id)) && !wasThere(id) && !claims.isTaken(id);
+    (isLast || isLater(id)) && !wasListed(id) && !claims.isTaken(id);
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
   try {

@@ -73,7 +73,7 @@ async function postOnce(
 ): Promise<CreatedRecord> {
   const { claims, collection, creates, definition, ledger } = scope;
   const answer = await sendForm(scope, wanted, async (pairs) => {
-    const stored = await collection.store(pairs, operation, onSend);
+    const stored = await collection.create(pairs, operation, onSend);
     return stored.failure ? recordInFailure(scope, stored, stored.failure, baseline, operation) : stored;
   });
   const { id, status, request, emptyLists } = answer;
@@ -117,7 +117,7 @@ async function recordInFailure(
 const isRefusedId = (error: unknown): boolean => error instanceof ApiError && error.isRefusal;
 
 function wasThere({ claims }: RecordScope, id: string, { ids }: Baseline): boolean {
-  return (ids.has(idNumber(id) ?? id) || claims.wasThere(id)) && !claims.isDeleted(id);
+  return (ids.has(idNumber(id) ?? id) || claims.isKnownRecord(id)) && !claims.isDeleted(id);
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */

@@ -41,7 +41,7 @@ export function problemsOf(definition: Definition, values: Readonly<Record<strin
 }
 
 function unknownProperty(definition: Definition, key: string): string {
-  const known = Object.keys(definition.fields);
+  const known = [...Object.keys(definition.fields), "account"];
   const near = known.find((name) => definition.fields[name]?.wire === key) ?? nearest(key, known);
   return `is not a property of ${definition.label}${near ? `; did you mean ${near}?` : `, which has ${known.join(", ")}`}`;
 }

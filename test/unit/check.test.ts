@@ -66,6 +66,7 @@ test.each([
   [{ interval: 61 }, { interval: /^must be one of 60, 180, .*3600, not 61; the nearest is 60$/ }],
   [{ interval: "5m" }, { interval: /not "5m"$/ }],
   [{ interval: [60] }, { interval: /not \[60\]$/ }],
+  [{ interval: NaN }, { interval: /, not NaN$/ }],
   [{ alertCondition: "url_unavailble" }, { alertCondition: /the nearest is "url_unavailable"$/ }],
   [{ requestMethod: { a: 1 } }, { requestMethod: /, not \{"a":1\}$/ }],
   [{ sslAlertDays: 5 }, { sslAlertDays: /must be one of 0, 1, 2, 3, 7, 14, 30, 60, not 5/ }],
@@ -97,6 +98,7 @@ test.each([
   ],
   [{ alertCondition: "url_no_text", alertTextLookup: "" }, { alertTextLookup: /must be set/ }],
   [{ alert_channel_ids: [1] }, { alert_channel_ids: /did you mean alertChannelIds\?$/ }],
+  [{ acount: "red" }, { acount: /did you mean account\?$/ }],
   [{ constructor: "red" }, { constructor: /^is not a property of Monitor/ }],
   [{ colour: "red" }, { colour: /^is not a property of Monitor, which has name, url, interval, / }],
 ])("%j is refused, with each property and its reason", async (inputs, expected) => {

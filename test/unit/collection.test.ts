@@ -45,9 +45,9 @@ async function listed(monitors: Collection): Promise<string[]> {
 /** Each request of a collection, with what is needed to send it. */
 const requests = {
   get: (monitors: Collection) => monitors.get("7", start()),
-  store: (monitors: Collection) => monitors.store([], start()),
+  create: (monitors: Collection) => monitors.create([], start()),
   update: (monitors: Collection) => monitors.update("7", [], start()),
-  remove: (monitors: Collection) => monitors.remove("7", start()),
+  delete: (monitors: Collection) => monitors.delete("7", start()),
   list: (monitors: Collection) => listed(monitors),
 } as const;
 type Request = keyof typeof requests;
@@ -78,40 +78,40 @@ describe("an answer with status 200 that holds no record and says that it failed
     const { monitors } = collectionOf(() => ({ success: false, message: "Not found." }));
     const way =
       "status 200: Not found. If the monitor no longer exists, remove it from state with `pulumi state delete URN`.";
-    for (const request of ["get", "remove"] as const)
+    for (const request of ["get", "delete"] as const)
       expect(shownText(await errorOf(requests[request](monitors)))).toContain(way);
-    for (const request of ["store", "update", "list"] as const)
+    for (const request of ["create", "update", "list"] as const)
       await expect(requests[request](monitors)).rejects.not.toThrow("pulumi state delete");
   });
 
   test("says what is wrong with each field", async () => {
     const body = { success: false, message: "Invalid", errors: { name: ["is taken"] } };
-    const error = await errorOf(collectionOf(() => body).monitors.store([], start()));
+    const error = await errorOf(collectionOf(() => body).monitors.create([], start()));
     expect(error).toMatchObject({ isRefusal: true, fields: new Map([["name", [{ text: "is taken" }]]]) });
   });
 
   test("to a delete also if it says that nothing was deleted", async () => {
     const { monitors } = collectionOf(() => ({ deleted: false, message: "It is in use" }));
-    expect(shownText(await errorOf(monitors.remove("7", start())))).toContain("status 200: It is in use");
-    await collectionOf(() => ({ deleted: true })).monitors.remove("7", start());
-    await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.remove("7", start());
+    expect(shownText(await errorOf(monitors.delete("7", start())))).toContain("status 200: It is in use");
+    await collectionOf(() => ({ deleted: true })).monitors.delete("7", start());
+    await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.delete("7", start());
     const { monitors: failing } = collectionOf(() => ({ status: "error", id: 7, message: "It is in use" }));
-    expect(shownText(await errorOf(failing.remove("7", start())))).toContain("It is in use");
+    expect(shownText(await errorOf(failing.delete("7", start())))).toContain("It is in use");
   });
 
   test("is a success if it holds a record, in which these are fields like others", async () => {
     const shown = { ...record, status: "error", error: "timeout", errors: ["timeout"], success: false };
     const { monitors } = collectionOf(() => ({ data: shown, success: false }));
     expect((await monitors.get("7", start())).raw).toMatchObject({ status: "error", error: "timeout" });
-    expect((await monitors.store([], start())).id).toBe("7");
+    expect((await monitors.create([], start())).id).toBe("7");
     expect(await listed(collectionOf(() => ({ data: [shown], error: "stale" })).monitors)).toEqual(["7"]);
     // What shows nothing but an id may be a record that was created.
-    expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.store([], start())).id).toBe("7");
+    expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.create([], start())).id).toBe("7");
   });
 
   test.each([0, "0", false, "", null, []])("is a success if `error` and `errors` are %j", async (none) => {
     const said = { success: true, error: none, errors: none, message: "OK" };
-    expect((await collectionOf(() => ({ ...said, id: 7 })).monitors.store([], start())).id).toBe("7");
+    expect((await collectionOf(() => ({ ...said, id: 7 })).monitors.create([], start())).id).toBe("7");
     expect(await listed(collectionOf(() => ({ ...said, data: [] })).monitors)).toEqual([]);
   });
 });
@@ -126,7 +126,7 @@ test.each(["null", '{"data":null}', '{"data":null,"meta":{"total":0}}', '{"monit
 describe("the record, of an object and one inside it,", () => {
   const inner = { id: 501, name: "last result" };
   const shownId = async (body: unknown): Promise<string> => {
-    const { id } = await collectionOf(() => body).monitors.store([], start());
+    const { id } = await collectionOf(() => body).monitors.create([], start());
     return id ?? "none";
   };
 

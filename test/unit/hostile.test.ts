@@ -240,8 +240,8 @@ describe("a redirect", () => {
     const { url, seen } = await moved(status);
     const monitors = collection(url);
     await monitors.update("7", [["name", "x"]], soon());
-    await monitors.store([["name", "x"]], soon());
-    await monitors.remove("7", soon());
+    await monitors.create([["name", "x"]], soon());
+    await monitors.delete("7", soon());
     expect(seen).toEqual([
       "PATCH /api/v1/monitors/7 name=x",
       "PATCH /moved/api/v1/monitors/7 name=x",
@@ -257,8 +257,8 @@ describe("a redirect", () => {
     const monitors = collection(url);
     const writes: [string, Promise<unknown>][] = [
       ["/7", monitors.update("7", [["name", "x"]], soon())],
-      ["", monitors.store([["name", "x"]], soon())],
-      ["/7", monitors.remove("7", soon())],
+      ["", monitors.create([["name", "x"]], soon())],
+      ["/7", monitors.delete("7", soon())],
     ];
     for (const [path, write] of writes)
       expect(await shownText(write)).toContain(
@@ -353,7 +353,7 @@ test("line breaks in values add no field and no request", async () => {
     });
   });
   const pairs = texts.map(({ wire }) => [wire, evil] as const);
-  await collection(url).store([...pairs, [`headers[0][${evil}]`, evil]], soon());
+  await collection(url).create([...pairs, [`headers[0][${evil}]`, evil]], soon());
   expect(seen).toHaveLength(1);
   expect([...new URLSearchParams(seen[0]?.text)]).toEqual([...pairs, [`headers[0][${evil}]`, evil]]);
   expect(seen[0]?.headers).not.toHaveProperty("x-evil");
