@@ -6,15 +6,15 @@ import { isBlank } from "./answer";
 import { quote, type Message, type Quote } from "./errors";
 
 /** The names of secret fields. An answer may show the records of others, whose secrets nobody else knows. */
-const secretNames = new Set(
+const secretFieldNames = new Set(
   definitions.flatMap(({ fields }) =>
     Object.values(fields).flatMap((field) => (field.secret ? shownNames(field) : [])),
   ),
 );
 
 /** A body as JSON, without secret fields. */
-export function jsonOf(body: unknown): string {
-  return JSON.stringify(body, (name, value: unknown) => (secretNames.has(name) ? undefined : value));
+export function jsonWithoutSecrets(body: unknown): string {
+  return JSON.stringify(body, (name, value: unknown) => (secretFieldNames.has(name) ? undefined : value));
 }
 
 /**
@@ -28,7 +28,7 @@ export function parseError(
 ): { reason: Message; fields: Map<string, readonly Quote[]> } {
   const fields = new Map<string, readonly Quote[]>();
   const quoteUnlessEmpty = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
-  const whole = (): Message => quoteUnlessEmpty(body === undefined ? source : jsonOf(body));
+  const whole = (): Message => quoteUnlessEmpty(body === undefined ? source : jsonWithoutSecrets(body));
   if (!isObject(body)) return { reason: whole(), fields };
   if (isObject(body.errors))
     for (const [name, reasons] of Object.entries(body.errors))
@@ -45,5 +45,5 @@ export function parseError(
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (isObject(value) && typeof value.message === "string") return value.message;
-  return jsonOf(value);
+  return jsonWithoutSecrets(value);
 }

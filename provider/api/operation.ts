@@ -34,7 +34,7 @@ export class Operation {
   hasWritten = false;
   readonly mayHaveOldSettings: boolean;
   /** The URN of the resource or, if the engine does not tell it, its owner. */
-  readonly resource: string | undefined;
+  readonly urnOrOwner: string | undefined;
   private readonly end: number;
   private readonly interruption: AbortSignal | undefined;
   // Most reads of a refresh neither send nor wait, so signals and their timers are made only when they are needed.
@@ -48,7 +48,7 @@ export class Operation {
     this.clock = clock;
     this.end = clock.now() + timeout;
     this.mayHaveOldSettings = mayHaveOldSettings;
-    this.resource = urn ?? owner;
+    this.urnOrOwner = urn ?? owner;
     this.interruption = interruption;
   }
 
@@ -117,9 +117,9 @@ export class Operation {
    * An operation for work that several operations wait for, such as a read of the list. It has no time of its own: if the resource
    * that began it gives up after its `customTimeouts`, the others still get the list. Each waits for it by {@link inTime}.
    */
-  forOthersToo(): Operation {
-    const { clock, mayHaveOldSettings, resource, interruption } = this;
-    const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, urn: resource });
+  forSharedWork(): Operation {
+    const { clock, mayHaveOldSettings, urnOrOwner, interruption } = this;
+    const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, urn: urnOrOwner });
     shared.hasWritten = this.hasWritten;
     return shared;
   }

@@ -1,6 +1,6 @@
 import type { Definition } from "../definitions/field";
 import type { Answer, Client } from "./client";
-import { jsonOf } from "./error-body";
+import { jsonWithoutSecrets } from "./error-body";
 import { ApiError, message, quote, UptimeError, type Message } from "./errors";
 import { parsePage, type Page } from "./page";
 
@@ -92,7 +92,7 @@ export function unreadable(list: string | Message, reason: string): UptimeError 
 }
 
 export function quoteBody(body: unknown): Message {
-  return body === undefined ? ["an empty answer"] : message`"${quote(jsonOf(body))}"`;
+  return body === undefined ? ["an empty answer"] : message`"${quote(jsonWithoutSecrets(body))}"`;
 }
 
 function mergeQuery(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {

@@ -170,7 +170,7 @@ export class RateLimiter {
     const waiting = {
       wait,
       since: waiters[0]?.since ?? Infinity,
-      resources: waiters.map(({ operation }) => operation.resource),
+      resources: waiters.map(({ operation }) => operation.urnOrOwner),
       done: this.done,
       all: this.done + this.running + waiters.length,
     };

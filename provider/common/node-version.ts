@@ -3,9 +3,6 @@ export const oldestNode = "20.18";
 
 /** An error for a person whose Node.js is too old; undefined if it is not. */
 export function problemOfNode(version = process.versions.node): string | undefined {
-  const [[major = 0, minor = 0], [leastMajor = 0, leastMinor = 0]] = [version, oldestNode].map((text) =>
-    text.split(".").map(Number),
-  ) as [number[], number[]];
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
+  if (version.localeCompare(oldestNode, "en", { numeric: true }) >= 0) return undefined;
   return `pulumi-uptime needs Node.js ${oldestNode} or later, and this is ${version}: install a newer one, or put it first on PATH.`;
 }

@@ -147,7 +147,7 @@ function id(raw: unknown): string | number {
 }
 
 const headerList: Codec<readonly RequestHeader[]> = {
-  parse: (raw) => headersOf(raw).filter(({ key, value }) => key !== "" || value !== ""),
+  parse: (raw) => parseHeaders(raw).filter(({ key, value }) => key !== "" || value !== ""),
   comparable: (headers) =>
     JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort()),
   encode: (wire, headers) =>
@@ -162,7 +162,7 @@ const headerList: Codec<readonly RequestHeader[]> = {
 };
 
 /** Headers are shown as a list of pairs, or as a map from name to value. */
-function headersOf(raw: unknown): RequestHeader[] {
+function parseHeaders(raw: unknown): RequestHeader[] {
   const shown = parseJsonList(raw);
   const isPair = (entry: unknown): entry is Record<string, unknown> => isObject(entry) && "key" in entry;
   if (isObject(shown) && !Object.values(shown).every(isPair))

@@ -61,10 +61,10 @@ function dateProblems(value: unknown, field: Field): ValueProblem[] {
     "in the form YYYY-MM-DDTHH:MM:SS, without a time zone, such as 2030-01-31T22:00:00",
   );
   const problems = inForm(value, field);
-  return problems.length > 0 ? problems : stringThat(exists, "a date that exists")(value, field);
+  return problems.length > 0 ? problems : stringThat(dateExists, "a date that exists")(value, field);
 }
 
-function exists(value: string): boolean {
+function dateExists(value: string): boolean {
   const time = new Date(`${value}Z`);
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
 }

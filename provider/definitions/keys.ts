@@ -12,10 +12,10 @@ export function identityKeys(definition: Definition): string[] {
  */
 export function comparableIdentity(
   definition: Definition,
-  values: ReadonlyMap<string, Value>,
+  valueOf: (key: string) => Value | undefined,
 ): string | undefined {
   const identity = identityKeys(definition).map((key) => {
-    const value = values.get(key);
+    const value = valueOf(key);
     return value == null ? undefined : comparable(fieldOf(definition, key), value);
   });
   return identity.includes(undefined) ? undefined : JSON.stringify(identity);

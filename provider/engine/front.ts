@@ -132,11 +132,11 @@ export class Front {
   /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
     const scope = this.connect(account);
-    const definition = this.definitionOf(...properties);
+    const definition = this.markedDefinition(...properties);
     return definition === this.definition ? scope : { ...scope, definition };
   }
 
-  private definitionOf(...properties: readonly Properties[]): Definition {
+  private markedDefinition(...properties: readonly Properties[]): Definition {
     return withMarked(this.definition, markedInputs(...properties));
   }
 
@@ -157,7 +157,7 @@ export class Front {
       this.context.reviewFile?.inputs(name, news);
     }
     const checked = await check(
-      this.definitionOf(news),
+      this.markedDefinition(news),
       (account) => this.scopeOf(account, news),
       declaration,
     );
@@ -293,7 +293,7 @@ export class Front {
   }
 
   protected redactorFor(...properties: readonly Properties[]): Redactor {
-    const definition = this.definitionOf(...properties);
+    const definition = this.markedDefinition(...properties);
     return Redactor.forResource(this.context.session.secrets, definition, ...properties);
   }
 

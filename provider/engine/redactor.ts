@@ -44,7 +44,7 @@ export class Redactor {
     const detector = new SecretDetector(this.secrets);
     const parts = text.map((part) => {
       if (typeof part === "string") return part;
-      // The rest is not shown, and a server may send a great deal.
+      // The rest is not shown, and a server may send megabytes.
       const source = part.text.slice(0, excerptSource + detector.reach);
       if ([source, source.replace(markup, "")].some((text) => detector.finds(text))) return redacted;
       return part.isValue ? shorten(escapeInvisible(source), 300) : excerpt(part.text);

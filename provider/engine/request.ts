@@ -17,7 +17,7 @@ const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
 /** A value if it has the right type. State may be of another version, or edited, so any other value counts as missing. */
-const only = <T>(value: unknown, isRight: (value: unknown) => value is T): T | undefined =>
+const ifValid = <T>(value: unknown, isRight: (value: unknown) => value is T): T | undefined =>
   isRight(value) ? value : undefined;
 
 /** The values of fields; those of other types are strings. */
@@ -58,8 +58,8 @@ export function decodeInputs({ fields }: Definition, properties: Properties): In
   const values = Object.fromEntries(Object.entries(given).filter(([key, value]) => isRight(key, value)));
   return {
     values,
-    account: only(account, isText),
-    importId: only(importId, isText),
+    account: ifValid(account, isText),
+    importId: ifValid(importId, isText),
   };
 }
 
@@ -83,12 +83,12 @@ function encodeOptions(from: Properties): Properties {
 
 /** What the class calls a resource: the end of its URN. `check` makes digits of it. */
 export function nameInOptions(properties: Properties): string | undefined {
-  return only(optionsIn(properties).owner, isText);
+  return ifValid(optionsIn(properties).owner, isText);
 }
 
 /** The inputs that the program has marked as secret: those that any of these properties of a resource name. */
 export function markedInputs(...properties: readonly Properties[]): readonly string[] {
-  return [...new Set(properties.flatMap((one) => only(optionsIn(one).secrets, areTexts) ?? []))];
+  return [...new Set(properties.flatMap((one) => ifValid(optionsIn(one).secrets, areTexts) ?? []))];
 }
 
 /** Decodes a resource in state, or one that only reads and is not in state yet, which has no `attributes`. */
@@ -103,15 +103,15 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     values,
     // They may be large and are not declared, so their values are not checked.
     attributes: isObject(attributes) ? attributes : {},
-    account: only(properties.account, isText),
-    importId: only(properties.importId, isText),
-    serverHash: only(properties[hiddenNames.serverHash], isText),
-    keyFingerprint: only(properties[hiddenNames.keyFingerprint], isText),
+    account: ifValid(properties.account, isText),
+    importId: ifValid(properties.importId, isText),
+    serverHash: ifValid(properties[hiddenNames.serverHash], isText),
+    keyFingerprint: ifValid(properties[hiddenNames.keyFingerprint], isText),
     // Any text is one.
-    claim: only(properties[hiddenNames.claim], isText) as Claim | undefined,
-    isPartial: only(properties[hiddenNames.isPartial], isFlag),
-    notStored: only(properties[hiddenNames.notStored], isText),
-    isReadOnly: only(properties[hiddenNames.isReadOnly], isFlag),
+    claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
+    isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
+    notStored: ifValid(properties[hiddenNames.notStored], isText),
+    isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
   };
 }
 
@@ -124,8 +124,8 @@ export function decodeOptions(
   const timeout = operation && isObject(customTimeouts) ? customTimeouts[operation] : undefined;
   const owner = nameInOptions(properties);
   return {
-    ignoreChanges: only(ignoreChanges, areTexts),
-    replaceOnChanges: only(replaceOnChanges, areTexts),
+    ignoreChanges: ifValid(ignoreChanges, areTexts),
+    replaceOnChanges: ifValid(replaceOnChanges, areTexts),
     timeout: isText(timeout) ? parseDuration(timeout) : undefined,
     owner: owner === undefined ? undefined : ownerOf(owner),
   };

@@ -72,7 +72,7 @@ export async function adopt(
 export async function namesakesOf(
   scope: RecordScope,
   wanted: WantedValues,
-  { byName, known }: Baseline,
+  { byName, readRecords: known }: Baseline,
   operation: Operation,
   isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
@@ -96,7 +96,7 @@ async function readNamesakes(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   listed: readonly ApiRecord[],
-  known: Baseline["known"],
+  known: Baseline["readRecords"],
   sharedKeys: readonly string[],
   operation: Operation,
 ): Promise<Namesake[]> {

@@ -27,7 +27,7 @@ export interface Baseline {
    * Records as their own addresses have shown them to an earlier create, by id: if the list does not show names, each is read once to
    * learn its name, and not once for each create.
    */
-  readonly known: Map<string, ApiRecord>;
+  readonly readRecords: Map<string, ApiRecord>;
 }
 
 export const noName = "";
@@ -64,8 +64,13 @@ export async function readBaseline(
     highestId: isFalling ? (highestId ?? -1n) : undefined,
     isDoubtful,
     byName,
-    known: new Map(),
+    readRecords: new Map(),
   };
+}
+
+/** Whether the list held a record before the first create. */
+export function wasListed({ ids }: Baseline, id: string): boolean {
+  return ids.has(idNumber(id) ?? id);
 }
 
 /**

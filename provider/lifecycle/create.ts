@@ -35,7 +35,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Engine
 /** Reads the records that are there before the first create of this process; the other creates wait for that. */
 function baselineOf(scope: RecordScope, operation: Operation): Promise<Baseline> {
   const { collection, creates, ledger } = scope;
-  const read = () => readBaseline(collection, ledger, operation.forOthersToo());
+  const read = () => readBaseline(collection, ledger, operation.forSharedWork());
   return operation.inTime(creates.baselineOf(read));
 }
 

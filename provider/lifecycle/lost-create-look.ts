@@ -4,6 +4,7 @@ import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { compare, isEqual, shows, type WantedValues } from "./difference";
+import { wasListed } from "./baseline";
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
@@ -41,9 +42,9 @@ export async function lookOnce(
   const { wanted, baseline, highestIdBefore, lost } = sent;
   // Servers use ids again.
   const isLater = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
-  const wasListed = (id: string): boolean => baseline.ids.has(idNumber(id) ?? id) && !claims.isDeleted(id);
+  const wasThere = (id: string): boolean => wasListed(baseline, id) && !claims.isDeleted(id);
   const isNew = ({ id }: ApiRecord): boolean =>
-    (isLast || isLater(id)) && !wasListed(id) && !claims.isTaken(id);
+    (isLast || isLater(id)) && !wasThere(id) && !claims.isTaken(id);
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
   try {
@@ -117,18 +118,18 @@ function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord
     const { value: actual } = comparison;
     if (typeof actual !== "string" || actual === "") return false;
     return field.type === "url"
-      ? wordsOf(withoutFragment(value)) === wordsOf(actual)
+      ? lettersAndDigits(withoutFragment(value)) === lettersAndDigits(actual)
       : isMadeOf(actual, value);
   });
 }
 
 /** Whether a server may have made one name of another: cut it short, or left out `www.`, repeated spaces or letter case. */
 function isMadeOf(actual: string, name: string): boolean {
-  const [ours, theirs] = [wordsOf(name), wordsOf(actual)];
+  const [ours, theirs] = [lettersAndDigits(name), lettersAndDigits(actual)];
   return name.startsWith(actual) || (ours.includes(theirs) && theirs.length * 2 >= ours.length);
 }
 
 const withoutFragment = (url: string): string => url.replace(/#.*/s, "");
 
 /** The letters and digits of a text, in lower case. */
-const wordsOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+const lettersAndDigits = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");

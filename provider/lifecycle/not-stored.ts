@@ -15,7 +15,7 @@ export function hashOfNotStored(
   record: ApiRecord,
 ): string | undefined {
   const differing = fixedDifference(definition, declared, record);
-  return differing && hashOf(differing.wanted);
+  return differing && hashOfValue(differing.wanted);
 }
 
 /** Throws if the API would store a declared value differently again, as it did when the resource was created. */
@@ -27,7 +27,7 @@ export function assertReplacementHelps(
   { owner }: EngineOptions,
 ): void {
   if (notStored === undefined || !owners.isDeclared(owner)) return;
-  const key = fixedKeys(definition).find((one) => hashOf(inputs.values[one]) === notStored);
+  const key = fixedKeys(definition).find((one) => hashOfValue(inputs.values[one]) === notStored);
   if (key === undefined) return;
   const { label, singular } = definition;
   const stored = isConfidential(fieldOf(definition, key))
@@ -39,6 +39,6 @@ export function assertReplacementHelps(
   );
 }
 
-function hashOf(value: unknown): string {
+function hashOfValue(value: unknown): string {
   return createHash("sha256").update(String(value)).digest("hex").slice(0, 8);
 }

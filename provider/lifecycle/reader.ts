@@ -32,7 +32,7 @@ export class RecordReader {
   private readonly askedIds = new Set<string>();
   private latestList: Listing | undefined;
   /** The last list that was begun to see whether the API can be read. */
-  private latestProof: Listing | undefined;
+  private latestReadable: Listing | undefined;
   /** When a list could not be read, on the clock. */
   private listFailedAt = -Infinity;
   /** A record as its own address has shown it. */
@@ -104,11 +104,11 @@ export class RecordReader {
   async assertListIsReadable(operation: Operation): Promise<void> {
     const since = operation.clock.now() - readableMilliseconds;
     const isRecent = (list: Listing | undefined): boolean => list?.isFresh === true && list.begun >= since;
-    this.latestProof =
-      [this.latestList, this.latestProof].find(isRecent) ??
+    this.latestReadable =
+      [this.latestList, this.latestReadable].find(isRecent) ??
       // A list that others read to its end is not begun anew for this.
       (this.latestList?.isFresh ? this.newList(operation) : this.list(operation));
-    await operation.inTime(this.latestProof.begin());
+    await operation.inTime(this.latestReadable.begin());
   }
 
   /** The list, which begins with the oldest record: a stack's resources are mostly read in the order in which they were created. */
@@ -118,6 +118,6 @@ export class RecordReader {
   }
 
   private newList(operation: Operation): Listing {
-    return new Listing(this.collection.list(operation.forOthersToo(), { sort: "asc" }), operation.clock);
+    return new Listing(this.collection.list(operation.forSharedWork(), { sort: "asc" }), operation.clock);
   }
 }

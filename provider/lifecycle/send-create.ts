@@ -1,4 +1,4 @@
-import { idNumber, isRecordOf, type ApiRecord } from "../api/answer";
+import { isRecordOf, type ApiRecord } from "../api/answer";
 import type { WriteAnswer } from "../api/collection";
 import {
   AnotherRecordError,
@@ -11,7 +11,7 @@ import {
 } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
-import type { Baseline } from "./baseline";
+import { wasListed, type Baseline } from "./baseline";
 import { adviceOnId, recoverCreate } from "./lost-create";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -116,8 +116,8 @@ async function recordInFailure(
 /** Some servers do not answer 404 for what cannot be an id of theirs, such as that of a job or a request, but refuse it. */
 const isRefusedId = (error: unknown): boolean => error instanceof ApiError && error.isRefusal;
 
-function wasThere({ claims }: RecordScope, id: string, { ids }: Baseline): boolean {
-  return (ids.has(idNumber(id) ?? id) || claims.isKnownRecord(id)) && !claims.isDeleted(id);
+function wasThere({ claims }: RecordScope, id: string, baseline: Baseline): boolean {
+  return (wasListed(baseline, id) || claims.isKnownRecord(id)) && !claims.isDeleted(id);
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */

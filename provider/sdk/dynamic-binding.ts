@@ -20,7 +20,7 @@ export const dynamicBinding: Binding = {
   registered: (definition, name, args, options) => {
     warnOnce();
     const props = propsOf(definition, name, args, options);
-    return [dynamicType(definition), name, props, pulumiOptions(definition, props, options)];
+    return [dynamicType(definition), name, props, dynamicOptions(definition, props, options)];
   },
   find: (...call) => lookup().find(...call),
   findOutput: (...call) => lookup().findOutput(...call),
@@ -48,7 +48,7 @@ function propsOf(
 }
 
 /** The options for Pulumi: those of the program, and those that a dynamic resource always needs. */
-export function pulumiOptions(
+export function dynamicOptions(
   definition: Definition,
   props: object,
   options: CustomResourceOptions,

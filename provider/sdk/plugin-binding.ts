@@ -14,7 +14,7 @@ export const pluginBinding: Binding = {
   registered: (definition, name, args, options) => {
     warnOfPlainKeys();
     const props = declaredProps(definition, args, options);
-    return [pluginType(definition), name, props, pulumiOptions(definition, options)];
+    return [pluginType(definition), name, props, pluginOptions(definition, options)];
   },
   find: async (definition, count, args, opts = {}) =>
     unwrapList(
@@ -33,7 +33,7 @@ export const pluginBinding: Binding = {
 };
 
 /** Adds an alias, so that a dynamic resource in state becomes one of the plugin. */
-function pulumiOptions(definition: Definition, options: CustomResourceOptions): CustomResourceOptions {
+function pluginOptions(definition: Definition, options: CustomResourceOptions): CustomResourceOptions {
   // A resource that only reads needs no alias, and without an engine the SDK cannot read one that has an alias.
   if (options.id !== undefined) return withVersion(options);
   return withVersion({

@@ -21,16 +21,16 @@ async function namesOfSecrets(
 }
 
 function hasOutput(value: unknown): boolean {
-  return isLater(value) || partsOf(value).some(hasOutput);
+  return isLater(value) || elementsOf(value).some(hasOutput);
 }
 
 async function hasSecretOutput(value: unknown): Promise<boolean> {
   if (Output.isInstance(value)) return isSecret(value);
   if (isLater(value)) return hasSecretOutput(await value);
-  return (await Promise.all(partsOf(value).map(hasSecretOutput))).includes(true);
+  return (await Promise.all(elementsOf(value).map(hasSecretOutput))).includes(true);
 }
 
 const isLater = (value: unknown): boolean => Output.isInstance(value) || value instanceof Promise;
 
-const partsOf = (value: unknown): unknown[] =>
+const elementsOf = (value: unknown): unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value) : [];

@@ -106,7 +106,9 @@ describe("an answer with status 200 that holds no record and says that it failed
     expect((await monitors.create([], start())).id).toBe("7");
     expect(await listed(collectionOf(() => ({ data: [shown], error: "stale" })).monitors)).toEqual(["7"]);
     // What shows nothing but an id may be a record that was created.
-    expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.create([], start())).id).toBe("7");
+    expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.create([], start())).id).toBe(
+      "7",
+    );
   });
 
   test.each([0, "0", false, "", null, []])("is a success if `error` and `errors` are %j", async (none) => {

@@ -6,7 +6,7 @@ import { OperationError } from "../../provider/engine/operation-error";
 import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
 import { parseUrn } from "../../provider/common/urn";
 import { parseGivenId } from "../../provider/engine/plugin/imported-record";
-import { definitionOf, functionOf } from "../../provider/engine/plugin/tokens";
+import { definitionOfType, functionOf } from "../../provider/engine/plugin/tokens";
 import { fromStruct, toStruct } from "../../provider/engine/plugin/struct";
 import { readSettings } from "../../provider/api/settings";
 import { PartialFailureError } from "../../provider/lifecycle/resource";
@@ -28,8 +28,8 @@ test("the plugin names the resources and functions it has if it is asked for ano
   expect(parseUrn("urn:pulumi:test::shop::my:site:Front$uptime:index:Monitor::a::b").type).toBe(
     "uptime:index:Monitor",
   );
-  expect(definitionOf("uptime:index:Monitor").label).toBe("Monitor");
-  expect(() => definitionOf("uptime:index:Monitr")).toThrow(
+  expect(definitionOfType("uptime:index:Monitor").label).toBe("Monitor");
+  expect(() => definitionOfType("uptime:index:Monitr")).toThrow(
     'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain, uptime:index:Monitor.',
   );
   expect(functionOf("uptime:index:getDomains")).toMatchObject({ count: "all" });

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { Domain, Monitor, type MonitorArgs } from "../../provider";
 import { monitor } from "../../provider/definitions/monitor";
 import * as native from "../../provider/native";
-import { pulumiOptions } from "../../provider/sdk/dynamic-binding";
+import { dynamicOptions } from "../../provider/sdk/dynamic-binding";
 import { startDynamic } from "../support/calls";
 import { startMocks, settled, type Registered } from "../support/mocks";
 import { native as nativePolicy, Policy, type PolicyArgs } from "../support/third-resource";
@@ -285,6 +285,6 @@ describe("the name by which imports and adoptions know a resource", () => {
     [{ import: undefined }],
   ])("comes with the id as an input; of the options %j the engine gets no import", (options) => {
     const { import: _, ...rest } = options as pulumi.CustomResourceOptions;
-    expect(pulumiOptions(monitor, home, options)).toEqual(rest);
+    expect(dynamicOptions(monitor, home, options)).toEqual(rest);
   });
 });

@@ -18,7 +18,7 @@ export interface ApplyAction {
   /** If an apply fails in the middle: the hashes of what it may leave to a later run, reviewed with this. */
   readonly leftovers?: readonly string[];
   /** If it is an update: the hash among the leftovers of what sets the resource to the same values. */
-  readonly leftoverOf?: string | undefined;
+  readonly restHash?: string | undefined;
 }
 
 /** All that an apply does and runs. */
@@ -36,7 +36,7 @@ export function applyActions(
   changes: readonly PlannedChange[],
   drift: DriftReport,
 ): ApplyActions {
-  const declared = declaredIn(preview);
+  const declared = declaredCreates(preview);
   const writes = [
     ...changes.map((change) => changeAction(change, declared.get(change.urn))),
     ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn))),
@@ -45,7 +45,7 @@ export function applyActions(
       title: `${title}: a run was killed while it created it`,
     })),
   ];
-  return { writes, code: codeActions(drift.code), programCode: codeIn(preview) };
+  return { writes, code: codeActions(drift.code), programCode: declaredCodeHashes(preview) };
 }
 
 /** The code of other packages in state, which Pulumi runs. */
@@ -57,7 +57,7 @@ export function codeActions(code: DriftReport["code"]): ApplyAction[] {
 }
 
 /** The hashes of the code that the program declares. Outputs are still those of state. */
-export function codeIn({ steps }: Preview): string[] {
+export function declaredCodeHashes({ steps }: Preview): string[] {
   const declared = (steps ?? []).flatMap(({ urn, newState }) =>
     newState ? [{ urn, inputs: newState.inputs }] : [],
   );
@@ -87,7 +87,7 @@ export function lostImports({ steps }: Preview, drift: DriftReport | undefined):
 }
 
 /** By URN, the create that would bring what the program declares of a resource, whatever state has of it. */
-function declaredIn({ steps }: Preview): ReadonlyMap<string, PlannedChange> {
+function declaredCreates({ steps }: Preview): ReadonlyMap<string, PlannedChange> {
   const creates = (steps ?? []).flatMap(({ urn, newState, valuesHash }) =>
     newState && isOwn({ urn }) ? (changeOf({ op: "create", urn, newState, valuesHash }) ?? []) : [],
   );
@@ -100,11 +100,11 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
   const sent = secretsSent(change);
   const brought = operation === "delete" ? undefined : declared;
   return {
-    hash: isLeftover ? oldRecord : hashOf(change),
+    hash: isLeftover ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
     isLoss: isLoss(change),
-    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...restsOf(brought, sent)],
-    leftoverOf: brought && operation === "update" ? restOf(brought, sent) : undefined,
+    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...hashesOfRests(brought, sent)],
+    restHash: brought && operation === "update" ? hashOfRest(brought, sent) : undefined,
   };
 }
 
@@ -117,13 +117,13 @@ function editAction(edit: DriftedResource, declared: PlannedChange | undefined):
     hash: shortHash(["drift", urn, id, outcome, properties]),
     title: `${titleOf(edit)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
     leftovers: [
-      ...(declared && isGone ? [hashOf(declared)] : []),
-      ...restsOf(declared, isGone ? declared?.secrets : secrets),
+      ...(declared && isGone ? [hashOfChange(declared)] : []),
+      ...hashesOfRests(declared, isGone ? declared?.secrets : secrets),
     ],
   };
 }
 
-function hashOf(change: PlannedChange): string {
+function hashOfChange(change: PlannedChange): string {
   const { operation, urn, importId, recordId, account, provider, isProtected, isRetained } = change;
   const { properties, options, secrets, maybeChanged, valuesHash } = change;
   // Values of other packages may be new in each preview, and the comment does not show them.
@@ -141,15 +141,15 @@ function hashOf(change: PlannedChange): string {
 }
 
 /** The hash of an update that brings what is missing of a declared resource, and of its secrets none but these. */
-function restOf(declared: PlannedChange, sent: readonly string[]): string {
+function hashOfRest(declared: PlannedChange, sent: readonly string[]): string {
   // The hash of the values tells secrets apart too.
   const secrets = declared.valuesHash === undefined ? declared.secrets : [];
-  return shortHash(["rest", hashOf(declared), secrets.filter((key) => sent.includes(key))]);
+  return shortHash(["rest", hashOfChange(declared), secrets.filter((key) => sent.includes(key))]);
 }
 
 /** What may be missing after a change that sends these secrets: all of them, or none. */
-function restsOf(declared: PlannedChange | undefined, sent: readonly string[] = []): string[] {
-  return declared ? [restOf(declared, []), restOf(declared, sent)] : [];
+function hashesOfRests(declared: PlannedChange | undefined, sent: readonly string[] = []): string[] {
+  return declared ? [hashOfRest(declared, []), hashOfRest(declared, sent)] : [];
 }
 
 /** The secrets that a change may set to other values. */

@@ -15,7 +15,7 @@ import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/pr
 import { firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../shared/try-report";
-import { applyActions, codeIn, lostImports, type ApplyActions } from "./apply-actions";
+import { applyActions, declaredCodeHashes, lostImports, type ApplyActions } from "./apply-actions";
 
 /** The most lines of a failure that are shown; the job's log has all. */
 const maxFailureLines = 40;
@@ -96,7 +96,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     unchanged,
     drift,
     lost: lostImports(preview, drift),
-    programCode: codeIn(preview),
+    programCode: declaredCodeHashes(preview),
     tried: triedSections(triedText),
     actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
   };
@@ -114,7 +114,7 @@ function withNewNames(drift: DriftReport | undefined, { steps }: Preview): Drift
   );
 }
 
-/** A preview with what the provider has noted of each resource: what changes in a dynamic one, and a hash of the values. */
+/** A preview with what the provider has written about each resource: what changes in a dynamic one, and a hash of the values. */
 function withReviewLines(preview: Preview, text: string): Preview {
   const lines = text.split("\n").flatMap((line) => parseAs(reviewLine, line) ?? []);
   const linesByName = groupBy(lines, ({ name }) => name);

@@ -158,7 +158,7 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
       ? undefined
       : `The digest ${review.digest} is that of other changes than those listed above.`;
   const { changes, problems, hasComments } = review;
-  const isReviewed = ({ hash, leftoverOf = hash }: ApplyAction): boolean =>
+  const isReviewed = ({ hash, restHash: leftoverOf = hash }: ApplyAction): boolean =>
     changes.has(hash) || changes.has(leftoverOf);
   const missing = [
     ...writes.filter((action) => !isReviewed(action)),

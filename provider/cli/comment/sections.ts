@@ -27,23 +27,23 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const { checks, errors, changes, drift, tried, isPreviewed } = facts;
   const value = isWhole ? wholeValue : shortValue;
   const edits = handEdits(drift);
-  const section = (list: readonly PlannedChange[], name: string, note = ""): Section =>
-    changesSection(`#### ${name} (${list.length})${note}`, list, value, edits);
+  const section = (list: readonly PlannedChange[], name: string, suffix = ""): Section =>
+    changesSection(`#### ${name} (${list.length})${suffix}`, list, value, edits);
   const of = (operation: PlannedOperation): PlannedChange[] =>
     changes.filter((change) => change.operation === operation);
   const rest = changes.filter((change) => !isOwn(change) && !isLoss(change));
   const warnings = warningItems(facts);
-  const notes = listSection(warnings, "#### Before you merge");
+  const warningSection = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= maxWarningsFirst;
   return [
     listSection(checks.map((check) => `- ${codeSpan(check)}`)),
     listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
-    ...(isShort ? [notes] : []),
+    ...(isShort ? [warningSection] : []),
     section(of("replace"), "Replaced", ": the old record is deleted, with its history and id"),
     section(of("delete"), "Deleted"),
     section(of("create").filter(isOwn), "Created"),
     section(of("update").filter(isOwn), "Updated"),
-    ...(isShort ? [] : [notes]),
+    ...(isShort ? [] : [warningSection]),
     ...tried,
     ...(isPreviewed ? [codeSection(facts)] : []),
     ...driftSections(facts, value),

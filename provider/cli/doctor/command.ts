@@ -205,7 +205,7 @@ function pulumiFinding(code: string, name: string, version: string): Finding {
     : failed(code, `${name} ${version} is too old: install ${minimumPulumi} or later`);
 }
 
-interface Account {
+interface CheckedAccount {
   readonly name: string | undefined;
   readonly settings: Settings;
 }
@@ -214,7 +214,7 @@ interface Account {
 function readAccounts(
   { accounts, forAccount }: CommandSettings,
   { secrets }: Session,
-): { accounts: Account[]; unset: Finding[] } {
+): { accounts: CheckedAccount[]; unset: Finding[] } {
   const unset: Finding[] = [];
   const attempt = <T>(read: () => T[]): T[] => {
     try {
@@ -233,7 +233,7 @@ function readAccounts(
 
 /** Checks the settings of an account, and its server with each kind of record. */
 async function checkAccount(
-  { name, settings }: Account,
+  { name, settings }: CheckedAccount,
   { session, stderr }: CommandContext,
   tellAll: Tell,
 ): Promise<void> {

@@ -5,8 +5,8 @@ import { decodeInputs } from "../../engine/request";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
 import type { PlannedChange } from "../shared/planned-changes";
 import { secretText, type PreviewStep } from "../shared/preview";
-import { definitionOf } from "../shared/resource-types";
-import type { Accounts, SimilarRecord } from "./accounts";
+import { definitionOfUrn } from "../shared/resource-types";
+import type { SimilarRecords, SimilarRecord } from "./similar-records";
 import { twinsAmong } from "./twins";
 
 /** What a `pulumi up` would do to a resource; printed by `doctor --json`. */
@@ -38,27 +38,27 @@ export interface PlannedStep {
   readonly change: PlannedChange;
 }
 
-export async function planOf(steps: readonly PlannedStep[], accounts: Accounts): Promise<Plan> {
+export async function planOf(steps: readonly PlannedStep[], similarRecords: SimilarRecords): Promise<Plan> {
   const added = steps.filter(({ change }) => change.operation === "create" || change.operation === "import");
   const creates = added.filter(({ change }) => change.importId === undefined);
-  const importers = new Map(
+  const titleByImportId = new Map(
     added.map(({ step, change }) => [recordKey(step, change.importId), change.title] as const),
   );
   const planned = steps.map(async ({ step, change }): Promise<PlannedResource> => {
     const { title, operation, importId: record } = change;
-    const definition = definitionOf(step.urn);
+    const definition = definitionOfUrn(step.urn);
     const wanted = operation === "create" ? declaredIn(step, definition) : undefined;
-    const found = wanted ? await accounts.similarRecords(step, definition, wanted) : [];
+    const found = wanted ? await similarRecords.find(step, definition, wanted) : [];
     const namesakes = found.map((one) => ({
       ...one,
-      owner: one.owner ?? importers.get(recordKey(step, one.id)),
+      owner: one.owner ?? titleByImportId.get(recordKey(step, one.id)),
     }));
     return { title, operation, record, namesakes };
   });
   return {
     planned: await Promise.all(planned),
     twins: twinsAmong(creates, identityOf).map((group) => ({
-      same: identityKeys(definitionOf(group[0].step.urn)).join(" and "),
+      same: identityKeys(definitionOfUrn(group[0].step.urn)).join(" and "),
       resources: group.map(({ change }) => change.title),
     })),
     silent: added.filter(({ step }) => isSilent(step)).map(({ change }) => change.title),
@@ -67,7 +67,7 @@ export async function planOf(steps: readonly PlannedStep[], accounts: Accounts):
 
 /** A record in the account of a step. */
 function recordKey({ urn, newState }: PreviewStep, id: string | undefined): string {
-  return JSON.stringify([definitionOf(urn).plural, newState?.provider, newState?.inputs?.account, id]);
+  return JSON.stringify([definitionOfUrn(urn).plural, newState?.provider, newState?.inputs?.account, id]);
 }
 
 /** What a new resource declares, without what is secret; undefined if its name is secret, or not known yet. */
@@ -80,16 +80,16 @@ function declaredIn({ newState }: PreviewStep, definition: Definition): WantedVa
 
 /** What people know the new record by, in its account. */
 function identityOf({ step }: PlannedStep): string | undefined {
-  const definition = definitionOf(step.urn);
+  const definition = definitionOfUrn(step.urn);
   const wanted = declaredIn(step, definition);
   const { provider, inputs = {} } = step.newState ?? {};
   const parts = [definition.plural, provider, inputs.account];
-  return wanted && JSON.stringify([...parts, comparableIdentity(definition, wanted)]);
+  return wanted && JSON.stringify([...parts, comparableIdentity(definition, (key) => wanted.get(key))]);
 }
 
 /** Whether a resource can have alert channels and declares none. */
 function isSilent({ urn, newState }: PreviewStep): boolean {
-  const { fields } = definitionOf(urn);
+  const { fields } = definitionOfUrn(urn);
   const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
   return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }

@@ -4,15 +4,14 @@ import { counted } from "../../common/text";
 import { hasPassword } from "../../common/url";
 import { isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
-import { comparableIdentity, identityKeys } from "../../definitions/keys";
+import { comparableIdentity, fieldOf, identityKeys } from "../../definitions/keys";
 import type { Redactor } from "../../engine/redactor";
 import { findSample } from "../../lifecycle/complete-records";
-import { shows } from "../../lifecycle/difference";
+import { readableValue, shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok, warning, type Finding } from "../shared/finding";
 import { secretText } from "../shared/preview";
 import { listOf } from "../shared/quoting";
-import { readableValues } from "../shared/readable-values";
 import { twinsAmong } from "./twins";
 
 /** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
@@ -44,12 +43,12 @@ export async function checkServer(scope: RecordScope, redactor: Redactor): Promi
     );
   for (const { key, ids } of usedIds(definition, listed, redactor))
     findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
-  const twins = twinsAmong(listed, (one) => comparableIdentity(definition, readableValues(definition, one)));
+  const valueIn = (one: ApiRecord, key: string) => readableValue(fieldOf(definition, key), one);
+  const twins = twinsAmong(listed, (one) => comparableIdentity(definition, (key) => valueIn(one, key)));
   const lists = twins.map(([first, ...others]) => {
     const ids = [first, ...others].map(({ id }) => id).sort(compareIds);
-    const values = readableValues(definition, first);
     const shown = identityKeys(definition).map((key) => {
-      const value = values.get(key);
+      const value = valueIn(first, key);
       // An export makes such a URL a secret of the program.
       return hasPassword(value) ? secretText : JSON.stringify(redactor.shown(value));
     });
@@ -72,7 +71,7 @@ function usedIds(
     const counts = new Map<string, number>();
     const names = new Map<string, string>();
     for (const record of listed) {
-      const ids = readableValues(definition, record).get(key);
+      const ids = readableValue(field, record);
       for (const id of Array.isArray(ids) ? ids : [])
         counts.set(String(id), (counts.get(String(id)) ?? 0) + 1);
       const raw = record.raw[shownNames(field).find((name) => name in record.raw) ?? ""];

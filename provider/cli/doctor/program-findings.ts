@@ -2,7 +2,7 @@ import { counted } from "../../common/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countTexts } from "../shared/planned-changes";
 import { firstWords, listOf } from "../shared/quoting";
-import type { SimilarRecord } from "./accounts";
+import type { SimilarRecord } from "./similar-records";
 import type { Plan } from "./plan";
 import type { ProgramReport } from "./program";
 

@@ -8,7 +8,7 @@ import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
-import { Accounts } from "./accounts";
+import { SimilarRecords } from "./similar-records";
 import { planOf, type Plan, type PlannedStep } from "./plan";
 
 /** A resource that would be refused. */
@@ -50,7 +50,7 @@ export async function checkProgram(
     .sort((a, b) => byName(a.urn, b.urn));
   const managed = managedResources(state).map(({ resource }) => resource);
   const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
-  const accounts = new Accounts(state, settings, session);
+  const similarRecords = new SimilarRecords(state, settings, session);
   const planned: PlannedStep[] = [];
   for (const step of steps) {
     const told = collected.get(nameInStack(step.urn));
@@ -58,11 +58,11 @@ export async function checkProgram(
     if (!change || (told && refused.includes(told))) continue;
     if (told || !step.newState) planned.push({ step, change });
     // The engine does not call a provider whose own settings are not known yet.
-    else accounts.unchecked.add(uncheckedText(step));
+    else similarRecords.unchecked.add(uncheckedText(step));
   }
   // The engine itself imports a resource of the plugin.
   const importIdOf = new Map(steps.map(({ urn, newState }) => [nameInStack(urn), newState?.importID]));
-  const plan = await planOf(planned, accounts);
+  const plan = await planOf(planned, similarRecords);
   const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
   // The program may rename a resource, with an alias or by a move to the plugin.
   const former = new Set(steps.map(({ oldState }) => oldState?.urn));
@@ -82,7 +82,7 @@ export async function checkProgram(
       }))
       .sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
-    unchecked: [...accounts.unchecked],
+    unchecked: [...similarRecords.unchecked],
     usesStackSettings: providers.length === 0 || providers.some(isDefaultProvider),
   };
 }

@@ -6,12 +6,13 @@ import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
-import { identityKeys } from "../../definitions/keys";
+import { fieldOf, identityKeys } from "../../definitions/keys";
 import { dynamicType } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { Redactor } from "../../engine/redactor";
+import { readableValue } from "../../lifecycle/difference";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import {
   driftMarkdown,
@@ -25,7 +26,6 @@ import { jsonText } from "../shared/json";
 import { providersOf, type StateProvider } from "../shared/providers";
 import { exportState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
-import { readableValues } from "../shared/readable-values";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment, pendingCreates, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
@@ -195,14 +195,14 @@ async function unmanagedRecords(
   }
   const unmanaged = [...lists.values()].map(async ({ scope, account, ids }) => {
     const { definition } = scope;
-    const [nameKey = ""] = identityKeys(definition);
+    const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
     const others = list.all().filter(({ id }) => !ids.has(id));
     others.sort((a, b) => compareIds(a.id, b.id));
     const redactor = new Redactor(secrets);
     return others.map((record) => {
-      const shown = redactor.shown(readableValues(definition, record).get(nameKey));
+      const shown = redactor.shown(readableValue(nameField, record));
       return {
         type: dynamicType(definition),
         id: record.id,

@@ -65,7 +65,7 @@ export async function compareResource(
   }
   const redactor = new Redactor([...secrets, ...clear.secrets]);
   if (!state) return { drift: driftOfGone(clear, redactor) };
-  const properties = changedProperties(clear, state, redactor);
+  const properties = driftedProperties(clear, state, redactor);
   return properties.length > 0 ? { drift: driftOf(clear, redactor, { outcome: "changed", properties }) } : {};
 }
 
@@ -120,7 +120,7 @@ function driftOfGone(clear: ClearResource, redactor: Redactor): DriftedResource 
 }
 
 /** The managed properties that the record has with another value. */
-function changedProperties(
+function driftedProperties(
   { definition, resource, inputs, outputs: stored, isSecret }: ClearResource,
   { outputs }: State,
   redactor: Redactor,

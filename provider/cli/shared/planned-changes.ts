@@ -69,7 +69,7 @@ export interface PlannedChange {
   readonly secrets: readonly string[];
   /** Those that may change or not: Pulumi does not say it of a dynamic resource. */
   readonly maybeChanged: readonly string[];
-  /** A keyed hash of all values, secrets too, if the provider has noted it. */
+  /** A keyed hash of all values, secrets too, if the provider has written it. */
   readonly valuesHash: string | undefined;
 }
 
@@ -223,7 +223,7 @@ function recordNamesIn(urn: string, state: PreviewStep["oldState"]): string[] {
   if (!definition) return [];
   return identityKeys(definition)
     .map((key) => state?.outputs?.[key] ?? state?.inputs?.[key])
-    .flatMap((value) => (value === secretText ? [] : (jsonOf(value) ?? [])));
+    .flatMap((value) => (value === secretText ? [] : (shownJson(value) ?? [])));
 }
 
 function changedOptions(before: PreviewStep["oldState"], after: PreviewStep["newState"]): PlannedProperty[] {
@@ -255,13 +255,17 @@ function changedProperties(
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return keys
     .filter((key) => !isDeepStrictEqual(before[key] ?? null, after[key] ?? null))
-    .map((property) => ({ property, before: jsonOf(before[property]), after: jsonOf(after[property]) }));
+    .map((property) => ({
+      property,
+      before: shownJson(before[property]),
+      after: shownJson(after[property]),
+    }));
 }
 
 /** What is shown in place of a value that is unknown in a preview. */
 const unknownText = "(known after apply)";
 
-function jsonOf(value: unknown): string | undefined {
+function shownJson(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === secretText) return secretText;
   if (value === unknownValue) return unknownText;

@@ -15,7 +15,7 @@ export function isOwn({ urn }: { readonly urn: string }): boolean {
 }
 
 /** The kind of record that a resource of this package stands for. */
-export function definitionOf(urn: string): Definition {
+export function definitionOfUrn(urn: string): Definition {
   const definition = findDefinition(parseUrn(urn).type);
   if (!definition) throw new Error(`${urn} is of another package.`);
   return definition;

@@ -14,16 +14,16 @@ import type { MonitorRequest } from "./sender";
 const harmless: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 
 /** A field that has a fixed list of values. */
-const choice = (key: string): z.ZodMiniType<string> =>
+const allowedChoice = (key: string): z.ZodMiniType<string> =>
   z.string().check(z.refine((value) => monitor.fields[key]?.allowed?.includes(value) === true));
 
 const declared = z.object({
   url: z.string().check(z.refine((text) => /^https?:$/.test(parseUrl(text)?.protocol ?? ""))),
-  requestMethod: choice("requestMethod"),
+  requestMethod: allowedChoice("requestMethod"),
   requestHeaders: z._default(z.array(z.object({ key: z.string(), value: z.string() })), []),
   requestAuthUsername: z._default(z.string(), ""),
   requestAuthPassword: z._default(z.string(), ""),
-  alertCondition: choice("alertCondition"),
+  alertCondition: allowedChoice("alertCondition"),
   alertTextLookup: z._default(z.string(), ""),
   sslAlertDays: z._default(z.number(), 0),
   pause: z._default(z.boolean(), false),
@@ -74,7 +74,7 @@ export function checkOf({ values, missing }: ReadMonitor, anyMethod: boolean, no
   const request = {
     url,
     method: requestMethod,
-    headers: headersOf(url, data),
+    headers: requestHeadersOf(url, data),
     needsText: alertCondition !== "url_unavailable",
   };
   return { ...data, request };
@@ -87,7 +87,7 @@ function isWindowOpen({ maintenanceStartAt, maintenanceEndAt }: CheckFields, now
   return start !== undefined && end !== undefined && start <= now.getTime() && now.getTime() < end;
 }
 
-function headersOf(
+function requestHeadersOf(
   { username, password }: URL,
   { requestHeaders, requestAuthUsername, requestAuthPassword }: CheckFields,
 ): (readonly [string, string])[] {

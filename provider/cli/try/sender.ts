@@ -89,7 +89,8 @@ export class Sender {
     const { url, method, needsText } = request;
     const isForProxy = isProxied(url);
     // The proxy itself looks up names.
-    if (isForProxy ? await leadsToLinkLocal(url) : isLinkLocal(url.hostname)) throw linkLocal(redirects);
+    if (isForProxy ? await leadsToLinkLocal(url) : isLinkLocal(url.hostname))
+      throw linkLocalAnswer(redirects);
     const signal = AbortSignal.timeout(this.timeout);
     let certificateEnd: Date | undefined;
     const dispatcher = newDispatcher(this.undici, isForProxy, this.timeout, (end) => (certificateEnd = end));
@@ -104,7 +105,7 @@ export class Sender {
       body.on("error", () => undefined);
       const location = redirectOf(statusCode, headers.location, url);
       const isRead = needsText && location === undefined;
-      const text = isRead ? await readText(body, headers) : undefined;
+      const text = isRead ? await readBody(body, headers) : undefined;
       return { status: statusCode, location, certificateEnd, text };
     } catch (error) {
       throw noAnswer(error, signal.aborted, this.timeout, redirects);
@@ -158,7 +159,7 @@ function withUsualHeaders(headers: MonitorRequest["headers"]): MonitorRequest["h
   return [...headers, ...usual.filter(([name]) => !isDeclared(name))];
 }
 
-async function readText(body: AsyncIterable<Buffer>, headers: Headers): Promise<MonitorAnswer["text"]> {
+async function readBody(body: AsyncIterable<Buffer>, headers: Headers): Promise<MonitorAnswer["text"]> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -192,12 +193,12 @@ function decode(bytes: Buffer, type: Headers[string]): string {
   }
 }
 
-const linkLocal = (redirects: readonly URL[]): NoAnswer =>
+const linkLocalAnswer = (redirects: readonly URL[]): NoAnswer =>
   new NoAnswer("link-local", ["leads to a link-local address, which is never asked"], redirects);
 
 function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: readonly URL[]): unknown {
   const { code, errors = [] } = error as { code?: unknown; errors?: readonly unknown[] };
-  if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocal(redirects);
+  if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocalAnswer(redirects);
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED")
     return new NoAnswer("request-headers", ["requestHeaders has a header that cannot be sent from here"]);
   // An error without a code is a bug, and not the server's answer.

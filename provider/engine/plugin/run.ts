@@ -16,7 +16,7 @@ import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "..
 import { list, type ListRequest } from "./list";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
-import { definitionOf, functionOf } from "./tokens";
+import { definitionOfType, functionOf } from "./tokens";
 
 /** The plugin during one run of the engine, with its settings and resources. */
 export class PluginRun {
@@ -74,7 +74,7 @@ export class PluginRun {
     operation: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
   ): Promise<T> {
     const { urn, inputs, oldInputs, oldOutputs } = request;
-    const resources = this.resourcesOf(definitionOf(parseUrn(urn).type));
+    const resources = this.resourcesOf(definitionOfType(parseUrn(urn).type));
     return resources.front.run(
       () => operation(resources, resources.withPlainId(request)),
       inputs,
@@ -97,7 +97,7 @@ export class PluginRun {
     { token, ...request }: ListRequest,
     show: Parameters<typeof list>[3],
   ): Promise<string | undefined> {
-    const { definition, connect } = this.resourcesOf(definitionOf(token)).front;
+    const { definition, connect } = this.resourcesOf(definitionOfType(token)).front;
     const { session } = this;
     return session.run(() =>
       withRedactedErrors(

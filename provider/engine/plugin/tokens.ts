@@ -3,7 +3,7 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { lookupFunction, pluginType, type LookupCount } from "../../common/pulumi";
 
-export function definitionOf(type: string): Definition {
+export function definitionOfType(type: string): Definition {
   return findToken("resource type", type, definitions, pluginType);
 }
 

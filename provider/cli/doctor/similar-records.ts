@@ -25,8 +25,8 @@ export interface SimilarRecord {
   readonly owner: string | undefined;
 }
 
-/** The accounts of a program's new resources that can be reached with the stack's settings and state. */
-export class Accounts {
+/** Finds records of the names that a program's new resources declare, in the accounts that the stack's settings and state lead to. */
+export class SimilarRecords {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
   private readonly providerOf: ReturnType<typeof providersOf>;
@@ -46,11 +46,7 @@ export class Accounts {
   }
 
   /** The records of the name that a new resource declares. */
-  async similarRecords(
-    step: PreviewStep,
-    definition: Definition,
-    wanted: WantedValues,
-  ): Promise<SimilarRecord[]> {
+  async find(step: PreviewStep, definition: Definition, wanted: WantedValues): Promise<SimilarRecord[]> {
     const { provider: reference = "" } = step.newState ?? {};
     const provider = providerUrn(reference);
     const { name } = parseUrn(provider);
@@ -63,7 +59,7 @@ export class Accounts {
     try {
       const connectTo = this.providerOf({ provider: reference });
       const account = step.newState?.inputs?.account;
-      return await this.find(
+      return await this.findIn(
         connectTo(definition)(typeof account === "string" ? account : undefined),
         wanted,
       );
@@ -76,7 +72,7 @@ export class Accounts {
   }
 
   /** The records that a create would find with `uptime:adoptExisting`. */
-  private async find(scope: RecordScope, wanted: WantedValues): Promise<SimilarRecord[]> {
+  private async findIn(scope: RecordScope, wanted: WantedValues): Promise<SimilarRecord[]> {
     const { collection, ledger, reader } = scope;
     const operation = new Operation(scope);
     const baseline = this.baselines.get(reader) ?? readBaseline(collection, ledger, operation);
