@@ -141,7 +141,9 @@ export class Claims {
   ): Promise<Deleter> {
     const claim = claimOf(outputs);
     this.ledger.endClaim(id, claim);
-    return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, findRecord);
+    return this.ledger.hasOther(id, claim)
+      ? "nobody"
+      : this.note.beginDelete(id, claim, outputs.values, findRecord);
   }
 
   /** Says that the record of a deleted resource stays, and for whom. */

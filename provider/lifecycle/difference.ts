@@ -181,8 +181,16 @@ export function valueOf(values: Readonly<Record<string, unknown>>, key: string):
 
 /** A record's name and, for a monitor, its URL, as one string. */
 export function shownIdentity(definition: Definition, record: ApiRecord): string {
-  const values = identityKeys(definition).map((key) => findShown(fieldOf(definition, key), record)?.value);
-  return JSON.stringify(values.map(decodeEntities));
+  return identityOf(definition, (key) => findShown(fieldOf(definition, key), record)?.value);
+}
+
+/** A record's name and, for a monitor, its URL as state has them, as one string. */
+export function identityInState(definition: Definition, values: Readonly<Record<string, unknown>>): string {
+  return identityOf(definition, (key) => values[key]);
+}
+
+function identityOf(definition: Definition, valueOf: (key: string) => unknown): string {
+  return JSON.stringify(identityKeys(definition).map((key) => decodeEntities(valueOf(key))));
 }
 
 function findShown(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {

@@ -4,8 +4,8 @@ import type { ApiRecord } from "../api/answer";
 import { message, quoteId, UptimeError } from "../api/errors";
 import type { Address } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { shownIdentity } from "./difference";
-import type { Claim } from "./resource";
+import { identityInState, shownIdentity } from "./difference";
+import type { Claim, Outputs } from "./resource";
 
 /** What a process of a run tells the others about a record: see {@link isCreate} and the questions after it. */
 export type Verb = "takes" | "keeps" | "deletes";
@@ -33,7 +33,7 @@ export interface Line {
 // | takes   |          | has created the record
 // | takes   | yes      | adopts or imports the record; after a line of the same claim without identity: has found it,
 // |         |          | because the answer to its create was lost
-// | deletes |          | is about to be deleted with the record. This ends its claim, and nobody takes the record any more
+// | deletes | yes      | is about to be deleted with the record. This ends its claim, and nobody takes the record any more
 
 const isCreate = ({ verb, identity }: Line): boolean => verb === "takes" && identity === undefined;
 
@@ -137,11 +137,13 @@ export class RecordNote {
    * Announces the delete of a record to the other processes, unless one of them has it for another resource. Returns who deletes
    * it.
    *
+   * @param values the resource's outputs
    * @param findRecord is called if another account may have the same record
    */
   async beginDelete(
     id: string,
     claim: Claim,
+    values: Outputs["values"],
     findRecord: () => Promise<ApiRecord | undefined>,
   ): Promise<Deleter> {
     // With another key, the same id may be another record.
@@ -149,7 +151,7 @@ export class RecordNote {
     const mayBeAnother = before.some((line) => isAdoption(line) && !this.hasKey(line));
     const record = mayBeAnother ? await findRecord() : undefined;
     if (this.isOfOthers(this.presentIn(before, record), claim)) return "nobody";
-    this.tryToAdd("deletes", id, claim);
+    this.tryToAdd("deletes", id, claim, hashOf(identityInState(this.definition, values)));
     // Another process may have been faster.
     const after = this.present(id, record);
     const first = after.find(isDelete);
@@ -257,8 +259,12 @@ export class RecordNote {
   }
 
   private identityOf(record: ApiRecord): string {
-    return createHash("sha256").update(shownIdentity(this.definition, record)).digest("hex").slice(0, 16);
+    return hashOf(shownIdentity(this.definition, record));
   }
+}
+
+function hashOf(identity: string): string {
+  return createHash("sha256").update(identity).digest("hex").slice(0, 16);
 }
 
 /** The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first. */

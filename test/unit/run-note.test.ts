@@ -50,8 +50,8 @@ function noteAs(name: string): void {
 }
 
 describe("the note of a run", () => {
-  const deleter = (own = newClaim(), one = note()) =>
-    one.beginDelete("1", own, () => Promise.resolve(record));
+  const deleter = (own = newClaim(), one = note(), found = record) =>
+    one.beginDelete("1", own, home, () => Promise.resolve(found));
 
   test("has a line with a verb, the record, the claim and the writer, in a file that only this user can read", () => {
     note().keep("1", claim);
@@ -213,9 +213,7 @@ describe("the note of a run", () => {
     expect(withOtherKey().hasOther("1")).toBe(false);
     expect(await deleter(newClaim(), withOtherKey())).toBe("nobody");
     const renamed = { ...record, raw: { ...home, name: "Another" } };
-    expect(await withOtherKey().beginDelete("1", newClaim(), () => Promise.resolve(renamed))).toBe(
-      "this process",
-    );
+    expect(await deleter(newClaim(), withOtherKey(), renamed)).toBe("this process");
     expect(note("127.0.0.1:4001").hasOther("1")).toBe(false);
   });
 
@@ -376,8 +374,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   };
 
   /** A monitor that a former run has created. */
-  const createdBefore = async (): Promise<ModelStack> => {
-    const program = processWith({});
+  const createdBefore = async (program = processWith({})): Promise<ModelStack> => {
     const one = program.resource();
     await one.up(home);
     program.nextRun();
@@ -504,6 +501,18 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(two.state?.id).toBe("1");
     await one.destroy();
     expect(storedIds()).toEqual(["1"]);
+  });
+
+  test("one does not adopt, with another key of the account, what the other is about to delete", async () => {
+    const two = processWith({ ...others, ...adopting }).resource();
+    const send = httpTransport();
+    const deleting = processWith({}, async (request) => {
+      if (request.method === "DELETE") await two.up(home);
+      return send(request);
+    });
+    const one = await createdBefore(deleting);
+    await one.destroy();
+    expect([two.state?.id, storedIds()]).toEqual(["2", ["2"]]);
   });
 });
 
