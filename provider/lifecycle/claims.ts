@@ -37,6 +37,11 @@ export class Claims {
     return this.ledger.hasOther(id) || this.note.hasOther(id, undefined, record);
   }
 
+  /** Whether a resource has got the record in this run, or is to import it, or another process has it. */
+  isTakenInRun(id: string): boolean {
+    return this.ledger.isTaken(id) || this.note.hasOther(id);
+  }
+
   /** Whether this run deletes a record, or has deleted it. The record counts also if another process knows it by another key. */
   isDeleted(id: string, record?: ApiRecord): boolean {
     return this.ledger.isDeleted(id) || this.note.isDeleted(id, record);

@@ -118,6 +118,12 @@ export class Ledger {
     return this.claimsOn(entry).some((other) => other.claim !== claim);
   }
 
+  /** Whether a resource has got the record in this run, or is to import it. What only state says may be of a record that is gone. */
+  isTaken(id: string): boolean {
+    const entry = this.entries.get(id);
+    return entry !== undefined && (entry.taken !== undefined || entry.plannedImports.size > 0);
+  }
+
   /** The owner of another resource that the program declares and that has the record, or is to import it. */
   otherDeclaredOwner(id: string, claim: Claim | undefined, owner: Owner | undefined): Owner | undefined {
     const entry = this.entries.get(id);

@@ -20,14 +20,15 @@ export interface Look {
 
 /**
  * Looks once for the record of a lost create. A record of the list is new if it was not there before the first create, or if
- * this run has deleted the one that had its id, and if no resource has it. What it is, its own address decides:
+ * this run has deleted the one that had its id, and if no resource has got it in this run. What it is, its own address decides:
  *
- * | a new record                                                           |         |
- * | ---------------------------------------------------------------------- | ------- |
- * | has the id that the answer named                                       | `equal` |
- * | was created later than the create was sent, and is equal               | `equal` |
- * | is like it, and not equal to another lost create, which is looked for  | `alike` |
- * | is anything else                                                       | nothing |
+ * | a new record                                                                            |         |
+ * | --------------------------------------------------------------------------------------- | ------- |
+ * | has the id that the answer named                                                        | `equal` |
+ * | is equal, and state has its id for another resource, whose record must be gone          | `alike` |
+ * | was created later than the create was sent, and is equal                                | `equal` |
+ * | is like it, and neither equal to another lost create, which is looked for, nor in state | `alike` |
+ * | is anything else                                                                        | nothing |
  *
  * @param isLast for the look that decides: it reads the whole list, because on a server whose ids do not rise the record may have a
  *   lower id
@@ -44,7 +45,7 @@ export async function lookOnce(
   const isLater = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
   const wasThere = (id: string): boolean => wasListed(baseline, id) && !claims.isDeleted(id);
   const isNew = ({ id }: ApiRecord): boolean =>
-    (isLast || isLater(id)) && !wasThere(id) && !claims.isTaken(id);
+    (isLast || isLater(id)) && !wasThere(id) && !claims.isTakenInRun(id);
   const isOthers = (record: ApiRecord): boolean =>
     [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
   try {
@@ -60,7 +61,10 @@ export async function lookOnce(
       if (!isNew(candidate) || !mayBeAlike(definition, wanted, candidate)) continue;
       const record = await collection.find(candidate.id, operation);
       // A replica that lags may not show it at its own address yet, and then only the list does.
-      if (record && isLater(record.id) && isEqual(definition, wanted, record)) equal.push(record);
+      const isSame = record !== undefined && isEqual(definition, wanted, record);
+      if (claims.isTaken(candidate.id)) {
+        if (isSame) alike.push(record);
+      } else if (isSame && isLater(record.id)) equal.push(record);
       else if (isAlike(definition, wanted, record ?? candidate) && !isOthers(record ?? candidate))
         alike.push(record ?? candidate);
     }

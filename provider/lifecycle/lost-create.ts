@@ -99,7 +99,7 @@ async function search(
   const { claims, definition } = scope;
   const { clock } = operation;
   const end = clock.now() + searchMilliseconds;
-  const isFree = ({ id }: ApiRecord): boolean => !claims.isTaken(id);
+  const isFree = ({ id }: ApiRecord): boolean => !claims.isTakenInRun(id);
   for (let looks = 0; ;) {
     const isLast = clock.now() >= end || operation.isInterrupted || (!sent.isLong && looks + 1 >= minLooks);
     const { failure, ...found } = await lookOnce(scope, sent, operation, isLast);

@@ -450,6 +450,23 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     expect(await made(resource())).toBe("made 6");
   });
 
+  test("is an error that names it if it is equal, and another resource had its id: servers use ids again", async () => {
+    const together = program();
+    const [one, two] = [together.resource(), together.resource()];
+    await one.up(home);
+    together.nextRun();
+    await one.preview(home);
+    emulator.monitors.remove(1);
+    emulator.monitors.add({ ...home, id: 9, name: "Other", url: "https://other.example/" });
+    emulator.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      emulator.monitors.add({ id: 1, ...home, alert_condition: "url_unavailable", request_method: "GET" });
+      return cutBefore;
+    };
+    expect(await made(two)).toMatch(/so nothing is sent again: 1 \("Home", .*may exist/);
+    expect(posts()).toBe(2);
+  });
+
   test("is ignored if another resource has it", async () => {
     const together = program();
     const [one, two] = [together.resource(), together.resource()];
