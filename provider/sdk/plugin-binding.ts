@@ -3,10 +3,11 @@ import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
 import { ownPackage } from "../common/package";
-import { lookupFunction, pluginType, dynamicType } from "../common/pulumi";
+import { dynamicType, hiddenNames, lookupFunction, pluginType } from "../common/pulumi";
 import type { LookupCount } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
+import { secretInputs } from "./secret-inputs";
 import { warnOfPlainKeys } from "./warnings";
 
 /** By the provider plugin `pulumi-resource-uptime`, in the version of this package. */
@@ -23,9 +24,11 @@ export const pluginBinding: Binding = {
       await runtime.invoke(lookupFunction(definition, count), { ...args }, withVersion(opts)),
     ),
   findOutput: (definition, count, args, opts = {}) => {
+    // The SDK takes the marks of secrets off.
+    const secrets = secretInputs(args)?.then((names) => names && { secrets: names });
     const found: Output<unknown> = runtime.invokeOutput(
       lookupFunction(definition, count),
-      { ...args },
+      { ...args, ...(secrets && { [hiddenNames.options]: secrets }) },
       withVersion(opts),
     );
     return found.apply((result) => unwrapList(definition, count, result));

@@ -100,6 +100,11 @@ describe("init", () => {
     expect(files.map((file) => text(project, file))).toEqual(before);
   });
 
+  test("cannot write below a file", async () => {
+    fs.writeFileSync(join(folder, "file"), "");
+    expect(await failed(run("init", "file/x"))).toMatch(/Pulumi\.yaml cannot be written: .*ENOTDIR/);
+  });
+
   test("overwrites nothing", async () => {
     fs.writeFileSync(join(folder, "package.json"), "{}");
     expect(await failed(run("init", "."))).toContain("package.json exists already, and is not overwritten");

@@ -45,17 +45,15 @@ test("lists the channels that monitors use, and records that look the same", asy
   expect(stdout).toContain(
     "ok       monitors: the alertChannelIds in use: 7 (3 monitors), 8 (1 monitor), 9 (1 monitor)\n",
   );
-  expect(stdout).toContain(
-    'warning  monitors: records with the same name and url: 2, 3, 4 ("shop", "HTTPS://Shop.example")\n',
-  );
+  expect(stdout).toContain("warning  monitors: records with the same name and url: 2 = 3 = 4\n");
 });
 
-test("shows no password in a URL of records that look the same", async () => {
-  const twin = { name: "shop", url: "https://me:s3cret@shop.example/", interval: 60 };
+test("shows neither name nor URL of records that look the same, which a program may have as secrets", async () => {
+  const twin = { name: "canary-name", url: "https://me:s3cret@canary.example/", interval: 60 };
   for (const one of [twin, twin]) emulator.monitors.add(one);
   const { stdout } = await doctor();
-  expect(stdout).toContain('records with the same name and url: 2, 3 ("shop", [secret])\n');
-  expect(stdout).not.toContain("s3cret");
+  expect(stdout).toContain("records with the same name and url: 2 = 3\n");
+  expect(stdout).not.toMatch(/s3cret|canary/);
 });
 
 test("shows no API key that records repeat, in a channel's name, in an encoding or in what looks the same", async () => {
@@ -63,7 +61,6 @@ test("shows no API key that records repeat, in a channel's name, in an encoding 
   const twin = { name, url: "https://a.example/", interval: 60 };
   for (const one of [twin, twin]) emulator.monitors.add(one);
   const { stdout } = await doctor();
-  expect(stdout).toContain('2, 3 ("(the server repeats a secret)", "https://a.example/")');
   expect(stdout).not.toContain(name);
   const record = { ...twin, id: 1, alert_channel_ids: [{ id: 4, name: `Ops ${emulator.apiKey}` }] };
   emulator.fault = ({ path }) => {
@@ -223,7 +220,7 @@ describe("in a project", () => {
     for (let twin = 0; twin < 2; twin++)
       emulator.monitors.add({ name: "expired-key-of-us", url: "https://example.com/", interval: 60 });
     const { stdout } = await doctorWithout(withAccounts(accounts));
-    expect(stdout).toContain("Account eu: monitors: records with the same name and url: 2, 3 (");
+    expect(stdout).toContain("Account eu: monitors: records with the same name and url: 2 = 3\n");
     expect(stdout).not.toContain("expired-key-of-us");
   });
 

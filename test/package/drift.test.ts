@@ -531,6 +531,9 @@ test("without --state, the stack has the state, the settings and the accounts", 
   expect(unlisted).toMatchObject({ code: 1, stdout: without.stdout });
   expect(unlisted.stderr).toMatch(/\nThe records that are not managed cannot be listed: .*uptime:accounts/);
   const env = { PATH: join(folder, "bin") };
+  // As `--stack "$STACK"` gives it, if the variable is not set.
+  const unnamed = cli(emulator, folder, ["drift", "--stack", ""], { env });
+  expect(await failed(unnamed)).toContain("The option --stack is empty");
   mkdirSync(join(folder, "below"));
   const below = cli(emulator, join(folder, "below"), ["drift"], { env });
   expect(await failed(below)).toMatch(/^\S+below has no Pulumi\.yaml, so there is no stack\./);

@@ -221,6 +221,13 @@ export const monitors = {
     }
   });
 
+  test("quotes no key from a name that would be refused", async () => {
+    emulator.domains.add({ name: `https://${emulator.apiKey}` });
+    const { stdout } = await exported();
+    const reason = "name (the server repeats a secret)";
+    for (const place of [text("domains.ts"), stdout, text("NEXT-STEPS.md")]) expect(place).toContain(reason);
+  });
+
   // An export only reads.
   const ofWrites = /^(create|update|delete|error|patch|emptyLists|resetOnUpdate|ignoreInvalid|unique)/;
   const single = Object.entries(dialectChoices)

@@ -591,7 +591,12 @@ describe("what has failed", () => {
     write("preview.log", "error: no stack named 'prod' found\n");
     expect((await comment()).stdout).toContain("```\nerror: no stack named 'prod' found\n```");
 
-    for (const file of ["preview.json", "drift.json"]) rmSync(join(folder, file));
+    rmSync(join(folder, "preview.json"));
+    expect((await comment()).stdout).toBe(
+      "<!-- pulumi-uptime comment v2 title= -->\n\n### Nothing was previewed\n\n" +
+        "**It is not known what merging this changes.**\n\nDrift: it could not be looked for; see the log.\n",
+    );
+    rmSync(join(folder, "drift.json"));
     const findings = [
       { code: "api-key", level: "ok", text: "fine" },
       { code: "monitors-list", level: "failed", text: "GET /api/v1/monitors was answered with status 401" },

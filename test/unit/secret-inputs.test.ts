@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor, type MonitorArgs } from "../../provider";
+import * as native from "../../provider/native";
 import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
 import { listen } from "../../provider/cli/shared/collecting-preview";
@@ -214,6 +215,18 @@ describe("a lookup by a secret", () => {
     await expectError(lookup, "getMonitor found no monitor with url [secret] at");
     emulator.monitors.add({ ...home, url });
     expect(await plugin.invoke("uptime:index:getMonitor", { url: secret(url) })).toMatchObject({ id: "1" });
+  });
+
+  test("through the plugin from TypeScript names it in no error, although the SDK takes its mark off", async () => {
+    await startMocks();
+    const found = native.getMonitorOutput({ url: pulumi.secret(url) });
+    const { value } = await settled<object>(found);
+    const args = { url, __options: { secrets: ["url"] } };
+    expect(value).toEqual(args);
+    const plugin = new PluginProcess({ clock });
+    plugin.begin(settingsOf());
+    const lookup = plugin.invoke("uptime:index:getMonitor", args);
+    await expectError(lookup, "getMonitor found no monitor with url [secret] at");
   });
 });
 

@@ -2,6 +2,7 @@ import dns from "node:dns";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
+import { createServer } from "node:net";
 import os from "node:os";
 import { dirname, join } from "node:path";
 import tls from "node:tls";
@@ -235,6 +236,14 @@ describe("would alert at once", () => {
       "alerts failed: the host name does not exist",
     );
   });
+
+  test.each(["SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 abc\r\n\r\n"])(
+    "where the server does not speak HTTP: %j",
+    async (greeting) => {
+      const url = await listen(createServer((socket) => socket.end(greeting)));
+      expect(await said({ url })).toMatch(/^alerts failed: /);
+    },
+  );
 
   test.each(["never", "in part"])("where the server answers %s within the time", async (how) => {
     const url = await serve((_request, response) => {

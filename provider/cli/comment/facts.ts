@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { UptimeError } from "../../api/errors";
@@ -6,7 +7,7 @@ import { nameInStack } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { reviewLine, reviewVariables } from "../../engine/review-file";
 import { driftReport, type DriftReport } from "../shared/drift-report";
-import { exists, readText } from "../shared/files";
+import { readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import type { Section } from "../shared/markdown-layout";
@@ -35,6 +36,8 @@ export interface Facts {
   readonly title: string;
   /** The comment is about a merge, which also sets back what was edited by hand. */
   readonly isPreviewed: boolean;
+  /** There was to be a preview, but the CI job did not run it, because \`drift\` failed. */
+  readonly isPreviewSkipped: boolean;
   /** `drift` was run, with or without a result. */
   readonly isCompared: boolean;
   /** The findings of `doctor`. */
@@ -62,7 +65,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
   // A file may be missing because an earlier step of the CI job failed.
   const textAt = (path = ""): string | undefined => {
     const file = resolve(cwd, path);
-    return path !== "" && exists(file) ? readText(file) : undefined;
+    return path !== "" && existsSync(file) ? readText(file) : undefined;
   };
   const texts = [files.preview, files.drift, files.doctor, files.tried].map(textAt);
   const [previewText, driftText, doctorText, triedText] = texts;
@@ -87,6 +90,11 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
   return {
     title: files.title ?? stackNameIn(preview) ?? "",
     isPreviewed: previewText !== undefined,
+    isPreviewSkipped:
+      files.preview !== undefined &&
+      previewText === undefined &&
+      driftText !== undefined &&
+      drift?.errors.length !== 0,
     isCompared: driftText !== undefined,
     checks,
     warnings: textsOf("warning"),

@@ -21,7 +21,7 @@ export interface HeadOptions {
 
 /** The paragraphs above the sections. CI finds the comment by its first line. */
 export function headOf(facts: Facts, options: HeadOptions): string[] {
-  const { title, isPreviewed, isCompared, isKnown, drift, actions } = facts;
+  const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, actions } = facts;
   const { commit, runUrl, limit, maxDeletes, reviewed } = options;
   const link = parseUrl(runUrl ?? "")?.href;
   const about = [
@@ -40,7 +40,7 @@ export function headOf(facts: Facts, options: HeadOptions): string[] {
       ? `### ${heading.replace(/^./, (letter) => letter.toUpperCase())}`
       : `### ${codeSpan(title)}: ${heading}`,
     about.join(" · "),
-    isPreviewed ? `**${effect}**` : "",
+    isPreviewed || isPreviewSkipped ? `**${effect}**` : "",
     drift ? `Drift: ${driftSummary(drift)}` : "",
     isCompared && !drift ? "Drift: it could not be looked for; see the log." : "",
     tooMany === undefined
@@ -52,9 +52,10 @@ export function headOf(facts: Facts, options: HeadOptions): string[] {
   ].filter((paragraph) => paragraph !== "");
 }
 
-function headingOf({ checks, errors, isPreviewed, isCompared }: Facts): string {
+function headingOf({ checks, errors, isPreviewed, isPreviewSkipped, isCompared }: Facts): string {
   if (checks.length > 0) return "some checks failed";
   if (errors.length > 0) return "the preview failed";
+  if (isPreviewSkipped) return "nothing was previewed";
   if (isPreviewed) return "what merging this changes";
   return isCompared ? "drift" : "checks";
 }

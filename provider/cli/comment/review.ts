@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
-import { exists, readText } from "../shared/files";
+import { readText } from "../shared/files";
 import { parseAs } from "../shared/json";
 import { printable, listOf } from "../shared/quoting";
 import {
@@ -61,7 +62,7 @@ interface ReviewedHashes {
 export function readReview(given: string, title: string, cwd: string): Review {
   if (given.trim() === "") return reviewedIn([], title);
   const path = resolve(cwd, given);
-  if (!exists(path)) {
+  if (!existsSync(path)) {
     const digest = digestIn(given);
     if (digest !== undefined) return { digest };
     throw new UptimeError(`--reviewed: ${given} is neither a file nor a digest.`);

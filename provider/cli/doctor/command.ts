@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { styleText } from "node:util";
@@ -14,7 +15,6 @@ import { safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
 import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
-import { exists } from "../shared/files";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
 import { readProject } from "../shared/project";
@@ -112,7 +112,7 @@ async function examine(
   const { env, session } = context;
   const { stack, program } = options;
   const cwd = resolve(context.cwd, program ?? options.cwd ?? ".");
-  if (!exists(cwd)) throw new UptimeError(`${cwd} does not exist.`);
+  if (!existsSync(cwd)) throw new UptimeError(`${cwd} does not exist.`);
   const location = { cwd, env, stack: stack === true ? undefined : stack };
   const levels = new Set<Finding["level"]>();
   const tell: Tell = (...findings) => {

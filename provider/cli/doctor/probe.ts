@@ -1,7 +1,6 @@
 import { compareIds, type ApiRecord } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { counted } from "../../common/text";
-import { hasPassword } from "../../common/url";
 import { isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
 import { comparableIdentity, fieldOf, identityKeys } from "../../definitions/keys";
@@ -10,7 +9,6 @@ import { findSample } from "../../lifecycle/complete-records";
 import { readableValue, shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok, warning, type Finding } from "../shared/finding";
-import { secretText } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { twinsAmong } from "./twins";
 
@@ -43,17 +41,16 @@ export async function checkServer(scope: RecordScope, redactor: Redactor): Promi
     );
   for (const { key, ids } of usedIds(definition, listed, redactor))
     findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
-  const valueIn = (one: ApiRecord, key: string) => readableValue(fieldOf(definition, key), one);
-  const twins = twinsAmong(listed, (one) => comparableIdentity(definition, (key) => valueIn(one, key)));
-  const lists = twins.map(([first, ...others]) => {
-    const ids = [first, ...others].map(({ id }) => id).sort(compareIds);
-    const shown = identityKeys(definition).map((key) => {
-      const value = valueIn(first, key);
-      // An export makes such a URL a secret of the program.
-      return hasPassword(value) ? secretText : JSON.stringify(redactor.shown(value));
-    });
-    return `${ids.join(", ")} (${shown.join(", ")})`;
-  });
+  const twins = twinsAmong(listed, (one) =>
+    comparableIdentity(definition, (key) => readableValue(fieldOf(definition, key), one)),
+  );
+  // Not their names: a program may have them as secrets.
+  const lists = twins.map((group) =>
+    group
+      .map(({ id }) => id)
+      .sort(compareIds)
+      .join(" = "),
+  );
   const same = identityKeys(definition).join(" and ");
   if (lists.length > 0)
     findings.push(warning("account-twins", `${plural}: records with the same ${same}: ${listOf(lists)}`));

@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { execSync } from "node:child_process";
 import { basename, dirname, join } from "node:path";
 
 import * as z from "zod/mini";
 
 import { ownPackage, packageAbove } from "../../common/package";
-import { assertFree, exists, explainFailure, readText, writeNewFile } from "./files";
+import { assertFree, explainFailure, readText, writeNewFile } from "./files";
 import { parseAs } from "./json";
 import { shellWord } from "./quoting";
 
@@ -15,7 +16,7 @@ export function dependency(from = __dirname): string {
   const { folder, version } = packageAbove(from);
   const modules = dirname(folder);
   const file = join(dirname(modules), "package.json");
-  const source = exists(file) && parseAs(manifest, readText(file))?.dependencies["pulumi-uptime"];
+  const source = existsSync(file) && parseAs(manifest, readText(file))?.dependencies["pulumi-uptime"];
   const isInstalled = basename(modules) === "node_modules";
   return isInstalled && !(source && source.startsWith("file:"))
     ? `^${version}`

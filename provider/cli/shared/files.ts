@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { message, messageOf, UptimeError } from "../../api/errors";
 
 /** A file's text, in UTF-8 or, as PowerShell writes it, in UTF-16. Throws an error for the person who named the file. */
 export function readText(path: string): string {
-  if (!exists(path)) throw new UptimeError(`There is no file ${path}.`);
+  if (!existsSync(path)) throw new UptimeError(`There is no file ${path}.`);
   const bytes = explainFailure(`${path} cannot be read`, () => readFileSync(path));
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   // This removes the byte order mark.
@@ -23,11 +23,7 @@ export function explainFailure<T>(failure: string, attempt: () => T): T {
 
 /** Throws if something is at a path. */
 export function assertFree(path: string): void {
-  if (exists(path)) throw new UptimeError(`${path} exists already, and is not overwritten.`);
-}
-
-export function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (existsSync(path)) throw new UptimeError(`${path} exists already, and is not overwritten.`);
 }
 
 /** The mode of a file that only its owner can read. */

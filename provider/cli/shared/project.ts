@@ -1,11 +1,11 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { parse } from "yaml";
 import * as z from "zod/mini";
 
 import { isObject } from "../../common/values";
-import { exists, explainFailure, readText } from "./files";
+import { explainFailure, readText } from "./files";
 import { parseAs } from "./json";
 import { slug } from "./quoting";
 
@@ -35,12 +35,12 @@ const projectFiles = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
  * with this folder.
  */
 export function isProject(directory: string): boolean {
-  return projectFiles.some((file) => exists(join(directory, file)));
+  return projectFiles.some((file) => existsSync(join(directory, file)));
 }
 
 /** Reads a folder, which need not exist. */
 export function readProject(directory: string): Project {
-  const entries = exists(directory)
+  const entries = existsSync(directory)
     ? explainFailure(`${directory} cannot be read`, () => readdirSync(directory))
     : [];
   const file = projectFiles.find((name) => entries.includes(name));
@@ -52,7 +52,7 @@ export function readProject(directory: string): Project {
     exists: file !== undefined,
     name: textOf(settings.name) ?? newName(basename(directory)),
     runtime: textOf(isObject(runtime) ? runtime.name : runtime),
-    hasPackage: exists(join(directory, "node_modules", "pulumi-uptime")),
+    hasPackage: existsSync(join(directory, "node_modules", "pulumi-uptime")),
     namesPlugin:
       Array.isArray(providers) && providers.some((one: unknown) => isObject(one) && one.name === "uptime"),
     extension: isModule(directory, entries) ? ".js" : "",

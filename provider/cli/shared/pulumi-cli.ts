@@ -75,6 +75,7 @@ function onStack(args: readonly string[], { cwd, stack }: StackLocation): string
     throw new UptimeError(
       `${cwd} has no Pulumi.yaml, so there is no stack. Run this command in the project's folder.`,
     );
+  if (stack === "") throw new UptimeError("The option --stack is empty: name a stack, or leave it out.");
   return stack === undefined ? [...args] : [...args, "--stack", stack];
 }
 

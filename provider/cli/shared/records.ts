@@ -1,4 +1,5 @@
 import { compareIds, type ApiRecord } from "../../api/answer";
+import { Quote } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import type { Value } from "../../common/values";
 import { mustBeDeclared } from "../../definitions/codecs";
@@ -83,9 +84,10 @@ function exportedOf(
     const isOff = value === 0 ? field.zeroIsEmpty : value === false && field.default === undefined;
     if (mustBeDeclared(field, value) || isOff) values.set(key, value);
   }
-  const refused = problemsOf(definition, Object.fromEntries(values)).filter(
-    ({ property }) => !unreadable.some((problem) => problem.property === property),
-  );
+  const refused = problemsOf(definition, Object.fromEntries(values))
+    .filter(({ property }) => !unreadable.some((problem) => problem.property === property))
+    // The values in it are the server's.
+    .map(({ property, reason }) => ({ property, reason: [new Quote(reason, true)] }));
   const redactor = Redactor.forResource(secrets, definition, Object.fromEntries(shown));
   const problems = [...unreadable, ...refused].map((one) => redactor.problem(one).replace(/\.$/, ""));
   return { definition, record, values, problems };

@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { dependency, packageWord } from "./dependency";
-import { exists, readText } from "./files";
+import { readText } from "./files";
 import { jsonText } from "./json";
 import type { Project } from "./project";
 import { minimumPulumi } from "./pulumi-cli";
@@ -55,7 +56,7 @@ export const homeId = home.id;
 /** Whether the program is still the sample that `init` wrote. */
 export function isSampleIn({ directory }: Project): boolean {
   const index = join(directory, "index.ts");
-  return exists(index) && readText(index) === sampleProgram;
+  return existsSync(index) && readText(index) === sampleProgram;
 }
 
 /**

@@ -197,12 +197,12 @@ const linkLocalAnswer = (redirects: readonly URL[]): NoAnswer =>
   new NoAnswer("link-local", ["leads to a link-local address, which is never asked"], redirects);
 
 function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: readonly URL[]): unknown {
-  const { code, errors = [] } = error as { code?: unknown; errors?: readonly unknown[] };
+  const { name, code, errors = [] } = error as Error & { code?: unknown; errors?: readonly unknown[] };
   if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocalAnswer(redirects);
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED")
     return new NoAnswer("request-headers", ["requestHeaders has a header that cannot be sent from here"]);
-  // An error without a code is a bug, and not the server's answer.
-  if (!isLate && code === undefined && errors.length === 0) return error;
+  // An error without a code is a bug, and not the server's answer, unless that is not HTTP.
+  if (!isLate && code === undefined && errors.length === 0 && name !== "HTTPParserError") return error;
   if (isLate || code === "UND_ERR_CONNECT_TIMEOUT")
     return new NoAnswer("unreachable", [`no whole response within ${timeout / 1000} s`], redirects);
   return new NoAnswer("unreachable", networkFailure(error, false).text, redirects);

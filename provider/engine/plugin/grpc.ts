@@ -12,8 +12,10 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
 import { secretOf, unknownValue, type Properties } from "../../common/marks";
+import { hiddenNames } from "../../common/pulumi";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
+import { markedInputs } from "../request";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginRun } from "./run";
@@ -200,9 +202,10 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
 function queryMethods(runs: Runs): UntypedServiceImplementation {
   return {
     invoke: unary(async (message: proto.InvokeRequest) => {
-      const args = message.getArgs();
-      const secrets = secretNames(args);
-      const result = await runs.present().invoke(message.getTok(), fromStruct(args), secrets);
+      const given = fromStruct(message.getArgs());
+      const { [hiddenNames.options]: _, ...args } = given;
+      const secrets = [...secretNames(message.getArgs()), ...markedInputs(given)];
+      const result = await runs.present().invoke(message.getTok(), args, secrets);
       // What was found by a secret may repeat it.
       const marked =
         secrets.length > 0
