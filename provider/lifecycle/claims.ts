@@ -37,7 +37,7 @@ export class Claims {
     return this.ledger.hasOther(id) || this.note.hasOther(id, undefined, record);
   }
 
-  /** Whether a resource has got the record in this run, or is to import it, or another process has it. */
+  /** Whether a resource has got the record in this run, or is to import it, or another process has it by the same key. */
   isTakenInRun(id: string): boolean {
     return this.ledger.isTaken(id) || this.note.hasOther(id);
   }
@@ -96,9 +96,9 @@ export class Claims {
     if (!this.owners.isDeclared(owner)) return;
     this.assertNotVoid(id, outputs);
     const claim = claimOf(outputs);
-    this.note.keep(id, claim);
+    const isElsewhere = this.note.keep(id, claim, outputs.values);
     const rival = this.ledger.otherDeclaredOwner(id, claim, owner);
-    if (rival === undefined && !this.note.hasOther(id, claim)) return;
+    if (rival === undefined && !isElsewhere) return;
     throw new UptimeError(
       message`${this.definition.label} ${quoteId(id)} belongs to ${this.owners.describe(owner)}, and
         ${this.describe(rival)} has it too. Remove one of the two from the program: the record stays. If the

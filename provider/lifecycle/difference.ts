@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
-import { fieldOf, fixedKeys, identityKeys, isConfidential, managedKeys } from "../definitions/keys";
+import { fieldOf, fixedKeys, isConfidential, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
 import { decodeEntities, type Value } from "../common/values";
 
@@ -177,20 +177,6 @@ export function wantedValuesOnCreate(
 /** A field's value in checked inputs or outputs. */
 export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
   return (values[key] ?? null) as Value;
-}
-
-/** A record's name and, for a monitor, its URL, as one string. */
-export function shownIdentity(definition: Definition, record: ApiRecord): string {
-  return identityOf(definition, (key) => findShown(fieldOf(definition, key), record)?.value);
-}
-
-/** A record's name and, for a monitor, its URL as state has them, as one string. */
-export function identityInState(definition: Definition, values: Readonly<Record<string, unknown>>): string {
-  return identityOf(definition, (key) => values[key]);
-}
-
-function identityOf(definition: Definition, valueOf: (key: string) => unknown): string {
-  return JSON.stringify(identityKeys(definition).map((key) => decodeEntities(valueOf(key))));
 }
 
 function findShown(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {

@@ -25,7 +25,7 @@ export interface Look {
  * | a new record                                                                            |         |
  * | --------------------------------------------------------------------------------------- | ------- |
  * | has the id that the answer named                                                        | `equal` |
- * | is equal, and state has its id for another resource, whose record must be gone          | `alike` |
+ * | is equal, and state, or a provider with another key, has its id for another resource    | `alike` |
  * | was created later than the create was sent, and is equal                                | `equal` |
  * | is like it, and neither equal to another lost create, which is looked for, nor in state | `alike` |
  * | is anything else                                                                        | nothing |
@@ -62,7 +62,7 @@ export async function lookOnce(
       const record = await collection.find(candidate.id, operation);
       // A replica that lags may not show it at its own address yet, and then only the list does.
       const isSame = record !== undefined && isEqual(definition, wanted, record);
-      if (claims.isTaken(candidate.id)) {
+      if (claims.isTaken(candidate.id, record)) {
         if (isSame) alike.push(record);
       } else if (isSame && isLater(record.id)) equal.push(record);
       else if (isAlike(definition, wanted, record ?? candidate) && !isOthers(record ?? candidate))

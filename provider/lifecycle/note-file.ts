@@ -138,7 +138,7 @@ function* linesIn(text: string): Generator<Line> {
 }
 
 const isVerb = (word: string | undefined): word is Verb =>
-  word === "takes" || word === "keeps" || word === "deletes";
+  word === "creates" || word === "takes" || word === "keeps" || word === "deletes";
 
 /** Why a folder cannot be trusted: anybody may have created it, and would own it. */
 function problemOfFolder(stats: Stats): string | undefined {

@@ -3,12 +3,14 @@ import { createHash } from "node:crypto";
 import type { ApiRecord } from "../api/answer";
 import { message, quoteId, UptimeError } from "../api/errors";
 import type { Address } from "../api/settings";
-import type { Definition } from "../definitions/field";
-import { identityInState, shownIdentity } from "./difference";
+import type { Value } from "../common/values";
+import type { Definition, Field } from "../definitions/field";
+import { comparableIdentity, fieldOf } from "../definitions/keys";
+import { readableValue, valueOf } from "./difference";
 import type { Claim, Outputs } from "./resource";
 
 /** What a process of a run tells the others about a record: see {@link isCreate} and the questions after it. */
-export type Verb = "takes" | "keeps" | "deletes";
+export type Verb = "creates" | "takes" | "keeps" | "deletes";
 
 /** Who sends the delete of a record: the first process that announces it. Nobody, if a resource has the record still. */
 export type Deleter = "this process" | "another process" | "nobody";
@@ -21,24 +23,20 @@ export interface Line {
   /** Encoded. */
   readonly claim: string;
   readonly writer: string;
-  /** A hash of the record's name and URL, by which a process with another key recognizes it. */
+  /** A hash of the record's name and URL, by which a process with another key recognizes it; undefined if they are not known. */
   readonly identity: string | undefined;
 }
 
-// What a line tells. The code below asks these three questions of it, and never looks at its verb or identity itself.
+// What a line tells: one of the writer's resources
 //
-// | verb    | identity | one of the writer's resources
-// | ------- | -------- | -----------------------------------------------------------------------------------------
-// | keeps   |          | has the record in state, and the program still declares it
-// | takes   |          | has created the record
-// | takes   | yes      | adopts or imports the record; after a line of the same claim without identity: has found it,
-// |         |          | because the answer to its create was lost
-// | deletes | yes      | is about to be deleted with the record. This ends its claim, and nobody takes the record any more
+// | keeps   | has the record in state, and the program still declares it                                                |
+// | creates | has created the record                                                                                    |
+// | takes   | adopts or imports it, which may be refused; after `creates`: has found it, because the answer was lost    |
+// | deletes | is about to be deleted with the record. This ends its claim, and nobody takes the record any more         |
 
-const isCreate = ({ verb, identity }: Line): boolean => verb === "takes" && identity === undefined;
+const isCreate = ({ verb }: Line): boolean => verb === "creates";
 
-/** Only these may be refused, and are known to processes with another key. */
-const isAdoption = ({ verb, identity }: Line): boolean => verb === "takes" && identity !== undefined;
+const isAdoption = ({ verb }: Line): boolean => verb === "takes";
 
 const isDelete = ({ verb }: Line): boolean => verb === "deletes";
 
@@ -81,14 +79,20 @@ export class RecordNote {
     private readonly warn: (problem: unknown) => void = () => undefined,
   ) {}
 
-  /** A resource of the program keeps the record that it has in state. */
-  keep(id: string, claim: Claim): void {
-    this.tryToAdd("keeps", id, claim);
+  /** A resource of the program keeps the record that it has in state. Returns whether another process has it too. */
+  keep(id: string, claim: Claim, values: Outputs["values"]): boolean {
+    const identity = this.identityInState(values);
+    this.tryToAdd("keeps", id, claim, identity);
+    // With another key, what is only kept may be an equal record with the same id in another account.
+    const lines = this.linesAbout(id).filter(
+      (line) => this.hasKey(line) || (isAdoption(line) && isOf(line, identity)),
+    );
+    return this.isOfOthers(sinceCreate(lines), claim);
   }
 
   /** A resource has created a record. Throws if another process adopted it before the answer came. */
   takeCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
-    this.tryToAdd("takes", id, claim);
+    this.tryToAdd("creates", id, claim, record && this.identityOf(record));
     if (this.wasAdopted(id, claim, record))
       throw new UptimeError(
         message`${this.definition.label} ${quoteId(id)} was created, but a resource of another provider has adopted it
@@ -101,8 +105,9 @@ export class RecordNote {
    * answered later, must learn that it has an owner.
    */
   takeFound(id: string, claim: Claim, record: ApiRecord | undefined): void {
-    this.tryToAdd("takes", id, claim);
-    if (record) this.tryToAdd("takes", id, claim, this.identityOf(record));
+    const identity = record && this.identityOf(record);
+    this.tryToAdd("creates", id, claim, identity);
+    if (record) this.tryToAdd("takes", id, claim, identity);
   }
 
   /** Whether another process adopted a record of this process between the create and its answer, which this claim has taken. */
@@ -148,13 +153,13 @@ export class RecordNote {
   ): Promise<Deleter> {
     // With another key, the same id may be another record.
     const before = this.linesAbout(id);
-    const mayBeAnother = before.some((line) => isAdoption(line) && !this.hasKey(line));
+    const mayBeAnother = before.some((line) => !isDelete(line) && !this.hasKey(line));
     const record = mayBeAnother ? await findRecord() : undefined;
     if (this.isOfOthers(this.presentIn(before, record), claim)) return "nobody";
-    this.tryToAdd("deletes", id, claim, hashOf(identityInState(this.definition, values)));
-    // Another process may have been faster.
+    this.tryToAdd("deletes", id, claim, this.identityInState(values));
+    // Another process may have been faster. With another key, it may delete an equal record with the same id in another account.
     const after = this.present(id, record);
-    const first = after.find(isDelete);
+    const first = after.find((line) => isDelete(line) && this.hasKey(line));
     if (this.isOfOthers(after, claim)) return "nobody";
     return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
   }
@@ -162,7 +167,7 @@ export class RecordNote {
   /**
    * Whether another process has the record for a resource with another claim.
    *
-   * @param record counts also those with another key that have adopted or imported this record
+   * @param record counts also those with another key that have this record
    */
   hasOther(id: string, claim?: Claim, record?: ApiRecord): boolean {
     return this.isOfOthers(this.present(id, record), claim);
@@ -199,19 +204,18 @@ export class RecordNote {
     });
   }
 
-  /** The lines about a record, from its last create on: a server may use ids again. */
+  /** The lines about a record, from its last create on. */
   private present(id: string, record?: ApiRecord): Line[] {
     return this.presentIn(this.linesAbout(id), record);
   }
 
   private presentIn(all: readonly Line[], record: ApiRecord | undefined): Line[] {
-    const lines = all.filter((line) => this.isAbout(line, record));
-    return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
+    return sinceCreate(all.filter((line) => this.isAbout(line, record)));
   }
 
   /** Whether a line of this place is about our record: with another key, its id may be that of a record in another account. */
   private isAbout(line: Line, record: ApiRecord | undefined): boolean {
-    return this.hasKey(line) || (record !== undefined && line.identity === this.identityOf(record));
+    return this.hasKey(line) || (record !== undefined && isOf(line, this.identityOf(record)));
   }
 
   private hasKey({ keyFingerprint }: Line): boolean {
@@ -258,13 +262,27 @@ export class RecordNote {
     return `${this.address.hash} ${this.definition.plural} ${encodeURIComponent(id)}`;
   }
 
-  private identityOf(record: ApiRecord): string {
-    return hashOf(shownIdentity(this.definition, record));
+  private identityOf(record: ApiRecord): string | undefined {
+    return this.identityBy((field) => readableValue(field, record));
+  }
+
+  private identityInState(values: Outputs["values"]): string | undefined {
+    return this.identityBy((_, key) => valueOf(values, key));
+  }
+
+  private identityBy(valueOfField: (field: Field, key: string) => Value | undefined): string | undefined {
+    const { definition } = this;
+    const identity = comparableIdentity(definition, (key) => valueOfField(fieldOf(definition, key), key));
+    return identity && createHash("sha256").update(identity).digest("hex").slice(0, 16);
   }
 }
 
-function hashOf(identity: string): string {
-  return createHash("sha256").update(identity).digest("hex").slice(0, 16);
+const isOf = (line: Line, identity: string | undefined): boolean =>
+  identity !== undefined && line.identity === identity;
+
+/** The lines from the last create on: a server may use ids again. */
+function sinceCreate(lines: readonly Line[]): Line[] {
+  return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
 }
 
 /** The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first. */
@@ -272,14 +290,16 @@ function withoutRefused(lines: readonly Line[]): Line[] {
   const living = new Map<string, string>();
   let isDeleted = false;
   return lines.filter((line) => {
-    const { claim, writer } = line;
+    const { claim } = line;
+    // Each key of a process has a ledger of its own.
+    const ledger = `${line.writer} ${line.keyFingerprint}`;
     if (isCreate(line)) isDeleted = false;
-    const isRefused = isDeleted || [...living.values()].some((other) => other !== writer);
+    const isRefused = isDeleted || [...living.values()].some((other) => other !== ledger);
     if (isAdoption(line) && isRefused) return false;
     if (isDelete(line)) {
       isDeleted = true;
       living.delete(claim);
-    } else living.set(claim, writer);
+    } else living.set(claim, ledger);
     return true;
   });
 }

@@ -53,13 +53,15 @@ describe("the note of a run", () => {
   const deleter = (own = newClaim(), one = note(), found = record) =>
     one.beginDelete("1", own, home, () => Promise.resolve(found));
 
-  test("has a line with a verb, the record, the claim and the writer, in a file that only this user can read", () => {
-    note().keep("1", claim);
+  test("has a line with a verb, the record, the claim, the writer and a hash of the name and URL, in a file that only this user can read", () => {
+    note().keep("1", claim, home);
     note().takeCreated("2", newClaim(), undefined);
     note().take({ ...record, id: "3" }, newClaim());
     expect([folder(), file()].map((path) => fs.statSync(path).mode & 0o077)).toEqual([0, 0]);
     const [first, ...others] = noted().trim().split("\n");
-    expect(first).toMatch(new RegExp(`^keeps 5e44e44e monitors 1 81d0 ${claim} ${ownName}#\\d+$`));
+    expect(first).toMatch(
+      new RegExp(`^keeps 5e44e44e monitors 1 81d0 ${claim} ${ownName}#\\d+ [\\da-f]{16}$`),
+    );
     expect(others.map((line) => line.split(" ").length)).toEqual([7, 8]);
   });
 
@@ -67,7 +69,7 @@ describe("the note of a run", () => {
     [
       "keeps",
       (one) => {
-        one.keep("1", claim);
+        one.keep("1", claim, home);
       },
     ],
     [
@@ -93,7 +95,7 @@ describe("the note of a run", () => {
   });
 
   test("lets a resource that another process has with the same claim be deleted: it moves there", async () => {
-    note().keep("1", claim);
+    note().keep("1", claim, home);
     noteAs(otherName);
     expect(await deleter(claim)).toBe("this process");
   });
@@ -113,7 +115,7 @@ describe("the note of a run", () => {
     ],
     ["it was an earlier run of this process", () => undefined],
   ])("ignores what a process has told if %s", async (_, change) => {
-    note().keep("1", claim);
+    note().keep("1", claim, home);
     change();
     expect(note().hasOther("1")).toBe(false);
     expect(await deleter()).toBe("this process");
@@ -144,7 +146,7 @@ describe("the note of a run", () => {
 
   test("tells that a record was deleted, until the server gives its id to a new one", async () => {
     await deleter();
-    note().keep("1", newClaim());
+    note().keep("1", newClaim(), home);
     note().takeCreated("1", claim, undefined);
     noteAs(otherName);
     const one = note();
@@ -189,15 +191,15 @@ describe("the note of a run", () => {
 
   test("does not count an adoption that was refused because the record has an owner", async () => {
     const one = note();
-    one.keep("1", claim);
+    one.keep("1", claim, home);
     refuseOther("a resource of another provider has monitor 1");
     expect(await deleter(claim, one)).toBe("this process");
   });
 
   test("is read from its beginning if it is that of a new run with the same address", async () => {
     const one = note();
-    one.keep("1", claim);
-    one.keep("2", claim);
+    one.keep("1", claim, home);
+    one.keep("2", claim, home);
     expect(one.hasOther("1")).toBe(false);
     fs.rmSync(file());
     note().take(record, newClaim());
@@ -206,7 +208,7 @@ describe("the note of a run", () => {
   });
 
   test("is of one key, except for a record with the same name and URL", async () => {
-    note().keep("1", newClaim());
+    note().keep("1", newClaim(), home);
     note().take(record, claim);
     noteAs(otherName);
     const withOtherKey = (): RecordNote => note(engine, "0000");
@@ -228,7 +230,7 @@ describe("the note of a run", () => {
   });
 
   test("removes the files of runs that are over for a day, and no others", () => {
-    for (const port of [4001, 4002, 4003]) note(`127.0.0.1:${port}`).keep("1", claim);
+    for (const port of [4001, 4002, 4003]) note(`127.0.0.1:${port}`).keep("1", claim, home);
     const [running = "", over = "", ...recent] = fs.readdirSync(folder()).map((name) => join(folder(), name));
     const dayBefore = Date.now() / 1000 - 25 * 60 * 60;
     for (const [path, name] of [
@@ -238,7 +240,7 @@ describe("the note of a run", () => {
       fs.writeFileSync(path, fs.readFileSync(path, "utf8").replaceAll(ownName, name));
       fs.utimesSync(path, dayBefore, dayBefore);
     }
-    note().keep("1", claim);
+    note().keep("1", claim, home);
     const left = fs.readdirSync(folder()).map((name) => join(folder(), name));
     expect(left).toHaveLength(3);
     expect(left).toEqual(expect.arrayContaining([running, ...recent]));
@@ -263,7 +265,7 @@ describe("a note that cannot be read", () => {
   withServer();
 
   test("does not keep a new record out of state", async () => {
-    note().keep("1", claim);
+    note().keep("1", claim, home);
     const path = file();
     fs.rmSync(path);
     fs.mkdirSync(path);
@@ -325,7 +327,7 @@ describe("an attached plugin", () => {
   withServer();
 
   test("notes what a run adopts for that run, also if the next engine has attached meanwhile", async () => {
-    note().keep("1", claim);
+    note().keep("1", claim, home);
     const attached = { address: engine, log: () => undefined } as unknown as EngineLog;
     const session = new PluginRun(attached, {});
     session.configure({ baseUrl: emulator.url, apiKey: myKey, adoptExisting: true });
@@ -378,6 +380,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     const one = program.resource();
     await one.up(home);
     program.nextRun();
+    notes.length = 0;
     return one;
   };
 
@@ -468,7 +471,6 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 
   test("one deletes the old record of a resource that is replaced by the other", async () => {
     const one = await createdBefore();
-    notes.length = 0;
     const two = processWith({}).resource();
     two.state = structuredClone(one.state);
     expect(await two.preview({ ...home, url: "https://two.example/" })).toBe("update");
@@ -501,6 +503,80 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(two.state?.id).toBe("1");
     await one.destroy();
     expect(storedIds()).toEqual(["1"]);
+  });
+
+  describe("with two keys of one account,", () => {
+    /** The import of a record by the other key; its failure. */
+    const importOf = async (two: ModelStack, program: Program, id: string): Promise<string> => {
+      const imported = program.providers.monitor.import?.(
+        urnOf({ kind: "monitor", name: two.name }),
+        id,
+        home,
+      );
+      return failureOf(imported ?? two.up({ ...home, importId: id }));
+    };
+
+    test("one does not import what the other keeps", async () => {
+      const one = await createdBefore();
+      const other = processWith(others);
+      // In another spelling.
+      await one.up({ ...home, url: home.url.replace("example", "EXAMPLE") });
+      expect(await importOf(other.resource(), other, "1")).toContain(
+        "a resource of another provider has monitor 1",
+      );
+    });
+
+    test("one that has imported a record is an error for the other that keeps it", async () => {
+      const one = await createdBefore();
+      const other = processWith(others);
+      expect(await importOf(other.resource(), other, "1")).toBe("");
+      expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain(
+        "a resource of another provider has it too",
+      );
+    });
+
+    test("one does not adopt what the other has just created", async () => {
+      const [one, two] = [processWith({}).resource(), processWith({ ...others, ...adopting }).resource()];
+      await one.up(home);
+      await two.up(home);
+      expect([one.state?.id, two.state?.id, storedIds().sort()]).toEqual(["1", "2", ["1", "2"]]);
+    });
+
+    test("one does not take the other's new record for its own lost create", async () => {
+      const [one, two] = [processWith({}).resource(), processWith(others).resource()];
+      emulator.monitors.add({ ...home, name: "Older" });
+      let first: Promise<unknown> | undefined;
+      emulator.fault = ({ method }) => {
+        if (method !== "POST" || first) return undefined;
+        first = one.up(home);
+        return { kind: "cut", effect: false, answerDelayMs: 4000 };
+      };
+      expect(await failureOf(two.up(home))).toContain('so nothing is sent again: 2 ("Home"');
+      await first;
+      expect([one.state?.id, two.state?.id, storedIds().length]).toEqual(["2", undefined, 2]);
+    });
+
+    test("one leaves the record alone that the other keeps", async () => {
+      const one = await createdBefore();
+      const two = processWith(others).resource();
+      two.state = structuredClone(one.state);
+      if (two.state?.outputs) Object.assign(two.state.outputs, { __claim: newClaim() });
+      await one.up({ ...home, interval: 300 });
+      await two.destroy();
+      expect(storedIds()).toEqual(["1"]);
+      await one.destroy();
+      expect(storedIds()).toEqual([]);
+    });
+  });
+
+  test("each is brought up and deleted if two accounts have equal records with the same ids", async () => {
+    const both = [processWith({}).resource(), inOtherAccount().resource()];
+    for (const one of both) await one.up(home);
+    notes.length = 0;
+    for (const one of both) expect(await failureOf(one.up({ ...home, interval: 300 }))).toBe("");
+    notes.length = 0;
+    for (const one of both) expect(await failureOf(one.destroy())).toBe("");
+    expect([storedIds(), otherAccount.monitors.size]).toEqual([[], 0]);
   });
 
   test("one does not adopt, with another key of the account, what the other is about to delete", async () => {
