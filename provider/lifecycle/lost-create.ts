@@ -45,7 +45,6 @@ export async function recoverCreate(
   error: unknown,
   operation: Operation,
 ): Promise<CreatedRecord | LostAnswerError> {
-  const { definition } = scope;
   if (error instanceof LostAnswerError) {
     const isLong = error.next === "look for a minute";
     const found = await findLost(scope, { ...sent, lost: error, isLong }, operation);
@@ -54,7 +53,7 @@ export async function recoverCreate(
     throw lostError(scope, error);
   }
   const { earlierLostAnswer: lost } = sent;
-  if (!lost) throw adviseReplacement(definition, error);
+  if (!lost) throw adviseOnDuplicate(scope, error);
   const found =
     duplicateRefusal(error) && (await findLost(scope, { ...sent, lost, isLong: true }, operation));
   if (found) return found;
@@ -167,8 +166,8 @@ function conflictOf(definition: Definition, { equal, alike }: Look): Message | u
   return message`There is a new record that may be this one or somebody else's, so nothing is sent again: ${named}`;
 }
 
-/** Adds the way out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
-function adviseReplacement(definition: Definition, error: unknown): unknown {
+/** Adds the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
+function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown): unknown {
   const { fields, singular } = definition;
   const refusal = duplicateRefusal(error);
   const [key] = fixedKeys(definition);
@@ -177,8 +176,9 @@ function adviseReplacement(definition: Definition, error: unknown): unknown {
     refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(fields[key]?.wire ?? "");
   if (!isAboutIt) return error;
   return new UptimeError(
-    message`${withoutPeriod(messageOf(error))}. If it is to replace a ${singular} with the same ${key}, as with
-      \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
+    message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, name its id with the option import, or
+      set ${sourceOf(settings, "adoptExisting")}. If the resource is to replace it, as with \`pulumi up --replace\`, give it the
+      option deleteBeforeReplace.`,
     { cause: error },
   );
 }
