@@ -17,7 +17,7 @@ uptime.Monitor(
     name="Checkout",
     url=f"https://{site}/checkout",
     interval=60,
-    alert_condition=uptime.MonitorAlertCondition.URL_TEXT,
+    alert_condition=uptime.MonitorAlertCondition.URL_NO_TEXT,
     alert_text_lookup="Pay now",
 )
 

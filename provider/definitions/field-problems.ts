@@ -78,24 +78,26 @@ function oneOfAllowed(value: unknown, field: Field): ValueProblem[] {
       : [`the string ${JSON.stringify(value)}`, String(value)];
     return [problem(`is ${what}; write ${it} without quotes`)];
   }
-  const near = isConfidential(field) ? undefined : nearestAllowed(value, allowed);
+  const near = isConfidential(field) ? [] : nearestAllowed(value, allowed).map((one) => JSON.stringify(one));
   return [
     problem(
       `must be one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}${quoteDeclared(value, field)}` +
-        (near === undefined ? "" : `; the nearest is ${JSON.stringify(near)}`),
+        (near.length === 0 ? "" : `; the nearest ${near.length === 1 ? "is" : "are"} ${near.join(" and ")}`),
     ),
   ];
 }
 
-function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): string | number | undefined {
-  if (typeof value === "string")
-    return nearest(
-      value,
-      allowed.filter((one) => typeof one === "string"),
-    );
-  if (typeof value !== "number" || Number.isNaN(value)) return undefined;
+function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): (string | number)[] {
+  if (typeof value === "string") {
+    const strings = allowed.filter((one) => typeof one === "string");
+    // The opposite of what was meant may look like it: `url_no_text` for `url_has_text`.
+    const near = nearest(value, strings, 1 / 4);
+    return near === undefined ? [] : [near];
+  }
+  if (typeof value !== "number") return [];
   const distance = (one: number): number => Math.abs(one - value);
-  return allowed.filter((one) => typeof one === "number").sort((a, b) => distance(a) - distance(b))[0];
+  const numbers = allowed.filter((one) => typeof one === "number");
+  return numbers.filter((one) => distance(one) === Math.min(...numbers.map(distance)));
 }
 
 function idListProblems(value: unknown, field: Field): ValueProblem[] {

@@ -37,7 +37,8 @@ export const monitorFields = {
     resetByUpdate: true,
   }),
   /**
-   * The text to look for in the response, for example `all good`; required with `url_text` and `url_no_text`.
+   * The text to look for in the response; required with `url_text`, as for `Fatal error`, and with `url_no_text`, as for
+   * `Pay now`, which must always be there.
    * (docs/monitor.md)
    */
   alertTextLookup: text("alert_text_lookup"),

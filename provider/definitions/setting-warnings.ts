@@ -19,10 +19,9 @@ export function unknownSettings(keys: readonly string[], project: string | undef
       ? `${prefix}${safeName(name)}`
       : `${prefix}${name} (did you mean ${prefix}${near}?)`;
   });
-  return [
-    `pulumi-uptime does not know these settings: ${described.join(", ")}. It has ` +
-      `${names.map((name) => `${prefix}${name}`).join(", ")}.`,
-  ];
+  const all = `It has ${names.map((name) => `${prefix}${name}`).join(", ")}.`;
+  const text = `pulumi-uptime does not know these settings: ${described.join(", ")}.`;
+  return [unknown.every((name) => nearest(name, names)) ? text : `${text} ${all}`];
 }
 
 /** Warnings about API keys that a stack's configuration has in plain text. */

@@ -71,10 +71,12 @@ export class FrontSession extends Session {
   endLogs(): void {
     const more = this.announced - announcementLimit;
     if (this.hasRefused && this.hasPreview)
-      this.print("uptime: pulumi-uptime doctor --program lists everything that the preview refuses.");
+      this.print(
+        "uptime: `npx --no pulumi-uptime doctor --program .` lists everything that the preview refuses.",
+      );
     if (more > 0)
       this.print(
-        `uptime: ${counted(more, "more record")} imported, adopted or left to another resource; pulumi-uptime doctor --program --json lists all imports.`,
+        `uptime: ${counted(more, "more record")} imported, adopted or left to another resource; \`npx --no pulumi-uptime doctor --program . --json\` lists all imports.`,
       );
     this.announced = 0;
     this.hasRefused = false;

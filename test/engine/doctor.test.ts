@@ -140,6 +140,21 @@ test("names the resource that has a record like a new one, also if state knows i
     /5 resources: 4 to create\.\n/,
   ])
     expect(stdout).toMatch(line);
+
+  await workspace.setConfig({ "uptime:adoptExisting": "true" });
+  const adopting = await doctor(stack);
+  expect([adopting.code, adopting.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^ok {7}Monitor twice: adopts record 2\.$/m),
+  ]);
+  emulator.monitors.edit(2, { interval: 180 });
+  const refusing = await doctor(stack);
+  expect(refusing.code).toBe(2);
+  expect(failedLines(refusing)).toEqual([
+    expect.stringMatching(
+      /Monitor twice: uptime:adoptExisting is set, and not exactly one .*: record \d differs in interval; /,
+    ),
+  ]);
   expect(emulator.writes()).toEqual([]);
 });
 

@@ -284,7 +284,7 @@ pulumi.export("found", uptime.get_monitors_output(name=home.name).monitors.apply
     await workspace.up();
     expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
     expect(emulator.monitors.size).toBe(2);
-    const text = { alert_condition: "url_text", alert_text_lookup: "Pay now" };
+    const text = { alert_condition: "url_no_text", alert_text_lookup: "Pay now" };
     expect(recordOf(emulator.monitors, "Checkout")).toMatchObject({ interval: 60, ...text });
     expect(recordOf(emulator.monitors, "Home page")).toMatchObject({ interval: 300, ssl_alert_days: 14 });
     await workspace.preview("--expect-no-changes");

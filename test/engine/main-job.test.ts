@@ -267,7 +267,7 @@ test("invalid inputs are refused in the preview, all of a resource at once, and 
     "requestAuthPassword must not begin or end with spaces",
     "requestAuthPasword is not a property of Monitor; did you mean requestAuthPassword?",
     "request_headers is not a property of Monitor; did you mean requestHeaders?",
-    "pulumi-uptime doctor --program lists everything that the preview refuses.",
+    "`npx --no pulumi-uptime doctor --program .` lists everything that the preview refuses.",
   ])
     expect(output.replace(/\s+/g, " ")).toContain(text);
 

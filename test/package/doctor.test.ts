@@ -230,7 +230,7 @@ describe("in a project", () => {
     expect(code).toBe(1);
     expect(stdout).toContain(
       "warning  pulumi-uptime does not know these settings: uptime:baseurl (did you mean uptime:baseUrl?), " +
-        "uptime:timeout (did you mean uptime:timeoutSeconds?). It has ",
+        "uptime:timeout (did you mean uptime:timeoutSeconds?).\n",
     );
     expect(stdout).toMatch(/^failed .*uptime:baseUrl is not set/m);
     write("Pulumi.yaml", "name: uptime\nruntime: nodejs\n");

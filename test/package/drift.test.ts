@@ -134,7 +134,7 @@ test("a record that is gone and was imported is not said to be set back by the n
   await state({ home: { ...home, importId: "1" } });
   emulator.monitors.remove(1);
   const { stdout } = await drift();
-  expect(stdout).toContain("is gone: remove its option import before `pulumi up`\n");
+  expect(stdout).toContain("is gone; remove the option import if the program has it\n");
 });
 
 test("drift is a table of the values in state and in the API, and exit code 2", async () => {

@@ -196,7 +196,7 @@ export const monitors = {
     addMonitor("Cred", { url });
     addMonitor("Odd", { interval: 45 });
     const { stdout } = await exported("--secrets", "secrets.json");
-    expect(stdout).toMatch(/^Wrote 1 resource to out, 1 as comments:\n/);
+    expect(stdout).toMatch(/^Wrote 1 resource to out, and 1 more as a comment:\n/);
     expect(stdout).toContain(
       "A URL of cred has a password. The program reads it from the stack's configuration, as a secret.",
     );
@@ -207,7 +207,7 @@ export const monitors = {
     expect(text("NEXT-STEPS.md")).toContain("pulumi config set --secret cred-url");
     newProject({ "Pulumi.yaml": "name: mine\nruntime: yaml\n" });
     const yaml = await exported("--language", "yaml");
-    expect(yaml.stdout).toMatch(/^Wrote 1 resource to out, 1 left out:\n/);
+    expect(yaml.stdout).toMatch(/^Wrote 1 resource to out, and 1 more left out:\n/);
     expect(yaml.stdout).toContain("A URL of cred has a password. Pulumi writes it in plain text");
   });
 

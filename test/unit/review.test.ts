@@ -431,7 +431,8 @@ describe("--max-deletes", () => {
     // In the pull request, the comment already says so.
     const before = await run(steps, [], ["--max-deletes", most]);
     expect([code, before.code]).toEqual([isAllowed ? 0 : 1, 0]);
-    const words = /3 of 3 resources would be deleted or replaced, and the limit is (\d|\d+%, so 2)\./;
+    const words =
+      /3 of 3 resources would be deleted or replaced, and the limit is (\d|\d+%, which allows 2)\./;
     if (isAllowed) {
       expect(stderr).toBe("");
       expect(before.stdout).not.toMatch(words);

@@ -201,6 +201,6 @@ export function tooManyLosses(
   const total = unchanged + present.length;
   const allowed = Math.floor(most.endsWith("%") ? (total * parseInt(most)) / 100 : parseInt(most));
   if (lost <= allowed) return undefined;
-  const limit = most.endsWith("%") ? `${most}, so ${allowed}` : String(allowed);
+  const limit = most.endsWith("%") ? `${most}, which allows ${allowed || "none"}` : String(allowed);
   return `${lost} of ${counted(total, "resource")} would be deleted or replaced, and the limit is ${limit}.`;
 }

@@ -85,8 +85,9 @@ Examples:
       });
       if (options.json)
         stdout.write(jsonText({ findings, ...(program && { program }) } satisfies DoctorReport));
-      const isRefused = (program?.refused.length ?? 0) > 0;
-      const isBroken = findings.some(({ code, level }) => level === "failed" && code !== refusedCode);
+      const faults = findings.filter(({ level }) => level === "failed");
+      const isRefused = faults.some(({ code }) => code === refusedCode);
+      const isBroken = faults.some(({ code }) => code !== refusedCode);
       if (isBroken || isRefused) stderr.write("Some checks failed; see above.\n");
       exit(isBroken ? 1 : isRefused ? 2 : 0);
     });

@@ -24,14 +24,7 @@ export function programFindings({
   );
   return [
     ...plainFindings(planned.filter(({ namesakes }) => namesakes.length === 0)),
-    ...planned.flatMap(({ title, operation, namesakes }) => {
-      if (namesakes.length === 0) return [];
-      const text = `${title}: ${operation}, although a record like it exists: ${namesakes.map(differenceText).join("; ")}.`;
-      const advice =
-        " To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.";
-      const isFree = namesakes.some(({ owner }) => owner === undefined);
-      return warning("program-plan", isFree ? text + advice : text);
-    }),
+    ...planned.filter(({ namesakes }) => namesakes.length > 0).map(namesakeFinding),
     ...twins.map(({ same, resources }) =>
       warning("program-twins", `Several new resources have the same ${same}: ${listOf(resources)}.`),
     ),
@@ -62,6 +55,23 @@ export function programFindings({
           ),
         ]),
   ];
+}
+
+/** What a create does although there are records with the name of the new resource. */
+function namesakeFinding({ title, operation, namesakes }: Plan["planned"][number]): Finding {
+  const like = namesakes.map(differenceText).join("; ");
+  const free = namesakes.filter(({ owner }) => owner === undefined);
+  const [first, ...others] = free.filter(({ differs }) => differs.length === 0);
+  if (free.some(({ adoptExisting }) => adoptExisting))
+    return first && others.length === 0
+      ? ok("program-plan", `${title}: adopts record ${first.id}.`)
+      : failed(
+          refusedCode,
+          `${title}: uptime:adoptExisting is set, and not exactly one record is equal: ${like}.`,
+        );
+  const text = `${title}: ${operation}, although a record like it exists: ${like}.`;
+  const advice = " To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.";
+  return warning("program-plan", free.length > 0 ? text + advice : text);
 }
 
 /** A finding for each operation, such as `2 to create: Monitor home, Monitor shop`. */

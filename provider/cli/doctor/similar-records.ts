@@ -23,6 +23,8 @@ export interface SimilarRecord {
   readonly differs: readonly string[];
   /** The resource that has it in state, or imports it. */
   readonly owner: string | undefined;
+  /** Whether the create adopts what is equal: `uptime:adoptExisting` is set. */
+  readonly adoptExisting: boolean;
 }
 
 /** Finds records of the names that a program's new resources declare, in the accounts that the stack's settings and state lead to. */
@@ -79,7 +81,8 @@ export class SimilarRecords {
     this.baselines.set(reader, baseline);
     const found = await namesakesOf(scope, wanted, await baseline, operation, () => true);
     const records = found.map(({ record: { id }, differing }) => {
-      return { id, differs: differing.map(({ key }) => key), owner: this.ownerOf(scope, id) };
+      const differs = differing.map(({ key }) => key);
+      return { id, differs, owner: this.ownerOf(scope, id), adoptExisting: scope.settings.adoptExisting };
     });
     return records.sort((a, b) => compareIds(a.id, b.id));
   }

@@ -107,11 +107,11 @@ function resultOfError(
 }
 
 function driftOfGone(clear: ClearResource, redactor: Redactor): DriftedResource {
-  // With the option, the next `pulumi up` would import the record, and fail.
+  // With the option, the next `pulumi up` would import the record, and fail. State knows the option of the last one.
   const message =
     clear.inputs.importId === undefined
       ? "is not in the API any more"
-      : "is gone: remove its option import before `pulumi up`";
+      : "is gone; remove the option import if the program has it";
   const properties = identityKeys(clear.definition).map((property) => {
     const secret = clear.isSecret(property);
     return { property, secret, ...(!secret && { inState: redactor.shown(clear.outputs[property] ?? null) }) };

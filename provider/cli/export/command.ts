@@ -127,10 +127,11 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     })),
   );
   const found = values.filter(({ secret }) => secret !== undefined);
+  const writtenSecrets = found.length > 0 ? secretsPath : undefined;
   if (!dryRun) {
     writeProject(project.directory, files);
     const content = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
-    if (secretsPath !== undefined && found.length > 0) writeNewFile(secretsPath, content, ownerOnly);
+    if (writtenSecrets !== undefined) writeNewFile(writtenSecrets, content, ownerOnly);
   }
 
   const withPassword = added.flatMap((record, index) =>
@@ -146,7 +147,11 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     directory: relative(cwd, project.directory) || ".",
     dryRun,
     newProject: !project.exists,
-    files: [...files.keys(), ...packageFiles(files)],
+    files: [
+      ...files.keys(),
+      ...packageFiles(files),
+      ...(writtenSecrets === undefined ? [] : [relative(project.directory, writtenSecrets)]),
+    ],
     language,
     resources: resources.map(({ definition, id, name, problems }) => {
       const type = isProgram ? dynamicType(definition) : pluginType(definition);
@@ -189,8 +194,8 @@ function unreadText(problem: string): string {
 }
 
 const stateOnlyText =
-  "Only the stack's state was asked for what is managed already: what the program declares and the stack does not have yet " +
-  "is exported again.";
+  "Records in the stack's state are left out. What the program declares and state does not have yet is exported again: run " +
+  "`pulumi up` first.";
 
 function passwordText(names: readonly string[], isProgram: boolean): string {
   const consequence = isProgram

@@ -82,8 +82,15 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
         "Diagnostics which record each imports. An import writes nothing to the API: a property that differs from its record is refused.",
       lines: ["pulumi preview", "pulumi up"],
     },
-    "After the first `pulumi up`, remove the option `import` from the program, because with it Pulumi cannot create a record again that " +
-      "somebody has deleted by hand.",
+    {
+      text:
+        "After the first `pulumi up`, remove the option `import` from the program, because with it Pulumi cannot create a record again that " +
+        "somebody has deleted by hand. Then run `pulumi up` once more, so that state knows.",
+      lines: [
+        `sed -i.bak 's/{ import: "[^"]*", /{ /' ${modules.map((name) => `${name}.ts`).join(" ")}`,
+        "pulumi up",
+      ],
+    },
     `${protectText} To let Pulumi delete any of them, run \`pulumi config set ${protectKey} false\` and then \`pulumi up\`.`,
     ...refusedList(resources, "typescript"),
   ];

@@ -50,7 +50,7 @@ export function exportText(report: ExportReport): string {
     const more = known > 0 ? `; ${known} more were known already` : "";
     const left =
       refused.length > 0
-        ? `, ${refused.length} ${language === "typescript" ? "as comments" : "left out"}`
+        ? `, and ${refused.length} more ${language === "typescript" ? `as ${refused.length > 1 ? "comments" : "a comment"}` : "left out"}`
         : "";
     const place = directory === "." ? "here" : `to ${directory}`;
     lines.push(
@@ -58,7 +58,7 @@ export function exportText(report: ExportReport): string {
       ...files.map((file) => `  ${file}`),
     );
   } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
-  else lines.push("No record matches.");
+  else lines.push("There are no such records.");
   if (refused.length > 0)
     lines.push(
       "",

@@ -157,8 +157,8 @@ export function otherSections(report: DriftReport): Section[] {
 function pendingText(pending: DriftReport["pending"]): string {
   return (
     `A run was killed while it created ${listOf(pending.map(titleOf), 20)}: the records may exist. Look for them with ` +
-    "drift --unmanaged, and set uptime:adoptExisting for the next run. Once they are in state, or surely not there, " +
-    "pulumi refresh --clear-pending-creates ends this message."
+    "pulumi-uptime drift --unmanaged, and set uptime:adoptExisting to true for the next run. Once they are in state, or you are sure that " +
+    "they do not exist, pulumi refresh --clear-pending-creates ends this message."
   );
 }
 
