@@ -3,8 +3,8 @@ import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { compare, isEqual, shows, type WantedValues } from "./difference";
 import { wasListed } from "./baseline";
+import { compare, isEqual, shows, type WantedValues } from "./difference";
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 

@@ -146,7 +146,7 @@ async function examine(
   if (unreadStack !== undefined) tell((isStackMissed ? failed : warning)("stack", unreadStack));
   tell(...settingFindings(settings, cwd));
 
-  for (const account of accounts) await checkAccount(account, context, tell);
+  for (const account of accounts) await examineAccount(account, context, tell);
   if (isStackMissed) return undefined;
   // A program whose resources all have explicit providers needs no other settings.
   if (program === undefined || levels.has("failed")) {
@@ -233,7 +233,7 @@ function readAccounts(
 }
 
 /** Checks the settings of an account, and its server with each kind of record. */
-async function checkAccount(
+async function examineAccount(
   { name, settings }: CheckedAccount,
   { session, stderr }: CommandContext,
   tellAll: Tell,
