@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, execSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { join } from "node:path";
 
@@ -159,6 +159,15 @@ export const monitors = {
   ),
 };
 `);
+  });
+
+  test("loses the option import by the command in NEXT-STEPS.md", async () => {
+    addMonitor("Shop");
+    emulator.domains.add({ name: "shop.example" });
+    await exported();
+    const [command = ""] = /^node -e .*$/m.exec(text("NEXT-STEPS.md")) ?? [];
+    execSync(command, { cwd: out() });
+    for (const name of ["monitors.ts", "domains.ts"]) expect(text(name)).toMatch(/^ {4}\{ protect \},$/m);
   });
 
   test("has a record that the provider would refuse as a comment with the reason", async () => {

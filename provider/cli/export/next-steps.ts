@@ -86,15 +86,16 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
       text:
         "After the first `pulumi up`, remove the option `import` from the program, because with it Pulumi cannot create a record again that " +
         "somebody has deleted by hand. Then run `pulumi up` once more, so that state knows.",
-      lines: [
-        `sed -i.bak 's/{ import: "[^"]*", /{ /' ${modules.map((name) => `${name}.ts`).join(" ")}`,
-        "pulumi up",
-      ],
+      lines: [`node -e '${removeImports}' ${modules.map((name) => `${name}.ts`).join(" ")}`, "pulumi up"],
     },
     `${protectText} To let Pulumi delete any of them, run \`pulumi config set ${protectKey} false\` and then \`pulumi up\`.`,
     ...refusedList(resources, "typescript"),
   ];
 }
+
+/** Takes the option `import` out of exported modules, which have it at the beginning of the options. */
+const removeImports =
+  'for (const f of process.argv.slice(1)) fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace(/\\{ import: "[^"]*", /g, "{ "))';
 
 /** What the option `protect` does, and how to delete a record. */
 export const protectText =
