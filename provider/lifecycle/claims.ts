@@ -96,7 +96,7 @@ export class Claims {
     if (!this.owners.isDeclared(owner)) return;
     this.assertNotVoid(id, outputs);
     const claim = claimOf(outputs);
-    const isElsewhere = this.note.keep(id, claim, outputs.values);
+    const isElsewhere = this.note.keep(id, claim, outputs);
     const rival = this.ledger.otherDeclaredOwner(id, claim, owner);
     if (rival === undefined && !isElsewhere) return;
     throw new UptimeError(
@@ -146,9 +146,7 @@ export class Claims {
   ): Promise<Deleter> {
     const claim = claimOf(outputs);
     this.ledger.endClaim(id, claim);
-    return this.ledger.hasOther(id, claim)
-      ? "nobody"
-      : this.note.beginDelete(id, claim, outputs.values, findRecord);
+    return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, outputs, findRecord);
   }
 
   /** Says that the record of a deleted resource stays, and for whom. */

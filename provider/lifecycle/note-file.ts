@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { UptimeError } from "../api/errors";
-import { noNote, type Line, type RunNote, type Verb } from "./run-note";
+import { noNote, verbs, type Line, type RunNote, type Verb } from "./run-note";
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
@@ -137,8 +137,7 @@ function* linesIn(text: string): Generator<Line> {
   }
 }
 
-const isVerb = (word: string | undefined): word is Verb =>
-  word === "creates" || word === "takes" || word === "keeps" || word === "deletes";
+const isVerb = (word: string | undefined): word is Verb => verbs.some((verb) => verb === word);
 
 /** Why a folder cannot be trusted: anybody may have created it, and would own it. */
 function problemOfFolder(stats: Stats): string | undefined {

@@ -10,7 +10,8 @@ import { readableValue, valueOf } from "./difference";
 import type { Claim, Outputs } from "./resource";
 
 /** What a process of a run tells the others about a record: see {@link isCreate} and the questions after it. */
-export type Verb = "creates" | "takes" | "keeps" | "deletes";
+export const verbs = ["creates", "takes", "keeps", "imported", "deletes"] as const;
+export type Verb = (typeof verbs)[number];
 
 /** Who sends the delete of a record: the first process that announces it. Nobody, if a resource has the record still. */
 export type Deleter = "this process" | "another process" | "nobody";
@@ -29,16 +30,28 @@ export interface Line {
 
 // What a line tells: one of the writer's resources
 //
-// | keeps   | has the record in state, and the program still declares it                                                |
-// | creates | has created the record                                                                                    |
-// | takes   | adopts or imports it, which may be refused; after `creates`: has found it, because the answer was lost    |
-// | deletes | is about to be deleted with the record. This ends its claim, and nobody takes the record any more         |
+// | keeps    | has the record in state, and the program still declares it                                             |
+// | imported | the same, and it has imported the record                                                               |
+// | creates  | has created the record                                                                                 |
+// | takes    | adopts or imports it, which may be refused; after `creates`: has found it, because the answer was lost |
+// | deletes  | is about to be deleted with the record. This ends its claim, and nobody takes the record any more      |
 
 const isCreate = ({ verb }: Line): boolean => verb === "creates";
 
 const isAdoption = ({ verb }: Line): boolean => verb === "takes";
 
 const isDelete = ({ verb }: Line): boolean => verb === "deletes";
+
+/** Whether the record was there before the resource, so that one with another key may have it too. */
+const isOlder = ({ verb }: Line): boolean => verb === "takes" || verb === "imported";
+
+/** What a question to the note is about: the record of a resource, or one that it is to get. */
+interface Subject {
+  /** See {@link Line.identity}. */
+  readonly identity: string | undefined;
+  /** See {@link isOlder}. */
+  readonly isOlder: boolean;
+}
 
 /**
  * What the processes of one run tell each other: each explicit provider is a process, and so is the host of dynamic resources.
@@ -80,14 +93,10 @@ export class RecordNote {
   ) {}
 
   /** A resource of the program keeps the record that it has in state. Returns whether another process has it too. */
-  keep(id: string, claim: Claim, values: Outputs["values"]): boolean {
-    const identity = this.identityInState(values);
-    this.tryToAdd("keeps", id, claim, identity);
-    // With another key, what is only kept may be an equal record with the same id in another account.
-    const lines = this.linesAbout(id).filter(
-      (line) => this.hasKey(line) || (isAdoption(line) && isOf(line, identity)),
-    );
-    return this.isOfOthers(sinceCreate(lines), claim);
+  keep(id: string, claim: Claim, outputs: Outputs): boolean {
+    const subject = this.subjectOf(outputs);
+    this.tryToAdd(subject.isOlder ? "imported" : "keeps", id, claim, subject.identity);
+    return this.isOfOthers(this.present(id, subject), claim);
   }
 
   /** A resource has created a record. Throws if another process adopted it before the answer came. */
@@ -117,7 +126,8 @@ export class RecordNote {
       const own = all.findLastIndex((line) => isCreate(line) && line.claim === encode(claim));
       const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
-      return since.some((line) => isAdoption(line) && this.isAbout(line, record) && !this.note.isOwn(line));
+      const subject = record && { identity: this.identityOf(record), isOlder: false };
+      return since.some((line) => isAdoption(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
     });
   }
 
@@ -125,7 +135,7 @@ export class RecordNote {
   take(record: ApiRecord, claim: Claim): void {
     const { definition } = this;
     this.add("takes", record.id, claim, this.identityOf(record));
-    const [first] = this.present(record.id, record);
+    const [first] = this.present(record.id, this.subjectToGet(record));
     const isDeleted = this.isDeleted(record.id, record);
     if (!isDeleted && (first === undefined || this.isOfOurLedger(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
@@ -142,23 +152,26 @@ export class RecordNote {
    * Announces the delete of a record to the other processes, unless one of them has it for another resource. Returns who deletes
    * it.
    *
-   * @param values the resource's outputs
    * @param findRecord is called if another account may have the same record
    */
   async beginDelete(
     id: string,
     claim: Claim,
-    values: Outputs["values"],
+    outputs: Outputs,
     findRecord: () => Promise<ApiRecord | undefined>,
   ): Promise<Deleter> {
     // With another key, the same id may be another record.
+    const inState = this.subjectOf(outputs);
     const before = this.linesAbout(id);
-    const mayBeAnother = before.some((line) => !isDelete(line) && !this.hasKey(line));
+    const mayBeAnother = before.some(
+      (line) => !this.hasKey(line) && !isDelete(line) && (inState.isOlder || isOlder(line)),
+    );
     const record = mayBeAnother ? await findRecord() : undefined;
-    if (this.isOfOthers(this.presentIn(before, record), claim)) return "nobody";
-    this.tryToAdd("deletes", id, claim, this.identityInState(values));
+    const subject = record && { ...inState, identity: this.identityOf(record) };
+    if (this.isOfOthers(this.presentIn(before, subject), claim)) return "nobody";
+    this.tryToAdd("deletes", id, claim, inState.identity);
     // Another process may have been faster. With another key, it may delete an equal record with the same id in another account.
-    const after = this.present(id, record);
+    const after = this.present(id, subject);
     const first = after.find((line) => isDelete(line) && this.hasKey(line));
     if (this.isOfOthers(after, claim)) return "nobody";
     return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
@@ -170,7 +183,7 @@ export class RecordNote {
    * @param record counts also those with another key that have this record
    */
   hasOther(id: string, claim?: Claim, record?: ApiRecord): boolean {
-    return this.isOfOthers(this.present(id, record), claim);
+    return this.isOfOthers(this.present(id, record && this.subjectToGet(record)), claim);
   }
 
   private isOfOthers(present: readonly Line[], claim: Claim | undefined): boolean {
@@ -185,7 +198,7 @@ export class RecordNote {
 
   /** Whether a process of this run deletes the record, or has deleted it. */
   isDeleted(id: string, record?: ApiRecord): boolean {
-    return this.present(id, record).some(isDelete);
+    return this.present(id, record && this.subjectToGet(record)).some(isDelete);
   }
 
   /** Whether another process has created a record with this id, so that any other claim on it is void. */
@@ -205,17 +218,31 @@ export class RecordNote {
   }
 
   /** The lines about a record, from its last create on. */
-  private present(id: string, record?: ApiRecord): Line[] {
-    return this.presentIn(this.linesAbout(id), record);
+  private present(id: string, subject?: Subject): Line[] {
+    return this.presentIn(this.linesAbout(id), subject);
   }
 
-  private presentIn(all: readonly Line[], record: ApiRecord | undefined): Line[] {
-    return sinceCreate(all.filter((line) => this.isAbout(line, record)));
+  private presentIn(all: readonly Line[], subject: Subject | undefined): Line[] {
+    return sinceCreate(all.filter((line) => this.isAbout(line, subject)));
   }
 
-  /** Whether a line of this place is about our record: with another key, its id may be that of a record in another account. */
-  private isAbout(line: Line, record: ApiRecord | undefined): boolean {
-    return this.hasKey(line) || (record !== undefined && isOf(line, this.identityOf(record)));
+  /**
+   * Whether a line of this place is about the same record. With another key, its id may be that of a record in another account,
+   * and so it is if two resources have created them.
+   */
+  private isAbout(line: Line, subject: Subject | undefined): boolean {
+    if (this.hasKey(line)) return true;
+    if (subject?.identity === undefined || subject.identity !== line.identity) return false;
+    return subject.isOlder || isOlder(line) || isDelete(line);
+  }
+
+  private subjectOf({ values, importId }: Outputs): Subject {
+    return { identity: this.identityBy((_, key) => valueOf(values, key)), isOlder: importId !== undefined };
+  }
+
+  /** A record that a resource adopts or imports, or finds as that of its lost create. */
+  private subjectToGet(record: ApiRecord): Subject {
+    return { identity: this.identityOf(record), isOlder: true };
   }
 
   private hasKey({ keyFingerprint }: Line): boolean {
@@ -266,19 +293,12 @@ export class RecordNote {
     return this.identityBy((field) => readableValue(field, record));
   }
 
-  private identityInState(values: Outputs["values"]): string | undefined {
-    return this.identityBy((_, key) => valueOf(values, key));
-  }
-
   private identityBy(valueOfField: (field: Field, key: string) => Value | undefined): string | undefined {
     const { definition } = this;
     const identity = comparableIdentity(definition, (key) => valueOfField(fieldOf(definition, key), key));
     return identity && createHash("sha256").update(identity).digest("hex").slice(0, 16);
   }
 }
-
-const isOf = (line: Line, identity: string | undefined): boolean =>
-  identity !== undefined && line.identity === identity;
 
 /** The lines from the last create on: a server may use ids again. */
 function sinceCreate(lines: readonly Line[]): Line[] {

@@ -29,6 +29,7 @@ const [ownName = "", otherName = ""] = [process.pid, process.ppid].map(processNa
 const endedName = `${2 ** 22 + 1}@1`;
 const claim = newClaim();
 const record = { id: "1", raw: home };
+const kept = { values: home, attributes: {} };
 let temporary: string;
 beforeEach(() => {
   temporary = newFolder();
@@ -51,10 +52,10 @@ function noteAs(name: string): void {
 
 describe("the note of a run", () => {
   const deleter = (own = newClaim(), one = note(), found = record) =>
-    one.beginDelete("1", own, home, () => Promise.resolve(found));
+    one.beginDelete("1", own, kept, () => Promise.resolve(found));
 
   test("has a line with a verb, the record, the claim, the writer and a hash of the name and URL, in a file that only this user can read", () => {
-    note().keep("1", claim, home);
+    note().keep("1", claim, kept);
     note().takeCreated("2", newClaim(), undefined);
     note().take({ ...record, id: "3" }, newClaim());
     expect([folder(), file()].map((path) => fs.statSync(path).mode & 0o077)).toEqual([0, 0]);
@@ -69,7 +70,7 @@ describe("the note of a run", () => {
     [
       "keeps",
       (one) => {
-        one.keep("1", claim, home);
+        one.keep("1", claim, kept);
       },
     ],
     [
@@ -95,7 +96,7 @@ describe("the note of a run", () => {
   });
 
   test("lets a resource that another process has with the same claim be deleted: it moves there", async () => {
-    note().keep("1", claim, home);
+    note().keep("1", claim, kept);
     noteAs(otherName);
     expect(await deleter(claim)).toBe("this process");
   });
@@ -115,7 +116,7 @@ describe("the note of a run", () => {
     ],
     ["it was an earlier run of this process", () => undefined],
   ])("ignores what a process has told if %s", async (_, change) => {
-    note().keep("1", claim, home);
+    note().keep("1", claim, kept);
     change();
     expect(note().hasOther("1")).toBe(false);
     expect(await deleter()).toBe("this process");
@@ -146,7 +147,7 @@ describe("the note of a run", () => {
 
   test("tells that a record was deleted, until the server gives its id to a new one", async () => {
     await deleter();
-    note().keep("1", newClaim(), home);
+    note().keep("1", newClaim(), kept);
     note().takeCreated("1", claim, undefined);
     noteAs(otherName);
     const one = note();
@@ -191,15 +192,15 @@ describe("the note of a run", () => {
 
   test("does not count an adoption that was refused because the record has an owner", async () => {
     const one = note();
-    one.keep("1", claim, home);
+    one.keep("1", claim, kept);
     refuseOther("a resource of another provider has monitor 1");
     expect(await deleter(claim, one)).toBe("this process");
   });
 
   test("is read from its beginning if it is that of a new run with the same address", async () => {
     const one = note();
-    one.keep("1", claim, home);
-    one.keep("2", claim, home);
+    one.keep("1", claim, kept);
+    one.keep("2", claim, kept);
     expect(one.hasOther("1")).toBe(false);
     fs.rmSync(file());
     note().take(record, newClaim());
@@ -208,7 +209,7 @@ describe("the note of a run", () => {
   });
 
   test("is of one key, except for a record with the same name and URL", async () => {
-    note().keep("1", newClaim(), home);
+    note().keep("1", newClaim(), kept);
     note().take(record, claim);
     noteAs(otherName);
     const withOtherKey = (): RecordNote => note(engine, "0000");
@@ -230,7 +231,7 @@ describe("the note of a run", () => {
   });
 
   test("removes the files of runs that are over for a day, and no others", () => {
-    for (const port of [4001, 4002, 4003]) note(`127.0.0.1:${port}`).keep("1", claim, home);
+    for (const port of [4001, 4002, 4003]) note(`127.0.0.1:${port}`).keep("1", claim, kept);
     const [running = "", over = "", ...recent] = fs.readdirSync(folder()).map((name) => join(folder(), name));
     const dayBefore = Date.now() / 1000 - 25 * 60 * 60;
     for (const [path, name] of [
@@ -240,7 +241,7 @@ describe("the note of a run", () => {
       fs.writeFileSync(path, fs.readFileSync(path, "utf8").replaceAll(ownName, name));
       fs.utimesSync(path, dayBefore, dayBefore);
     }
-    note().keep("1", claim, home);
+    note().keep("1", claim, kept);
     const left = fs.readdirSync(folder()).map((name) => join(folder(), name));
     expect(left).toHaveLength(3);
     expect(left).toEqual(expect.arrayContaining([running, ...recent]));
@@ -265,7 +266,7 @@ describe("a note that cannot be read", () => {
   withServer();
 
   test("does not keep a new record out of state", async () => {
-    note().keep("1", claim, home);
+    note().keep("1", claim, kept);
     const path = file();
     fs.rmSync(path);
     fs.mkdirSync(path);
@@ -327,7 +328,7 @@ describe("an attached plugin", () => {
   withServer();
 
   test("notes what a run adopts for that run, also if the next engine has attached meanwhile", async () => {
-    note().keep("1", claim, home);
+    note().keep("1", claim, kept);
     const attached = { address: engine, log: () => undefined } as unknown as EngineLog;
     const session = new PluginRun(attached, {});
     session.configure({ baseUrl: emulator.url, apiKey: myKey, adoptExisting: true });
@@ -556,27 +557,37 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
       expect([one.state?.id, two.state?.id, storedIds().length]).toEqual(["2", undefined, 2]);
     });
 
-    test("one leaves the record alone that the other keeps", async () => {
-      const one = await createdBefore();
-      const two = processWith(others).resource();
-      two.state = structuredClone(one.state);
-      if (two.state?.outputs) Object.assign(two.state.outputs, { __claim: newClaim() });
-      await one.up({ ...home, interval: 300 });
-      await two.destroy();
-      expect(storedIds()).toEqual(["1"]);
-      await one.destroy();
-      expect(storedIds()).toEqual([]);
-    });
+    test.each(["created", "imported"])(
+      "one leaves the record alone that it has %s and the other keeps, and the other is an error if both are declared",
+      async (how) => {
+        const one = await createdBefore();
+        const two = processWith(others).resource();
+        two.state = structuredClone(one.state);
+        Object.assign(two.state?.outputs ?? {}, { __claim: newClaim() });
+        const imported = how === "created" ? one : two;
+        Object.assign(imported.state?.outputs ?? {}, { importId: "1" });
+        await one.up({ ...home, interval: 300 });
+        expect(await failureOf(two.up({ ...home, interval: 900 }))).toContain("has it too");
+        await two.destroy();
+        expect(storedIds()).toEqual(["1"]);
+        notes.length = 0;
+        await one.destroy();
+        expect(storedIds()).toEqual([]);
+      },
+    );
   });
 
   test("each is brought up and deleted if two accounts have equal records with the same ids", async () => {
-    const both = [processWith({}).resource(), inOtherAccount().resource()];
+    const both = [processWith({}).resource(), inOtherAccount().resource()] as const;
     for (const one of both) await one.up(home);
     notes.length = 0;
     for (const one of both) expect(await failureOf(one.up({ ...home, interval: 300 }))).toBe("");
+    // The program still has the other one.
+    expect(await failureOf(both[1].destroy())).toBe("");
+    expect([storedIds(), otherAccount.monitors.size]).toEqual([["1"], 0]);
     notes.length = 0;
-    for (const one of both) expect(await failureOf(one.destroy())).toBe("");
-    expect([storedIds(), otherAccount.monitors.size]).toEqual([[], 0]);
+    expect(await failureOf(both[0].destroy())).toBe("");
+    expect(storedIds()).toEqual([]);
   });
 
   test("one does not adopt, with another key of the account, what the other is about to delete", async () => {
