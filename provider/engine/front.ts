@@ -131,6 +131,11 @@ export class Front {
     return this.context.definition;
   }
 
+  /** Whether the program declares the resource, as far as it was checked. */
+  isDeclared({ owner }: EngineOptions): boolean {
+    return this.context.session.owners.isDeclared(owner);
+  }
+
   /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
     const scope = this.connect(account);

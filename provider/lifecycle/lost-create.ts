@@ -175,9 +175,10 @@ function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown
   const isAboutIt =
     refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(fields[key]?.wire ?? "");
   if (!isAboutIt) return error;
+  const setting = settings.adoptExisting ? "" : `, or set ${sourceOf(settings, "adoptExisting")}`;
   return new UptimeError(
-    message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, name its id with the option import, or
-      set ${sourceOf(settings, "adoptExisting")}. If the resource is to replace it, as with \`pulumi up --replace\`, give it the
+    message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, name its id with the option
+      import${setting}. If the resource is to replace it, as with \`pulumi up --replace\`, give it the
       option deleteBeforeReplace.`,
     { cause: error },
   );

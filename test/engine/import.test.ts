@@ -99,3 +99,27 @@ test("resources of several accounts in one program", async () => {
   expect([emulator.monitors.size, other.monitors.size]).toEqual([1, 1]);
   expect(await workspace.stateText()).not.toContain("canary");
 });
+
+test("a failed import of the plugin stays in state, and no later run overwrites the record", async () => {
+  const program = (values: object, options = `{ import: "1" }`): string =>
+    `const { Monitor } = require("pulumi-uptime/native");
+     new Monitor("home", ${JSON.stringify({ ...home, ...values })}, ${options});`;
+  const { emulator, workspace } = await startStack({ program: program({ name: "Other", interval: 300 }) });
+  emulator.monitors.add(home);
+  expect(await workspace.failed("up", "--skip-preview")).toContain('name is "Other" in the program');
+  expect(await workspace.resources()).toMatchObject({ home: { id: "1" } });
+  for (const command of ["preview", "up"] as const)
+    expect(await workspace.failed(command)).toMatch(
+      /Monitor 1 was imported, and the program declares another name, interval\. .*`pulumi state delete URN`/,
+    );
+  await workspace.write(program({ account: "eu" }));
+  await workspace.failed("up");
+  expect(writesTo(emulator)).toEqual([]);
+
+  await workspace.write(program({ requestAuthPassword: "canary" }));
+  await workspace.up();
+  expect(writesTo(emulator)).toEqual(["PATCH /api/v1/monitors/1"]);
+  await workspace.write(program({ interval: 300 }, "{}"));
+  await workspace.up();
+  expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
+});

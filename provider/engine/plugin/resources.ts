@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, messageOf, UptimeError } from "../../api/errors";
+import { message, messageOf, quoteId, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
@@ -101,6 +101,7 @@ export class PluginResources {
       this.requestOptions(request),
       imported ? undefined : markedInputs(oldOutputs),
     );
+    if (!imported && isImported(oldInputs)) this.assertNothingOverwritten(request, changed, replaces);
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
@@ -111,6 +112,29 @@ export class PluginResources {
       changes.set(key, { parts: new Map(parts), replaces: replaces.includes(key), isOfInputs });
     }
     return { changes, deleteBeforeReplace };
+  }
+
+  /**
+   * An import changes nothing, but the engine stores the record before `check` compares it, and keeps it if that fails. So the
+   * first run that declares it must not change it either; it may add what the record does not have, such as a password.
+   */
+  private assertNothingOverwritten(
+    request: ResourceRequest,
+    changed: readonly string[],
+    replaces: readonly string[],
+  ): void {
+    const { id, inputs, oldOutputs } = request;
+    const { definition } = this.front;
+    const others = changed.filter((key) => {
+      const old = oldOutputs[key];
+      return replaces.includes(key) || (!isEmpty(old) && changedParts(key, old, inputs[key]).length > 0);
+    });
+    if (others.length === 0 || !this.front.isDeclared(this.requestOptions(request))) return;
+    throw new UptimeError(
+      message`${definition.label} ${quoteId(id)} was imported, and the program declares another ${others.join(", ")}. An import
+        changes nothing: declare what is there, and run \`pulumi up\` once. If the record is not to be managed, run
+        \`pulumi state delete URN\` before you remove the resource.`,
+    );
   }
 
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
