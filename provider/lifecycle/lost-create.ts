@@ -108,6 +108,8 @@ async function search(
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0) return takeFound(scope, sent, record.id, record);
     if (failure === undefined) looks++;
+    // After an interruption, the look that decides must read the whole list.
+    if (operation.isInterrupted && !isLast) continue;
     const isEnd = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
     if (isEnd || operation.isInterrupted) {
       const conflict = conflictOf(definition, look);
@@ -120,7 +122,7 @@ async function search(
     try {
       await operation.sleep(lookPauseMilliseconds);
     } catch (error) {
-      return keepIdOrThrow(scope, sent, messageOf(error));
+      if (!operation.isInterrupted || isLast) return keepIdOrThrow(scope, sent, messageOf(error));
     }
   }
 }

@@ -49,6 +49,10 @@ const seen: Record<string, Case> = {
     location: "/api/v1/jobs/77",
     body: "empty",
   }),
+  "the Location of something else, and an interruption while it is looked for": create(
+    { mutate: "location", location: "/api/v1/monitors/1", body: "empty" },
+    { habits: { ids: "falling", lag: 0 }, others: 1, interruption: { after: 4, by: "cancel" } },
+  ),
   "a record that was there before": create({ mutate: "older" }),
   "an id under which the server shows somebody else's record": create(
     { mutate: "id", id: "01" },
