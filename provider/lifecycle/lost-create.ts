@@ -108,10 +108,8 @@ async function search(
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0) return takeFound(scope, sent, record.id, record);
     if (failure === undefined) looks++;
-    // After an interruption, the look that decides must read the whole list.
-    if (operation.isInterrupted && !isLast) continue;
-    const isEnd = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
-    if (isEnd || operation.isInterrupted) {
+    const hasLooked = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
+    if (operation.isInterrupted ? isLast : hasLooked) {
       const conflict = conflictOf(definition, look);
       if (conflict) throw conflictError(scope, sent.lost, conflict);
       if (failure !== undefined)
@@ -122,7 +120,8 @@ async function search(
     try {
       await operation.sleep(lookPauseMilliseconds);
     } catch (error) {
-      if (!operation.isInterrupted || isLast) return keepIdOrThrow(scope, sent, messageOf(error));
+      // After an interruption, one more look reads the whole list.
+      if (!operation.isInterrupted) return keepIdOrThrow(scope, sent, messageOf(error));
     }
   }
 }
