@@ -135,8 +135,9 @@ export class RecordNote {
   take(record: ApiRecord, claim: Claim): void {
     const { definition } = this;
     this.add("takes", record.id, claim, this.identityOf(record));
-    const [first] = this.present(record.id, this.subjectToGet(record));
-    const isDeleted = this.isDeleted(record.id, record);
+    const present = this.present(record.id, this.subjectToGet(record));
+    const [first] = present;
+    const isDeleted = present.some(isDelete);
     if (!isDeleted && (first === undefined || this.isOfOurLedger(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted

@@ -36,7 +36,7 @@ export interface Facts {
   readonly title: string;
   /** The comment is about a merge, which also sets back what was edited by hand. */
   readonly isPreviewed: boolean;
-  /** There was to be a preview, but the CI job did not run it, because \`drift\` failed. */
+  /** There was to be a preview, but the CI job did not run it, because `drift` failed. */
   readonly isPreviewSkipped: boolean;
   /** `drift` was run, with or without a result. */
   readonly isCompared: boolean;

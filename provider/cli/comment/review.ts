@@ -159,8 +159,8 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
       ? undefined
       : `The digest ${review.digest} is that of other changes than those listed above.`;
   const { changes, problems, hasComments } = review;
-  const isReviewed = ({ hash, restHash: leftoverOf = hash }: ApplyAction): boolean =>
-    changes.has(hash) || changes.has(leftoverOf);
+  const isReviewed = ({ hash, restHash = hash }: ApplyAction): boolean =>
+    changes.has(hash) || changes.has(restHash);
   const missing = [
     ...writes.filter((action) => !isReviewed(action)),
     ...code.filter(({ hash }) => !review.code.has(hash)),
