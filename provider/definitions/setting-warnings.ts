@@ -13,15 +13,15 @@ export function unknownSettings(keys: readonly string[], project: string | undef
   const given = keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
   const unknown = given.filter((name) => !names.includes(name));
   if (project === "uptime" || unknown.length === 0) return [];
-  const described = unknown.map((name) => {
-    const near = nearest(name, names);
-    return near === undefined
+  const found = unknown.map((name) => ({ name, near: nearest(name, names) }));
+  const described = found.map(({ name, near }) =>
+    near === undefined
       ? `${prefix}${safeName(name)}`
-      : `${prefix}${name} (did you mean ${prefix}${near}?)`;
-  });
+      : `${prefix}${name} (did you mean ${prefix}${near}?)`,
+  );
   const all = `It has ${names.map((name) => `${prefix}${name}`).join(", ")}.`;
   const text = `pulumi-uptime does not know these settings: ${described.join(", ")}.`;
-  return [unknown.every((name) => nearest(name, names)) ? text : `${text} ${all}`];
+  return [found.every(({ near }) => near) ? text : `${text} ${all}`];
 }
 
 /** Warnings about API keys that a stack's configuration has in plain text. */

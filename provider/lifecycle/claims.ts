@@ -79,7 +79,7 @@ export class Claims {
   }
 
   /** Another resource that the program declares and that has the record, or is to import it. */
-  otherDeclaredOwner(owner: Owner | undefined, id: string): Owner | undefined {
+  otherDeclaredOwner(id: string, owner?: Owner): Owner | undefined {
     return this.ledger.otherDeclaredOwner(id, undefined, owner);
   }
 
@@ -152,7 +152,7 @@ export class Claims {
   /** Says that the record of a deleted resource stays, and for whom. */
   describeStay(id: string): Message {
     const { definition, ledger } = this;
-    const rival = this.otherDeclaredOwner(undefined, id);
+    const rival = this.otherDeclaredOwner(id);
     const owner = ledger.hasOther(id) && rival === undefined ? "another resource" : this.describe(rival);
     return message`The ${definition.singular} ${quoteId(id)} stays, because ${owner} has it.`;
   }

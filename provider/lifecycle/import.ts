@@ -46,7 +46,7 @@ export async function checkImport(
   const shownId = quoteId(id);
   if (claims.isDeleted(id))
     return refuse(message`names ${singular} ${shownId}, which this run deletes: remove the option import`);
-  const rival = claims.otherDeclaredOwner(owner, id);
+  const rival = claims.otherDeclaredOwner(id, owner);
   if (rival !== undefined)
     return refuse(
       message`names ${singular} ${shownId}, which ${owners.describe(rival)} of this stack has or imports too: only one
@@ -107,7 +107,7 @@ export async function importRecord(
     );
   }
   // A create of this run may have made the record since it was checked.
-  const rival = claims.otherDeclaredOwner(owner, id);
+  const rival = claims.otherDeclaredOwner(id, owner);
   if (rival !== undefined)
     throw new UptimeError(
       message`${label} ${quoteId(id)} was not imported, because ${owners.describe(rival)} of this stack has it: remove the
