@@ -27,7 +27,8 @@ export function parsePage(
   if (!records) return undefined;
   const shown = isObject(body) ? body : {};
   const links = { ...linksIn(headerOf(headers, "link")), ...(isObject(shown.links) && shown.links) };
-  const meta = isObject(shown.meta) ? shown.meta : shown;
+  // Some servers have their paging beside an object `meta` that is about something else.
+  const meta = { ...shown, ...(isObject(shown.meta) && shown.meta) };
   return {
     records,
     next: nextPage(shown, links, meta),

@@ -122,13 +122,13 @@ function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {
 }
 
 function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName): RawSetting {
-  const { environment, secret, type } = settingOf(name);
+  const { environment, type } = settingOf(name);
   const key = `uptime:${name}`;
   const source = sourceOf(config, name);
   const value = config.get(key)?.trim();
   const given = environment === undefined ? undefined : env[environment]?.trim();
-  const command = `pulumi config set ${secret ? "--secret " : ""}${key}${type === "url" ? " https://…" : ""}`;
-  const advice = `${source === key ? `run \`${command}\`` : "give it in the program"} or set ${environment ?? ""}`;
+  const command = configCommand(config, name, type === "url" ? "https://…" : undefined);
+  const advice = `${command === undefined ? "give it in the program" : `run ${command}`} or set ${environment ?? ""}`;
   if (!value && environment !== undefined && given) return { value: given, source: environment, advice };
   const partSource = (part: string): string => sourceOf(config, `${name}.${part}`);
   return {
@@ -144,13 +144,20 @@ export function sourceOf({ provider = defaultProvider }: Pick<Config, "provider"
   return provider === defaultProvider ? `uptime:${path}` : `${path} of the provider ${provider}`;
 }
 
-/** The command that sets a value, as messages quote it; undefined for an argument of an explicit provider, which stands in the program. */
+/**
+ * The command that sets a setting, as messages quote it; undefined for an argument of an explicit provider, which stands in the
+ * program.
+ *
+ * @param value without it, the command asks for the value
+ */
 export function configCommand(
   { provider = defaultProvider }: Pick<Config, "provider">,
   name: SettingName,
-  value: string,
+  value?: string,
 ): string | undefined {
-  return provider === defaultProvider ? `\`pulumi config set uptime:${name} ${value}\`` : undefined;
+  if (provider !== defaultProvider) return undefined;
+  const secret = settingOf(name).secret ? ["--secret"] : [];
+  return `\`${["pulumi config set", ...secret, `uptime:${name}`, ...(value === undefined ? [] : [value])].join(" ")}\``;
 }
 
 /** Parses some settings, with their defaults. Throws one error that names everything that cannot be used. */
@@ -197,19 +204,22 @@ function accountSettingsOf(
   config: Config,
   env: NodeJS.ProcessEnv,
 ): Partial<RawSettings> {
-  if (!accounts)
+  const source = sourceOf(config, "accounts");
+  if (!accounts) {
+    const command = configCommand(config, "accounts");
     throw new UptimeError(
-      `There are no accounts: set uptime:accounts, ${expectedAccounts}, with \`pulumi config set --secret uptime:accounts\`.`,
+      `There are no accounts: set ${source}, ${expectedAccounts}${command === undefined ? "" : `, with ${command}`}.`,
     );
+  }
   const own = Object.hasOwn(accounts, account) ? accounts[account] : undefined;
   if (!own)
     throw new UptimeError(
-      `uptime:accounts has no account ${JSON.stringify(safeName(account))}; it has ${namesOf(Object.keys(accounts)) || "none"}.`,
+      `${source} has no account ${JSON.stringify(safeName(account))}; it has ${namesOf(Object.keys(accounts)) || "none"}.`,
     );
   const variable = keyVariable(account);
   const shown = safeName(account);
   const shownVariable = shown === account ? variable : keyVariable("NAME");
-  const advice = `add it to uptime:accounts, or set ${shownVariable}`;
+  const advice = `add it to ${source}, or set ${shownVariable}`;
   const has = (name: keyof AccountValues): boolean => (own[name] ?? "") !== "";
   const setting = (name: keyof AccountValues): RawSetting => ({
     value: has(name) ? own[name] : undefined,

@@ -15,9 +15,7 @@ export function unknownSettings(keys: readonly string[], project: string | undef
   if (project === "uptime" || unknown.length === 0) return [];
   const found = unknown.map((name) => ({ name, near: nearest(name, names) }));
   const described = found.map(({ name, near }) =>
-    near === undefined
-      ? `${prefix}${safeName(name)}`
-      : `${prefix}${name} (did you mean ${prefix}${near}?)`,
+    near === undefined ? `${prefix}${safeName(name)}` : `${prefix}${name} (did you mean ${prefix}${near}?)`,
   );
   const all = `It has ${names.map((name) => `${prefix}${name}`).join(", ")}.`;
   const text = `pulumi-uptime does not know these settings: ${described.join(", ")}.`;

@@ -7,7 +7,7 @@ import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
 import { completeRecords, findConfirmed } from "./complete-records";
 import { describeRecord } from "./describe";
-import { compare, shows, shownValue, shownValues } from "./difference";
+import { compare, readableValue, shows, shownValues } from "./difference";
 import { checkQuery, describeSelection, parametersOf, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
@@ -132,7 +132,7 @@ export async function* listRecords(
     for (const record of step.value) {
       if (isAfter) {
         left--;
-        const name = shownValue(fieldOf(definition, nameKey), record);
+        const name = readableValue(fieldOf(definition, nameKey), record);
         yield { id: record.id, account, name: typeof name === "string" ? name : undefined };
       } else if (record.id === after) {
         isAfter = true;
@@ -172,7 +172,7 @@ async function select(
   };
   const parameters = parametersOf(definition, selection);
   // The API's search makes the list shorter, but may read the string in another way, so if it finds nothing the whole list is
-  // read. It is not used for URLs: one URL has several spellings, and the search would miss some.
+  // read. It is not used for URLs and host names, which have several spellings: the search would miss some.
   const [narrowed] = identityKeys(definition).flatMap((key) => {
     const text = selection[key];
     const { type, wire } = fieldOf(definition, key);

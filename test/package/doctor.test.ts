@@ -91,6 +91,14 @@ test("reports what is wrong, with exit code 1", async () => {
   );
 });
 
+test("asks the second server also if the first one refuses the key", async () => {
+  const other = await startEmulator({ apiKey: "other-key" });
+  const { code, stdout } = await doctor("--base-url", other.url, "--monitors-base-url", emulator.url);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^failed {3}GET .*\/domains.* status 401.*$/m);
+  expect(stdout).toContain("monitors: 1 record\n");
+});
+
 test("tells what it has found before it asks the server, and asks one that refuses connections only for seconds", async () => {
   const told: string[] = [];
   const context = { cwd: folder, env: { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey } };

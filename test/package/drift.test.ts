@@ -279,6 +279,16 @@ test("a refused key is reported once, and not used again", async () => {
   expect(emulator.requests.length).toBeLessThanOrEqual(12);
 });
 
+test("a key that one of two servers refuses is used for the other", async () => {
+  const entries = await state({ ...monitors(2), shop: { name: "shop.example" } });
+  writeState(entries.map((one) => ({ ...one, outputs: { ...one.outputs, __server: undefined } })));
+  const other = await startEmulator({ apiKey: "other-key" });
+  const args = ["drift", "--state", "state.json", "--monitors-base-url", other.url];
+  const { stdout, stderr } = await cli(emulator, folder, args);
+  expect(stdout).toBe("1 resource compared, none of them drifted, 2 could not be compared.\n");
+  expect(stderr).toMatch(/^m0: .* status 401.* \(the same for m1\)\n$/);
+});
+
 test("an empty account is reported once, with the resources' names", async () => {
   await state(monitors(30));
   for (let id = 1; id <= 30; id++) emulator.monitors.remove(id);

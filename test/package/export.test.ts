@@ -359,6 +359,10 @@ test("git ignores the file with secrets, whatever its name", async () => {
   const untracked = git("-c", "core.quotePath=false", "status", "--porcelain", "--untracked-files=all");
   expect(untracked).toContain("?? NEXT-STEPS.md");
   expect(untracked).not.toContain("[my]");
+  // A project that is there keeps its own .gitignore.
+  newProject({ "package.json": "{}", ".gitignore": "dist/\n" });
+  const { stdout } = await exported("--secrets", "mine.json");
+  expect(stdout).toContain("mine.json has secrets in plain text: do not commit it");
 });
 
 /** Any string that a path, a name or an id may be; all of Unicode, and what shells and programs treat in their own way. */

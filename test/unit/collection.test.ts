@@ -304,6 +304,7 @@ describe("a list", () => {
     ["links.next", (page) => ({ links: { next: page < 4 ? `/x?page=${page + 1}` : null } })],
     ["a cursor", (page) => ({ next_cursor: page < 4 ? page + 1 : null })],
     ["last_page", (page) => ({ meta: { current_page: page, last_page: 4 } })],
+    ["last_page beside meta", (page) => ({ meta: { version: 1 }, current_page: page, last_page: 4 })],
   ])("does not end with an empty page that names the next one by %s", async (_how, paging) => {
     const { monitors } = collectionOf((query) => {
       const page = Number(query.get("page") ?? query.get("cursor") ?? 1);

@@ -248,6 +248,12 @@ describe("with a server", () => {
       expect(queries).toMatchObject([{ search: "Shop 2", search_by: "name" }, { status_page_id: "3" }]);
     });
 
+    test("shows a record whose name cannot be read, without a name", async () => {
+      addMonitors(1);
+      emulator.monitors.add({ ...home, name: { en: "Shop" } });
+      expect(idsIn(await start().list(type, {}))).toEqual(["1", "2"]);
+    });
+
     test("has pages as the engine asks for them, and reads no more of the API's than they need", async () => {
       addMonitors(250);
       const plugin = start();

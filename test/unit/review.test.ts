@@ -239,6 +239,11 @@ describe("an apply may do what was reviewed", () => {
       expect(await apply([one])).toMatchObject({ code: 1 });
   });
 
+  test.each(["EU prod", "100% é", "shop/prod", "\ud800"])("for any title: %j", async (title) => {
+    write("comments.json", (await run(changes, edits, ["--title", title])).stdout);
+    expect(await apply(changes, edits, undefined, "--title", title)).toMatchObject(isApplied);
+  });
+
   test("but not what comments on another stack show", async () => {
     write("comments.json", (await run(changes, edits, ["--title", "staging"])).stdout);
     expect(await apply(changes, edits, undefined, "--title", "staging")).toMatchObject(isApplied);

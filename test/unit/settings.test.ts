@@ -248,7 +248,12 @@ describe("an account", () => {
   });
 
   test("is refused if no accounts are set, or if two would read their keys from one variable", () => {
-    expect(() => readAccount(complete, "eu")).toThrow("There are no accounts: set uptime:accounts");
+    expect(() => readAccount(complete, "eu")).toThrow(
+      /^There are no accounts: set uptime:accounts, .*, with `pulumi config set --secret uptime:accounts`\.$/,
+    );
+    expect(() =>
+      readSettings({ provider: "eu", get: (key) => new Map(Object.entries(complete)).get(key) }, {}, "team"),
+    ).toThrow(/^There are no accounts: set accounts of the provider eu, an? [^`]*\.$/);
     const config = withAccounts({ "eu-1": {}, EU_1: {} });
     expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "k" })).toThrow(
       "The accounts eu-1, EU_1 would all take their key from UPTIME_API_KEY_EU_1",

@@ -12,7 +12,7 @@ const start = "<!-- pulumi-uptime comment v2 ";
 
 export function markerLine({ title, commit, digest, changes }: Marker): string {
   const words = [
-    `title=${encodeURIComponent(title).replaceAll("%2F", "/")}`,
+    `title=${encodeTitle(title)}`,
     ...(commit === undefined ? [] : [`commit=${encodeURIComponent(commit)}`]),
     ...(digest === undefined ? [] : [`digest=${digest}`]),
     ...(changes === undefined ? [] : [`changes=${changes}`]),
@@ -20,7 +20,12 @@ export function markerLine({ title, commit, digest, changes }: Marker): string {
   return `${start}${words.join(" ")} -->`;
 }
 
-/** The marker in a comment's first line; undefined if it has none. */
+/** A title without spaces, and readable if it is `PROJECT/STACK`. */
+export function encodeTitle(title: string): string {
+  return encodeURIComponent(title.toWellFormed()).replaceAll("%2F", "/");
+}
+
+/** The marker in a comment's first line, with its title as {@link encodeTitle} writes it; undefined if it has none. */
 export function markerIn(body: string): Marker | undefined {
   const [line = ""] = body.split(/\r?\n/, 1);
   if (!line.startsWith(start)) return undefined;

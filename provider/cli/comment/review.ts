@@ -17,7 +17,7 @@ import {
   type ApplyActions,
 } from "./apply-actions";
 import type { Facts } from "./facts";
-import { markerIn, type Marker } from "./marker";
+import { encodeTitle, markerIn, type Marker } from "./marker";
 
 /** The label of a pull request that allows more deletes than `--max-deletes`. */
 export const deletesLabel = "allow-deletes";
@@ -80,7 +80,7 @@ export function readReview(given: string, title: string, cwd: string): Review {
 function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHashes {
   const marked = given.flatMap((comment) => {
     const marker = markerIn(comment.body);
-    return marker?.title === title
+    return marker?.title === encodeTitle(title)
       ? [{ ...comment, marker, problem: problemOfComment(comment, marker) }]
       : [];
   });

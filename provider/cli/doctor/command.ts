@@ -253,9 +253,9 @@ async function examineAccount(
       tell(...found);
     } catch (error) {
       tell(failure(`${definition.plural}-request`, error, session.secrets));
-      // A key that is not accepted for one kind of record is accepted for none; a 403 may be about this kind only.
-      if (error instanceof ApiError && error.status === 401) break;
-      if (error instanceof UnreachableError && isOneServer) break;
+      // A server that refuses the key for one kind of record refuses it for all; a 403 may be about this kind only.
+      const isKeyRefused = error instanceof ApiError && error.status === 401;
+      if (isOneServer && (isKeyRefused || error instanceof UnreachableError)) break;
     }
 }
 

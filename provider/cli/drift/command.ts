@@ -125,7 +125,7 @@ async function compareAll(
   providerOf: ProviderOf,
   { stderr, session }: CommandContext,
 ): Promise<Omit<DriftReport, "code" | "pending">> {
-  for (const one of managed) hearOfResource(one, providerOf(one.resource)(one.definition));
+  const accounts = groupBy(managed, (one) => hearOfResource(one, providerOf(one.resource)(one.definition)));
   const servers = new Set<string>();
   let done = 0;
   const results = await withProgress(stderr, (show) => {
@@ -139,9 +139,6 @@ async function compareAll(
       show(`Compared ${++done} of ${managed.length} …`);
       return result;
     };
-    const accounts = groupBy(managed, ({ resource: { provider, outputs } }) =>
-      JSON.stringify([provider, outputs?.account]),
-    );
     return Promise.all([...accounts.values()].map((resources) => compareAccount(resources, compare)));
   });
   const compared = results.flat();

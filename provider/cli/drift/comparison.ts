@@ -34,16 +34,21 @@ interface ClearResource extends ManagedResource {
   readonly secrets: readonly string[];
 }
 
-/** Notes a record in state. An account that lacks all records in state is then not taken for one that lacks its first. */
-export function hearOfResource({ definition, resource }: ManagedResource, connect: Connect): void {
+/**
+ * Notes a record in state. An account that lacks all records in state is then not taken for one that lacks its first. Returns the
+ * account, as its server and key; "" if it is not known.
+ */
+export function hearOfResource({ definition, resource }: ManagedResource, connect: Connect): string {
   try {
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connect(outputs.account);
     assertSameServer(scope, outputs, {});
     scope.claims.hear(resource.id ?? "", outputs, {});
+    return `${scope.address.hash} ${scope.keyFingerprint}`;
   } catch (error) {
     // The comparison reports it.
     if (!(error instanceof UptimeError)) throw error;
+    return "";
   }
 }
 

@@ -143,6 +143,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   if (withPassword.length > 0) notes.push(passwordText(withPassword, isProgram));
   if (options.secrets !== undefined && known > 0 && added.length === 0)
     notes.push(noSecretsText(options.secrets));
+  if (options.secrets !== undefined && writtenSecrets !== undefined && !files.has(".gitignore"))
+    notes.push(plainSecretsText(options.secrets));
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
@@ -202,6 +204,11 @@ function passwordText(names: readonly string[], isProgram: boolean): string {
     ? "The program reads it from the stack's configuration, as a secret."
     : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";
   return `A URL of ${listOf(names)} has a password. ${consequence}`;
+}
+
+/** A new project has a .gitignore that names the file. */
+function plainSecretsText(path: string): string {
+  return `${path} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`;
 }
 
 /** Only the export that wrote a resource knows under which key the program reads its secret. */
