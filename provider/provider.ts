@@ -20,7 +20,7 @@ const session = new FrontSession({
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     engine ??= new (require("./engine/engine-log") as typeof engines).EngineLog(address);
     // The engine tells this host no URNs.
-    const name = owner === undefined ? undefined : session.owners.nameOf(ownerOf(owner));
+    const name = owner === undefined ? undefined : session.owners.urnSuffixOf(ownerOf(owner));
     engine.log("info", line, name === undefined ? undefined : engine.urnOf(name), true);
   },
 });

@@ -6,7 +6,7 @@ import { LostAnswerError, quoteId, type Message, type UptimeError } from "./erro
 import {
   notSentError,
   outcomeOf,
-  refusedAttempt,
+  errorStatusAttempt,
   unansweredAttempt,
   unreadableAttempt,
 } from "./failed-attempt";
@@ -46,7 +46,7 @@ export interface Answer {
 const maxRedirects = 3;
 
 /** What clients need of their process. */
-export interface ClientSurroundings {
+export interface ClientDependencies {
   readonly clock: Clock;
   readonly transport: Transport;
   /** Shows what requests wait for. */
@@ -68,7 +68,7 @@ export class Client {
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
-    { clock, transport, showWait, print, unreachableMilliseconds }: ClientSurroundings,
+    { clock, transport, showWait, print, unreachableMilliseconds }: ClientDependencies,
   ) {
     this.clock = clock;
     this.transport = transport;
@@ -114,8 +114,8 @@ export class Client {
         throw new LostAnswerError(lastError.parts, step, { cause: lastError });
       ready = this.clock.now();
       if (step === "wait") continue;
-      if (this.limiter.hasGivenUp) throw denied("refused");
-      const pause = retries.pauseAfter(result.failure, ready);
+      if (this.limiter.hasGivenUp) throw denied("throttled");
+      const pause = retries.delayAfter(result.failure, ready);
       if (pause === undefined || pause > operation.timeLeft) throw lastError;
       await operation.sleep(pause).catch(() => {
         throw denied("ended");
@@ -157,7 +157,7 @@ export class Client {
     }
     const { status, headers, text, isRedirectedElsewhere } = response;
     const body = parseBody(text);
-    if (status >= 300) return { result: refusedAttempt(attempted, response, body), response };
+    if (status >= 300) return { result: errorStatusAttempt(attempted, response, body), response };
     if (text.trim() !== "" && body === undefined)
       return { result: unreadableAttempt(attempted, response), response };
     return { result: { status, body, headers, isRedirectedElsewhere, request: name }, response };

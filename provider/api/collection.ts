@@ -6,7 +6,7 @@ import type { EmptyListForm, Pair } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError } from "./error-body";
-import { AnotherRecordError, ApiError, message, MissingError, quoteId, UptimeError } from "./errors";
+import { RecordMismatchError, ApiError, message, NotFoundError, quoteId, UptimeError } from "./errors";
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
 import { quoteBody, readPages, unreadable } from "./paging";
@@ -53,13 +53,13 @@ export class Collection {
     this.takesEmptyText ||= form === "text";
   }
 
-  /** The record under an id. Throws {@link MissingError}. */
+  /** The record under an id. Throws {@link NotFoundError}. */
   async get(id: string, operation: Operation): Promise<ApiRecord> {
     const answer = await this.requestRecord(id, { method: "GET", operation });
     const record = parseRecord(answer.body, this.definition);
     const { singular } = this.definition;
     if (record && record.id !== id)
-      throw new AnotherRecordError(
+      throw new RecordMismatchError(
         message`${answer.request} was answered with the record ${quoteId(record.id)} instead.`,
       );
     this.assertPresent(record, answer);
@@ -67,7 +67,7 @@ export class Collection {
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.request} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
     if (isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere)
-      throw new MissingError(problem);
+      throw new NotFoundError(problem);
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
   }
 
@@ -76,7 +76,7 @@ export class Collection {
     try {
       return await this.get(id, operation);
     } catch (error) {
-      if (!(error instanceof MissingError)) throw error;
+      if (!(error instanceof NotFoundError)) throw error;
       return undefined;
     }
   }
@@ -97,7 +97,7 @@ export class Collection {
   }
 
   /**
-   * Updates a record, by PUT if this server answers PATCH with 405. Throws {@link MissingError}.
+   * Updates a record, by PUT if this server answers PATCH with 405. Throws {@link NotFoundError}.
    *
    * @param onSend see {@link ApiRequest.onSend}
    */
@@ -123,7 +123,7 @@ export class Collection {
   }
 
   /**
-   * Deletes a record. Throws {@link MissingError}.
+   * Deletes a record. Throws {@link NotFoundError}.
    *
    * @param onSend see {@link ApiRequest.onSend}
    */
@@ -193,7 +193,7 @@ export class Collection {
     return new ApiError(answer.request, answer.status, reason, fields, hint);
   }
 
-  /** A request about one record. Throws {@link MissingError}. */
+  /** A request about one record. Throws {@link NotFoundError}. */
   private async requestRecord(id: string, request: Omit<ApiRequest, "path">): Promise<Answer> {
     if (!isRecordId(id))
       throw new UptimeError(message`"${quoteId(id)}" is not the id of a ${this.definition.singular}.`);
@@ -202,14 +202,14 @@ export class Collection {
     } catch (error) {
       if (!(error instanceof ApiError) || error.isRedirectedElsewhere) throw error;
       if (error.status !== 404 && error.status !== 410) throw error;
-      throw new MissingError(error.parts, { cause: error });
+      throw new NotFoundError(error.parts, { cause: error });
     }
   }
 
-  /** Throws {@link MissingError} if the record is marked as deleted. */
+  /** Throws {@link NotFoundError} if the record is marked as deleted. */
   private assertPresent(record: ApiRecord | undefined, { request }: Answer): void {
     if (!record || !isDeleted(record)) return;
-    throw new MissingError(
+    throw new NotFoundError(
       message`${request} was answered with a ${this.definition.singular} that is marked as deleted.`,
     );
   }

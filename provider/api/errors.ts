@@ -73,7 +73,7 @@ export class UptimeError extends Error {
   }
 }
 
-/** The API answered, and the answer is a refusal. */
+/** The API answered with an error. */
 export class ApiError extends UptimeError {
   constructor(
     /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
@@ -133,13 +133,13 @@ export class UnreachableError extends UptimeError {}
 export class InterruptedError extends UptimeError {}
 
 /** The operation has used the time that the option customTimeouts gives it. */
-export class TimeIsOverError extends UptimeError {}
+export class OperationTimeoutError extends UptimeError {}
 
 /** The API says at the record's own address that it does not exist. */
-export class MissingError extends UptimeError {}
+export class NotFoundError extends UptimeError {}
 
 /** The id belongs to another record than the one in state. */
-export class AnotherRecordError extends UptimeError {}
+export class RecordMismatchError extends UptimeError {}
 
 /** The API took a value and did not store it. */
 export class NotStoredError extends UptimeError {

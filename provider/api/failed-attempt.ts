@@ -5,7 +5,7 @@ import {
   KeyRefusedError,
   message,
   quote,
-  TimeIsOverError,
+  OperationTimeoutError,
   UnreachableError,
   UptimeError,
   withoutPeriod,
@@ -74,7 +74,7 @@ export function notSentError(
 }
 
 /** An answer with a status of 300 or above. */
-export function refusedAttempt(attempted: AttemptedRequest, response: FinalResponse, body: unknown) {
+export function errorStatusAttempt(attempted: AttemptedRequest, response: FinalResponse, body: unknown) {
   const { status, headers, text, target, isRedirectedElsewhere } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
@@ -113,7 +113,7 @@ export function unansweredAttempt(
     const reason = isCreate ? "" : ": the operation has used its time (see the option customTimeouts)";
     return {
       failure: { type: isCreate ? "timeout" : "final" },
-      error: new TimeIsOverError(message`${name} was not answered in time${reason}.`, { cause: error }),
+      error: new OperationTimeoutError(message`${name} was not answered in time${reason}.`, { cause: error }),
     };
   }
   // Connecting has the same time, but if it was not possible, nothing was sent.

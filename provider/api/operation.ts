@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 import { maxTimerMilliseconds, systemClock, type Clock } from "./clock";
-import { InterruptedError, message, TimeIsOverError, withoutPeriod } from "./errors";
+import { InterruptedError, message, OperationTimeoutError, withoutPeriod } from "./errors";
 import type { Message, UptimeError } from "./errors";
 
 /** What all operations of a run share. */
@@ -129,7 +129,7 @@ export class Operation {
     const first = before ? message`${withoutPeriod(before)}. Then ` : "";
     return this.isInterrupted
       ? new InterruptedError(message`${first}Pulumi was interrupted, so ${consequence}.`)
-      : new TimeIsOverError(
+      : new OperationTimeoutError(
           message`${first}The operation has used its time (see the option customTimeouts), so ${consequence}.`,
         );
   }

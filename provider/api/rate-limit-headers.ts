@@ -1,6 +1,6 @@
 import type { Headers } from "./transport";
 
-/** Milliseconds that a refusal asks to wait; undefined if it does not say. `date` is this machine's. */
+/** Milliseconds that a 429 or 503 asks to wait; undefined if it does not say. `date` is this machine's. */
 export function announcedWait(headers: Headers, date: number): number | undefined {
   return (
     untilRetry(firstValue(headers["retry-after"]), serverDate(headers, date)) ?? untilReset(headers, date)

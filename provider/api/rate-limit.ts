@@ -16,8 +16,8 @@ export interface EndedRequest<T> {
   readonly response?: { readonly status: number; readonly headers: Headers } | undefined;
 }
 
-/** Why a request is not sent: its operation has ended, or the server has refused everything for ten minutes. */
-export type Denial = "ended" | "refused";
+/** Why a request is not sent: its operation has ended, or the server has answered nothing but 429 and 503 for ten minutes. */
+export type Denial = "ended" | "throttled";
 
 /** A request that wants to be sent. */
 export interface PendingRequest {
@@ -35,28 +35,26 @@ interface Waiter extends PendingRequest {
 }
 
 const minuteMilliseconds = 60_000;
-/** How long a server may refuse everything before waiting requests fail. */
+/** How long a server may answer nothing but 429 and 503 before waiting requests fail. */
 const giveUpMilliseconds = 10 * minuteMilliseconds;
 
 /**
- * Limits how many requests to one account run at once and how many are sent in a minute. After a refusal nothing is sent for
- * as long as the server says, and then one request at a time until the server accepts one.
+ * Limits how many requests to one account run at once and how many are sent in a minute. After a 429, or a 503 with Retry-After,
+ * nothing is sent for as long as the server says, and then one request at a time until the server accepts one.
  */
 export class RateLimiter {
   private readonly queue = new Set<Waiter>();
   private running = 0;
-  /** How many were answered, other than by a refusal. */
+  /** How many were answered, other than by 429 and 503. */
   private done = 0;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly ended: number[] = [];
   /** When the server is asked again, on the clock. */
   private opensAt = -Infinity;
-  /** Refusals in a row. */
-  private refusals = 0;
+  /** How many 429 and such 503 have come in a row. */
+  private throttledInARow = 0;
   /** Since when the server has answered nothing but 429 and 503; infinite if it has not. */
-  private refusedSince = Infinity;
-  /** When the last request ended. */
-  private lastEndedAt = -Infinity;
+  private throttledSince = Infinity;
   /** The timer after which waiting requests are looked at again. */
   private timer: AbortController | undefined;
   private readonly notice: WaitNotice;
@@ -69,14 +67,14 @@ export class RateLimiter {
     this.notice = new WaitNotice(showWait);
   }
 
-  /** The server has refused everything for ten minutes. */
+  /** The server has answered nothing but 429 and 503 for ten minutes. */
   get hasGivenUp(): boolean {
-    return this.clock.now() >= this.refusedSince + giveUpMilliseconds;
+    return this.clock.now() >= this.throttledSince + giveUpMilliseconds;
   }
 
   /** Waits for its turn, then runs. Throws {@link PendingRequest.denialError} if its turn does not come. */
   async run<T>(pending: PendingRequest, request: () => Promise<EndedRequest<T>>): Promise<T> {
-    this.forgetRefusals();
+    this.forgetThrottling();
     await this.turn(pending);
     const begun = this.clock.now();
     try {
@@ -85,16 +83,16 @@ export class RateLimiter {
       return result;
     } finally {
       this.running--;
-      this.lastEndedAt = this.clock.now();
-      if (this.limits.requestsPerMinute !== undefined) this.ended.push(this.lastEndedAt);
+      this.ended.push(this.clock.now());
       this.admit();
     }
   }
 
-  /** If nothing was sent or waited for a minute, what the server has refused before says nothing about the time since. */
-  private forgetRefusals(): void {
+  /** If nothing was sent or waited for a minute, earlier 429 and 503 say nothing about the time since. */
+  private forgetThrottling(): void {
     const isIdle = this.running === 0 && this.queue.size === 0;
-    if (isIdle && this.clock.now() > this.lastEndedAt + minuteMilliseconds) this.refusedSince = Infinity;
+    const lastEndedAt = this.ended.at(-1) ?? -Infinity;
+    if (isIdle && this.clock.now() > lastEndedAt + minuteMilliseconds) this.throttledSince = Infinity;
   }
 
   /** Learns from an answer to a request that was begun at this time. */
@@ -105,18 +103,18 @@ export class RateLimiter {
     if (status !== 429 && status !== 503) {
       this.done++;
       if (isLate) return;
-      this.refusals = 0;
-      this.refusedSince = Infinity;
+      this.throttledInARow = 0;
+      this.throttledSince = Infinity;
       return;
     }
-    this.refusedSince = Math.min(this.refusedSince, now);
+    this.throttledSince = Math.min(this.throttledSince, now);
     // A 503 that names no time says nothing about a limit.
     if (status === 503 && headers["retry-after"] === undefined) return;
-    const least = isLate ? 0 : Math.min(minuteMilliseconds, 1000 * 2 ** this.refusals++);
+    const least = isLate ? 0 : Math.min(minuteMilliseconds, 1000 * 2 ** this.throttledInARow++);
     const wait = Math.max(least, announcedWait(headers, this.clock.date()) ?? 0);
     const opensAt = Math.max(this.opensAt, now + wait);
     // Before waiting requests fail, one more is sent.
-    const end = this.refusedSince + giveUpMilliseconds;
+    const end = this.throttledSince + giveUpMilliseconds;
     this.opensAt = now < end ? Math.min(opensAt, end) : opensAt;
   }
 
@@ -159,13 +157,13 @@ export class RateLimiter {
       if (wait === Infinity) return;
       if (wait === 0) waiter.go();
       else if (waiter.operation.isInterrupted) waiter.deny("ended");
-      else if (this.hasGivenUp) waiter.deny("refused");
+      else if (this.hasGivenUp) waiter.deny("throttled");
     }
     if (this.queue.size > 0) this.sleep(this.waitTime());
   }
 
   private sleep(wait: number): void {
-    // A request that was refused is at the end of the queue, although its operation may be the first of the run.
+    // A request that is sent again is at the end of the queue, although its operation may be the first of the run.
     const waiters = [...this.queue].sort((a, b) => a.since - b.since);
     const waiting = {
       wait,
@@ -187,7 +185,7 @@ export class RateLimiter {
   /** Milliseconds until the next request may begin; infinite if a running one must end first. */
   private waitTime(): number {
     const { maxConcurrency, requestsPerMinute = Infinity } = this.limits;
-    if (this.running >= (this.refusals > 0 ? 1 : maxConcurrency)) return Infinity;
+    if (this.running >= (this.throttledInARow > 0 ? 1 : maxConcurrency)) return Infinity;
     const now = this.clock.now();
     while (this.ended[0] !== undefined && this.ended[0] <= now - minuteMilliseconds) this.ended.shift();
     const isFull = this.running + this.ended.length >= requestsPerMinute;

@@ -75,7 +75,7 @@ export class Retries {
   ) {}
 
   /** Milliseconds to wait before it is sent again after a failure at this time; undefined if it is not. */
-  pauseAfter({ type }: Failure, now: number): number | undefined {
+  delayAfter({ type }: Failure, now: number): number | undefined {
     const pause = backoff(++this.pauses);
     if (type !== "unreachable") {
       this.unreachableSince = undefined;

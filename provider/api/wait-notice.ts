@@ -2,7 +2,7 @@
 const quietMilliseconds = 10_000;
 /** Often enough to show progress, and rarely enough for the log of a CI job. */
 const pauseMilliseconds = 20_000;
-/** Requests that are refused together are queued within this time, and named together. */
+/** Requests that are throttled together are queued within this time, and named together. */
 const gatherMilliseconds = 1000;
 /** How many rows show a notice: in the log of a CI job each is a line. */
 const maxRows = 3;

@@ -45,7 +45,7 @@ export function escapeCommands(text: string): string {
 }
 
 /** How much of a text {@link excerpt} looks at. */
-export const excerptSource = 4000;
+export const excerptScanLength = 4000;
 
 /**
  * The first words of a text, on one line, without HTML tags, and with invisible characters escaped. Search it for secrets first:
@@ -53,7 +53,7 @@ export const excerptSource = 4000;
  */
 export function excerpt(text: string): string {
   const line = text
-    .slice(0, excerptSource)
+    .slice(0, excerptScanLength)
     .toWellFormed()
     .replace(/<(style|script)\b.*?<\/\1>/gis, " ")
     .replace(/<[^>]*>/g, " ")

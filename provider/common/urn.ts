@@ -15,7 +15,7 @@ export function parseUrn(urn: string): Urn {
 }
 
 /** What tells a resource from others in its stack: its URN without stack and project, which may get other names. */
-export function nameInStack(urn: string): string {
+export function urnSuffix(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
 }

@@ -19,7 +19,7 @@ export type Setting = SettingType & {
   /** It holds API keys. */
   readonly secret?: true;
   /** It says how the server is reached, so commands have an option for it. */
-  readonly isOption?: true;
+  readonly hasOption?: true;
 };
 
 /** All settings by the names that a stack's configuration has after `uptime:`. */
@@ -28,7 +28,7 @@ export const settings = {
     type: "url",
     required: true,
     environment: "UPTIME_BASE_URL",
-    isOption: true,
+    hasOption: true,
     text: "Address of the server, for domains.",
     details:
       "It may have a path. A trailing slash, a trailing `/api/v1` and the trailing path of a collection (`/api/v1/monitors`) are ignored.",
@@ -37,7 +37,7 @@ export const settings = {
     type: "url",
     defaultsTo: "baseUrl",
     environment: "UPTIME_MONITORS_BASE_URL",
-    isOption: true,
+    hasOption: true,
     text: "Address for monitors, if it is a different one.",
   },
   apiKey: {
@@ -78,21 +78,21 @@ export const settings = {
     type: "integer",
     range: [1, 100_000],
     environment: "UPTIME_REQUESTS_PER_MINUTE",
-    isOption: true,
+    hasOption: true,
     text: "Rate limit of the server, if you know it. Without it, the provider slows down when the server tells it to.",
   },
   timeoutSeconds: {
     type: "integer",
     range: [1, 3600],
     default: 30,
-    isOption: true,
+    hasOption: true,
     text: "Seconds to wait for one response.",
   },
   maxRetries: {
     type: "integer",
     range: [0, 100],
     default: 5,
-    isOption: true,
+    hasOption: true,
     text: "How often a failed request is sent again. A create is sent again only if it surely had no effect, or if no record of it is found. A refused connection is tried for a minute, whatever this says.",
     details: "The command `pulumi-uptime` tries it for three seconds.",
   },
@@ -100,13 +100,13 @@ export const settings = {
     type: "integer",
     range: [1, 100],
     default: 8,
-    isOption: true,
+    hasOption: true,
     text: "Requests to one address with one key at the same time.",
   },
   allowHttp: {
     type: "boolean",
     default: false,
-    isOption: true,
+    hasOption: true,
     text: "Whether `http://` is allowed for hosts other than this machine. It exposes the API key to anyone on the network path.",
   },
   logLevel: {

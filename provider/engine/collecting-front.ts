@@ -50,7 +50,7 @@ export class CollectingFront extends Front {
     try {
       return await super.diff(id, outputs, news, options, marked);
     } catch (error) {
-      const name = owner && this.context.session.owners.nameOf(owner);
+      const name = owner && this.context.session.owners.urnSuffixOf(owner);
       const problems = [this.redactorFor(news).error(error)];
       if (name !== undefined && (await this.tell({ name, inputs: news, problems }))) return unchanged;
       throw error;

@@ -19,7 +19,7 @@ import {
   decodeOutputs,
   isManaged,
   markedInputs,
-  nameInOptions,
+  ownerInOptions,
   pick,
   withoutHidden,
 } from "./request";
@@ -86,7 +86,7 @@ export function dynamicProvider(
     check: (olds: Properties, news: Properties) =>
       run(async () => {
         const declaration = decodeDeclaration(definition, olds, news);
-        const { inputs, problems } = await front.check({ declaration, name: nameInOptions(news), news });
+        const { inputs, problems } = await front.check({ declaration, name: ownerInOptions(news), news });
         // If a failure named its property, the engine would print the property's value, which may be a secret.
         return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
       }, news),
@@ -96,7 +96,7 @@ export function dynamicProvider(
           const outputs = decodeOutputs(definition, olds);
           const options = operationOptions(news);
           // Older state does not have the names, and Pulumi's host has marked its outputs as the inputs were.
-          const marked = nameInOptions(olds) === undefined ? undefined : markedInputs(olds);
+          const marked = ownerInOptions(olds) === undefined ? undefined : markedInputs(olds);
           const { changed, replaces, deleteBeforeReplace } = await front.diff(
             id,
             outputs,

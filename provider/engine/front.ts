@@ -195,7 +195,7 @@ export class Front {
     assertReplacementHelps(scope, id, outputs, inputs, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
     const changed = changes.changed.length > 0 ? changes.changed : this.newlyMarked(outputs, news, marked);
-    const name = options.owner && this.context.session.owners.nameOf(options.owner);
+    const name = options.owner && this.context.session.owners.urnSuffixOf(options.owner);
     if (name !== undefined) this.context.reviewFile?.changes(name, changed);
     return { ...changes, changed };
   }

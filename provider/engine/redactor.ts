@@ -2,7 +2,7 @@ import { message, quote, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { parse, UnreadableError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
-import { escapeCommands, escapeInvisible, excerpt, excerptSource, shorten } from "../common/text";
+import { escapeCommands, escapeInvisible, excerpt, excerptScanLength, shorten } from "../common/text";
 import { mapLeaves, isObject } from "../common/values";
 import type { InputProblem } from "../lifecycle/validate";
 import { SecretDetector } from "./secret-detector";
@@ -45,7 +45,7 @@ export class Redactor {
     const parts = text.map((part) => {
       if (typeof part === "string") return part;
       // The rest is not shown, and a server may send megabytes.
-      const source = part.text.slice(0, excerptSource + detector.reach);
+      const source = part.text.slice(0, excerptScanLength + detector.reach);
       if ([source, source.replace(markup, "")].some((text) => detector.finds(text))) return redacted;
       return part.isValue ? shorten(escapeInvisible(source), 300) : excerpt(part.text);
     });

@@ -76,13 +76,13 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
 /** State has only digits of the resource's name, because it has them for each resource. */
 function encodeOptions(from: Properties): Properties {
   const options = from[hiddenNames.options];
-  const name = nameInOptions(from);
+  const name = ownerInOptions(from);
   if (!isObject(options) || name === undefined) return pick(from, hiddenNames.options);
   return { [hiddenNames.options]: { ...options, owner: ownerOf(name) } };
 }
 
 /** What the class calls a resource: the end of its URN. `check` makes digits of it. */
-export function nameInOptions(properties: Properties): string | undefined {
+export function ownerInOptions(properties: Properties): string | undefined {
   return ifValid(optionsIn(properties).owner, isText);
 }
 
@@ -110,7 +110,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     // Any text is one.
     claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
-    notStored: ifValid(properties[hiddenNames.notStored], isText),
+    notStoredHash: ifValid(properties[hiddenNames.notStored], isText),
     isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
   };
 }
@@ -122,7 +122,7 @@ export function decodeOptions(
 ): EngineOptions {
   const { customTimeouts, ignoreChanges, replaceOnChanges } = optionsIn(properties);
   const timeout = operation && isObject(customTimeouts) ? customTimeouts[operation] : undefined;
-  const owner = nameInOptions(properties);
+  const owner = ownerInOptions(properties);
   return {
     ignoreChanges: ifValid(ignoreChanges, areTexts),
     replaceOnChanges: ifValid(replaceOnChanges, areTexts),
@@ -156,7 +156,7 @@ export function encodeOutputs(
     ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
-    ...(outputs.notStored !== undefined && { [hiddenNames.notStored]: outputs.notStored }),
+    ...(outputs.notStoredHash !== undefined && { [hiddenNames.notStored]: outputs.notStoredHash }),
     ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
   };
 }

@@ -33,7 +33,7 @@ export async function adopt(
 ): Promise<(CreatedRecord & { readonly record: ApiRecord }) | undefined> {
   const { claims, definition } = scope;
   const isFree = (record: ApiRecord): boolean =>
-    !claims.isTaken(record.id, record) && !claims.isDeleted(record.id, record);
+    !claims.hasOwner(record.id, record) && !claims.isDeleted(record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));

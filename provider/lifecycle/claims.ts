@@ -33,13 +33,13 @@ export class Claims {
   ) {}
 
   /** Whether another resource has the record, or is to import it. */
-  isTaken(id: string, record?: ApiRecord): boolean {
+  hasOwner(id: string, record?: ApiRecord): boolean {
     return this.ledger.hasOther(id) || this.note.hasOther(id, undefined, record);
   }
 
   /** Whether a resource has got the record in this run, or is to import it, or another process has it by the same key. */
   isTakenInRun(id: string): boolean {
-    return this.ledger.isTaken(id) || this.note.hasOther(id);
+    return this.ledger.isTakenInRun(id) || this.note.hasOther(id);
   }
 
   /** Whether this run deletes a record, or has deleted it. The record counts also if another process knows it by another key. */
@@ -124,13 +124,13 @@ export class Claims {
 
   /** Tells the other processes of a created record. Throws if one of them has adopted it before the answer came. */
   tellCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
-    this.note.takeCreated(id, claim, record);
+    this.note.tellCreated(id, claim, record);
   }
 
   /** A resource gets the record of its create, whose answer was lost; undefined if nothing but an answer has shown its id. */
   takeFound(id: string, owner: Owner | undefined, record: ApiRecord | undefined): Claim {
     const claim = this.takeCreated(id, owner, record !== undefined);
-    this.note.takeFound(id, claim, record);
+    this.note.tellFound(id, claim, record);
     return claim;
   }
 

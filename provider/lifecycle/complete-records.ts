@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { MissingError } from "../api/errors";
+import { NotFoundError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Field } from "../definitions/field";
 import { leftOut, shows } from "./difference";
@@ -53,7 +53,7 @@ export async function findConfirmed(
   try {
     return await scope.collection.get(id, operation);
   } catch (error) {
-    if (!(error instanceof MissingError)) throw error;
+    if (!(error instanceof NotFoundError)) throw error;
     await assertNotListed(scope, id, error, operation);
     return undefined;
   }

@@ -22,7 +22,7 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Engine
   if (inputs.importId !== undefined) return importRecord(scope, inputs.importId, inputs, options, operation);
 
   const wanted = wantedValuesOnCreate(definition, inputs.values);
-  const baseline = await baselineOf(scope, operation);
+  const baseline = await waitForBaseline(scope, operation);
   const adopted = settings.adoptExisting ? await adopt(scope, wanted, baseline, owner, operation) : undefined;
   if (!adopted)
     return settle(scope, inputs, await sendCreate(scope, { wanted, owner, baseline }, operation), operation);
@@ -33,10 +33,10 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Engine
 }
 
 /** Reads the records that are there before the first create of this process; the other creates wait for that. */
-function baselineOf(scope: RecordScope, operation: Operation): Promise<Baseline> {
+function waitForBaseline(scope: RecordScope, operation: Operation): Promise<Baseline> {
   const { collection, creates, ledger } = scope;
   const read = () => readBaseline(collection, ledger, operation.forSharedWork());
-  return operation.inTime(creates.baselineOf(read));
+  return operation.inTime(creates.readBaselineOnce(read));
 }
 
 /** Makes sure that the record has everything that is declared. Whatever fails now, state gets the record's id. */
@@ -63,8 +63,8 @@ async function settle(
     return { id, outputs: outputsOf(scope, inputs, settled, { claim }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
-    const notStored = hashOfNotStored(definition, inputs.values, seen);
-    const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true, notStored });
+    const notStoredHash = hashOfNotStored(definition, inputs.values, seen);
+    const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true, notStoredHash });
     // A field that the record does not show may be unset. Store null, so that the next diff sends it.
     for (const [key] of unsent)
       if (compare(fieldOf(definition, key), null, seen).outcome === "notShown") outputs.values[key] = null;

@@ -1,4 +1,4 @@
-import { MissingError, type Message } from "../api/errors";
+import { NotFoundError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { hasFixedKey } from "../definitions/keys";
 import { assertGone } from "./gone";
@@ -33,7 +33,7 @@ export async function deleteRecord(
     });
   } catch (error) {
     if (claims.isVoid(id, outputs)) return undefined;
-    if (!(error instanceof MissingError)) throw error;
+    if (!(error instanceof NotFoundError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
   // Otherwise the id is that of a record which this run has created since.

@@ -1,4 +1,4 @@
-import { message, quoteId, withoutPeriod, UptimeError, type MissingError } from "../api/errors";
+import { message, quoteId, withoutPeriod, UptimeError, type NotFoundError } from "../api/errors";
 import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
@@ -13,7 +13,7 @@ export async function assertGone(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
-  missing: MissingError,
+  missing: NotFoundError,
   operation: Operation,
 ): Promise<void> {
   const { definition, reader } = scope;
@@ -45,7 +45,7 @@ export async function assertGoneInRefresh(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
-  missing: MissingError,
+  missing: NotFoundError,
   operation: Operation,
 ): Promise<void> {
   const { address, definition, keyFingerprint, ledger, settings } = scope;
@@ -67,7 +67,7 @@ export async function assertGoneInRefresh(
 export async function assertNotListed(
   { definition, reader }: RecordScope,
   id: string,
-  missing: MissingError,
+  missing: NotFoundError,
   operation: Operation,
 ): Promise<Listing> {
   const missedAt = operation.clock.now();

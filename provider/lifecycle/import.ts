@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import {
   joinMessages,
   message,
-  MissingError,
+  NotFoundError,
   quoteId,
   quoteValue,
   withoutPeriod,
@@ -130,7 +130,7 @@ async function getToImport(
     ledger.markShown(id);
     return record;
   } catch (error) {
-    if (!(error instanceof MissingError)) throw error;
+    if (!(error instanceof NotFoundError)) throw error;
     claims.dropImport(id, owner);
     throw new UptimeError(
       message`${definition.label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). If it was imported before,

@@ -119,7 +119,7 @@ export class Ledger {
   }
 
   /** Whether a resource has got the record in this run, or is to import it. What only state says may be of a record that is gone. */
-  isTaken(id: string): boolean {
+  isTakenInRun(id: string): boolean {
     const entry = this.entries.get(id);
     return entry !== undefined && (entry.taken !== undefined || entry.plannedImports.size > 0);
   }

@@ -7,7 +7,7 @@ import { fieldOf, identityKeys } from "../definitions/keys";
 export type Query = Readonly<Partial<Record<string, string>>>;
 
 /** The arguments that are set. Throws if one is unknown or has a value that is not allowed. */
-export function checkQuery(
+export function parseLookupQuery(
   definition: Definition,
   lookup: string,
   args: unknown,
@@ -18,7 +18,7 @@ export function checkQuery(
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
   const problems = given.flatMap(([key, value]) => {
     if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
-    const problem = problemOfParameter(definition, key, value);
+    const problem = problemOfArgument(definition, key, value);
     return problem === undefined ? [] : [`${key} ${problem}`];
   });
   const keys = given.map(([key]) => key);
@@ -28,7 +28,7 @@ export function checkQuery(
   return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
 }
 
-function problemOfParameter(definition: Definition, key: string, value: unknown): string | undefined {
+function problemOfArgument(definition: Definition, key: string, value: unknown): string | undefined {
   const columns = identityKeys(definition);
   const choices = new Map<string, readonly unknown[]>([
     ["searchBy", columns],

@@ -8,7 +8,7 @@ import { lookupName } from "../common/pulumi";
 import { completeRecords, findConfirmed } from "./complete-records";
 import { describeRecord } from "./describe";
 import { compare, readableValue, shows, shownValues } from "./difference";
-import { checkQuery, describeSelection, parametersOf, selectorsOf, type Query } from "./lookup-query";
+import { parseLookupQuery, describeSelection, parametersOf, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
 
@@ -35,7 +35,7 @@ export async function lookUpOne(
 ): Promise<FoundRecord> {
   const { singular, plural, label } = definition;
   const lookup = lookupName(definition, "one");
-  const query = checkQuery(definition, lookup, args, ["id", ...selectorsOf(definition), "account"]);
+  const query = parseLookupQuery(definition, lookup, args, ["id", ...selectorsOf(definition), "account"]);
   const { id, account, ...selection } = query;
   const scope = connect(account);
   const operation = new Operation(scope);
@@ -83,7 +83,7 @@ export async function lookUpAll(
   args: unknown,
 ): Promise<FoundRecord[]> {
   const allowed = ["sortBy", "sort", ...selectorsOf(definition), "account"];
-  const query = checkQuery(definition, lookupName(definition, "all"), args, allowed);
+  const query = parseLookupQuery(definition, lookupName(definition, "all"), args, allowed);
   const { sortBy = "id", sort = "desc", account, ...selection } = query;
   const scope = connect(account);
   const operation = new Operation(scope);
@@ -121,7 +121,12 @@ export async function* listRecords(
   most: number,
 ): AsyncGenerator<ListedRecord, void> {
   const searches = ["search", "searchBy", ...Object.keys(definition.filters ?? {}), "account"];
-  const { account, ...query } = checkQuery(definition, `A list of ${definition.plural}`, args, searches);
+  const { account, ...query } = parseLookupQuery(
+    definition,
+    `A list of ${definition.plural}`,
+    args,
+    searches,
+  );
   const scope = connect(account);
   const [nameKey = ""] = identityKeys(definition);
   const parameters = { sort: "asc", ...parametersOf(definition, query) };

@@ -62,7 +62,7 @@ export async function lookOnce(
       const record = await collection.find(candidate.id, operation);
       // A replica that lags may not show it at its own address yet, and then only the list does.
       const isSame = record !== undefined && isEqual(definition, wanted, record);
-      if (claims.isTaken(candidate.id, record)) {
+      if (claims.hasOwner(candidate.id, record)) {
         if (isSame) alike.push(record);
       } else if (isSame && isLater(record.id)) equal.push(record);
       else if (isAlike(definition, wanted, record ?? candidate) && !isOthers(record ?? candidate))

@@ -141,7 +141,8 @@ function takeFound(
  */
 function keepIdOrThrow(scope: RecordScope, sent: LostCreate, reason: Message = []): CreatedRecord {
   const { answeredId } = sent.lost;
-  if (answeredId === undefined || scope.claims.isTaken(answeredId)) throw lostError(scope, sent.lost, reason);
+  if (answeredId === undefined || scope.claims.hasOwner(answeredId))
+    throw lostError(scope, sent.lost, reason);
   return { ...takeFound(scope, sent, answeredId), advice: adviceOnId(scope, answeredId) };
 }
 

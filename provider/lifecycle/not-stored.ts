@@ -8,7 +8,7 @@ import { fixedDifference, valueOf } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Inputs, Outputs } from "./resource";
 
-/** The hash for {@link Outputs.notStored}; undefined if the record shows what is declared, or nothing. */
+/** The hash for {@link Outputs.notStoredHash}; undefined if the record shows what is declared, or nothing. */
 export function hashOfNotStored(
   definition: Definition,
   declared: Inputs["values"],
@@ -22,12 +22,12 @@ export function hashOfNotStored(
 export function assertReplacementHelps(
   { definition, owners }: RecordScope,
   id: string,
-  { notStored, values }: Outputs,
+  { notStoredHash, values }: Outputs,
   inputs: Inputs,
   { owner }: EngineOptions,
 ): void {
-  if (notStored === undefined || !owners.isDeclared(owner)) return;
-  const key = fixedKeys(definition).find((one) => hashOfValue(inputs.values[one]) === notStored);
+  if (notStoredHash === undefined || !owners.isDeclared(owner)) return;
+  const key = fixedKeys(definition).find((one) => hashOfValue(inputs.values[one]) === notStoredHash);
   if (key === undefined) return;
   const { label, singular } = definition;
   const stored = isConfidential(fieldOf(definition, key))

@@ -12,7 +12,7 @@ interface OutputOptions {
   /** The attributes in state, to keep them; by default they are the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
   readonly isPartial?: boolean;
-  readonly notStored?: Outputs["notStored"];
+  readonly notStoredHash?: Outputs["notStoredHash"];
   /** Throw if a value cannot be read; by default the declared one is kept. */
   readonly isStrict?: boolean;
 }
@@ -25,7 +25,7 @@ export function outputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  { claim, attributes, isPartial, notStored, isStrict }: OutputOptions = {},
+  { claim, attributes, isPartial, notStoredHash, isStrict }: OutputOptions = {},
 ): Outputs & { readonly values: Record<string, Value> } {
   const { definition } = scope;
   const values: Record<string, Value> = {};
@@ -48,7 +48,7 @@ export function outputsOf(
     keyFingerprint: scope.keyFingerprint,
     claim,
     ...(isPartial && { isPartial }),
-    ...(notStored !== undefined && { notStored }),
+    ...(notStoredHash !== undefined && { notStoredHash }),
   };
 }
 

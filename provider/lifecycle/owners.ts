@@ -24,7 +24,7 @@ export class Owners {
   }
 
   /** The end of the URN of a declared resource. */
-  nameOf(owner: Owner | undefined): string | undefined {
+  urnSuffixOf(owner: Owner | undefined): string | undefined {
     return this.names.get(owner);
   }
 

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { message, MissingError, quoteId, withoutPeriod } from "../api/errors";
+import { message, NotFoundError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import { wantedValues, type WantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
@@ -40,7 +40,7 @@ export async function read(
     outputs: outputsOf(scope, outputs, record, {
       claim: outputs.claim,
       attributes: takesAttributes ? undefined : outputs.attributes,
-      notStored: outputs.notStored,
+      notStoredHash: outputs.notStoredHash,
       isStrict: true,
     }),
   };
@@ -57,13 +57,13 @@ async function findRecord(
   try {
     return await scope.reader.get(id, wanted, operation);
   } catch (error) {
-    if (!(error instanceof MissingError)) throw error;
+    if (!(error instanceof NotFoundError)) throw error;
     await assertGoneInRefresh(scope, id, outputs, error, operation);
     return undefined;
   }
 }
 
-/** Reads a record that is not in state. Throws {@link MissingError} if it does not exist. */
+/** Reads a record that is not in state. Throws {@link NotFoundError} if it does not exist. */
 export async function getUnmanaged(
   scope: RecordScope,
   id: string,
@@ -72,16 +72,16 @@ export async function getUnmanaged(
   try {
     return await scope.collection.get(id, new Operation(scope, options));
   } catch (error) {
-    if (!(error instanceof MissingError)) throw error;
+    if (!(error instanceof NotFoundError)) throw error;
     const { label } = scope.definition;
-    throw new MissingError(message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}).`, {
+    throw new NotFoundError(message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}).`, {
       cause: error,
     });
   }
 }
 
 /**
- * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link MissingError} if it is
+ * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link NotFoundError} if it is
  * not in state and does not exist.
  */
 export async function readForGet(
@@ -94,7 +94,7 @@ export async function readForGet(
     const record = await getUnmanaged(scope, id, options);
     return { id, outputs: outputsOfRecord(scope, record, outputs.account) };
   } catch (error) {
-    if (error instanceof MissingError && outputs.isReadOnly) return undefined;
+    if (error instanceof NotFoundError && outputs.isReadOnly) return undefined;
     throw error;
   }
 }

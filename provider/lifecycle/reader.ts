@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 
 import type { ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
-import { TimeIsOverError, UptimeError } from "../api/errors";
+import { OperationTimeoutError, UptimeError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { leftOut, showsAll, type WantedValues } from "./difference";
@@ -74,7 +74,7 @@ export class RecordReader {
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       // If the list cannot be read, the record itself may still be.
-      if (!(error instanceof TimeIsOverError)) this.listFailedAt = operation.clock.now();
+      if (!(error instanceof OperationTimeoutError)) this.listFailedAt = operation.clock.now();
       return undefined;
     }
   }

@@ -39,7 +39,7 @@ export interface Outputs {
    * A hash of the declared value of a property that only a replacement changes, if the API has stored another: `www.shop.example` of
    * a domain that it calls `shop.example`. A replacement would create another such record.
    */
-  readonly notStored?: string | undefined;
+  readonly notStoredHash?: string | undefined;
   /** The record is only read, not managed. */
   readonly isReadOnly?: boolean | undefined;
 }

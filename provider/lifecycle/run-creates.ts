@@ -56,7 +56,7 @@ export class RunCreates {
   readonly lost = new Set<PlannedCreate>();
 
   /** The records that were there before the first create. They are read once; if that fails, the next create reads them. */
-  baselineOf(read: () => Promise<Baseline>): Promise<Baseline> {
+  readBaselineOnce(read: () => Promise<Baseline>): Promise<Baseline> {
     return (this.baseline ??= read().then(
       (baseline) => {
         this.highestKnownId = baseline.highestId;

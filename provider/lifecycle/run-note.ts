@@ -96,11 +96,11 @@ export class RecordNote {
   keep(id: string, claim: Claim, outputs: Outputs): boolean {
     const subject = this.subjectOf(outputs);
     this.tryToAdd(subject.isOlder ? "imported" : "keeps", id, claim, subject.identity);
-    return this.isOfOthers(this.present(id, subject), claim);
+    return this.isOfOthers(this.linesSinceCreate(id, subject), claim);
   }
 
   /** A resource has created a record. Throws if another process adopted it before the answer came. */
-  takeCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
+  tellCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
     this.tryToAdd("creates", id, claim, record && this.identityOf(record));
     if (this.wasAdopted(id, claim, record))
       throw new UptimeError(
@@ -113,7 +113,7 @@ export class RecordNote {
    * A resource has found the record of its create, whose answer was lost. Another process whose create has made it, and is
    * answered later, must learn that it has an owner.
    */
-  takeFound(id: string, claim: Claim, record: ApiRecord | undefined): void {
+  tellFound(id: string, claim: Claim, record: ApiRecord | undefined): void {
     const identity = record && this.identityOf(record);
     this.tryToAdd("creates", id, claim, identity);
     if (record) this.tryToAdd("takes", id, claim, identity);
@@ -135,7 +135,7 @@ export class RecordNote {
   take(record: ApiRecord, claim: Claim): void {
     const { definition } = this;
     this.add("takes", record.id, claim, this.identityOf(record));
-    const present = this.present(record.id, this.subjectToGet(record));
+    const present = this.linesSinceCreate(record.id, this.subjectToGet(record));
     const [first] = present;
     const isDeleted = present.some(isDelete);
     if (!isDeleted && (first === undefined || this.isOfOurLedger(first))) return;
@@ -169,10 +169,10 @@ export class RecordNote {
     );
     const record = mayBeAnother ? await findRecord() : undefined;
     const subject = record && { ...inState, identity: this.identityOf(record) };
-    if (this.isOfOthers(this.presentIn(before, subject), claim)) return "nobody";
+    if (this.isOfOthers(this.sinceCreateIn(before, subject), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim, inState.identity);
     // Another process may have been faster. With another key, it may delete an equal record with the same id in another account.
-    const after = this.present(id, subject);
+    const after = this.linesSinceCreate(id, subject);
     const first = after.find((line) => isDelete(line) && this.hasKey(line));
     if (this.isOfOthers(after, claim)) return "nobody";
     return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
@@ -184,7 +184,7 @@ export class RecordNote {
    * @param record counts also those with another key that have this record
    */
   hasOther(id: string, claim?: Claim, record?: ApiRecord): boolean {
-    return this.isOfOthers(this.present(id, record && this.subjectToGet(record)), claim);
+    return this.isOfOthers(this.linesSinceCreate(id, record && this.subjectToGet(record)), claim);
   }
 
   private isOfOthers(present: readonly Line[], claim: Claim | undefined): boolean {
@@ -199,19 +199,19 @@ export class RecordNote {
 
   /** Whether a process of this run deletes the record, or has deleted it. */
   isDeleted(id: string, record?: ApiRecord): boolean {
-    return this.present(id, record && this.subjectToGet(record)).some(isDelete);
+    return this.linesSinceCreate(id, record && this.subjectToGet(record)).some(isDelete);
   }
 
   /** Whether another process has created a record with this id, so that any other claim on it is void. */
   isCreatedElsewhere(id: string, claim: Claim): boolean {
-    const [first] = this.present(id);
+    const [first] = this.linesSinceCreate(id);
     return first !== undefined && isCreate(first) && !this.note.isOwn(first) && first.claim !== encode(claim);
   }
 
   /** Whether another process has created the record, and not only found it, and this run has not deleted it since. */
   hasCreate(id: string): boolean {
     return this.askOrFalse(() => {
-      const [first, ...later] = this.present(id);
+      const [first, ...later] = this.linesSinceCreate(id);
       if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
       const isFound = (line: Line): boolean => isAdoption(line) && line.claim === first.claim;
       return !later.some((line) => isDelete(line) || isFound(line));
@@ -219,11 +219,11 @@ export class RecordNote {
   }
 
   /** The lines about a record, from its last create on. */
-  private present(id: string, subject?: Subject): Line[] {
-    return this.presentIn(this.linesAbout(id), subject);
+  private linesSinceCreate(id: string, subject?: Subject): Line[] {
+    return this.sinceCreateIn(this.linesAbout(id), subject);
   }
 
-  private presentIn(all: readonly Line[], subject: Subject | undefined): Line[] {
+  private sinceCreateIn(all: readonly Line[], subject: Subject | undefined): Line[] {
     return sinceCreate(all.filter((line) => this.isAbout(line, subject)));
   }
 

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { AnotherRecordError, message, quoteId, quoteValue, UptimeError } from "../api/errors";
+import { RecordMismatchError, message, quoteId, quoteValue, UptimeError } from "../api/errors";
 import { oldSettingsHint } from "../api/failed-attempt";
 import { configCommand, sourceOf } from "../api/settings";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
@@ -10,9 +10,9 @@ import type { EngineOptions, Outputs } from "./resource";
 /** Whether state was made with the present address and key, or `uptime:sameAccount` says that it is the same account. */
 export function isAccountOfState(account: Account, outputs: Outputs): boolean {
   const { keyFingerprint, settings } = account;
-  const digits = fingerprintInState(account, outputs);
-  const isPresent = digits === keyFingerprint && isServerOfState(account, outputs);
-  return isPresent || settings.sameAccount.includes(`${digits}=${keyFingerprint}`);
+  const fingerprint = fingerprintInState(account, outputs);
+  const isPresent = fingerprint === keyFingerprint && isServerOfState(account, outputs);
+  return isPresent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
 }
 
 /** Whether state was made at this address. */
@@ -69,7 +69,7 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
   const described = isConfidential(field)
     ? `another ${key} in the API than in state`
     : message`the ${key} ${quoteValue(actual)} in the API and ${quoteValue(wanted)} in state`;
-  throw new AnotherRecordError(
+  throw new RecordMismatchError(
     message`${label} ${quoteId(record.id)} has ${described}: it is another record, so nothing is done to it.
       Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove
       it from state with \`pulumi state delete URN\`.`,

@@ -1,11 +1,11 @@
 import { isRecordOf, type ApiRecord } from "../api/answer";
 import type { WriteAnswer } from "../api/collection";
 import {
-  AnotherRecordError,
+  RecordMismatchError,
   ApiError,
   LostAnswerError,
   message,
-  MissingError,
+  NotFoundError,
   quoteId,
   UptimeError,
 } from "../api/errors";
@@ -153,8 +153,8 @@ async function recordOfAnswer(
   try {
     return await collection.get(id, operation);
   } catch (error) {
-    const isAnother = error instanceof AnotherRecordError;
-    const isMissing = error instanceof MissingError || isRefusedId(error);
+    const isAnother = error instanceof RecordMismatchError;
+    const isMissing = error instanceof NotFoundError || isRefusedId(error);
     // The record cannot be read now, but its id is known and must be kept.
     if (!isAnother && !isMissing) return undefined;
     ledger.release(id);

@@ -1,4 +1,4 @@
-import { Client, type ClientSurroundings } from "../api/client";
+import { Client, type ClientDependencies } from "../api/client";
 import { systemClock, type Clock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
@@ -14,7 +14,7 @@ import type { RecordScope, SharedScope } from "./record-scope";
 import { noNote, RecordNote, type RunNote } from "./run-note";
 
 /** What a session needs of its process. Tests replace it. */
-export interface Surroundings extends Partial<ClientSurroundings> {
+export interface SessionDependencies extends Partial<ClientDependencies> {
   readonly runNote?: RunNote;
 }
 
@@ -33,7 +33,7 @@ export class Session {
   private readonly accounts = new Map<string, SharedAccount>();
   /** The settings whose keys the API has refused. */
   private readonly refusedKeys = new Set<string>();
-  private readonly surroundings: ClientSurroundings & Required<Pick<Surroundings, "runNote">>;
+  private readonly surroundings: ClientDependencies & Required<Pick<SessionDependencies, "runNote">>;
   protected readonly print: (line: string) => unknown;
   private hasWarnedOfNote = false;
   private readonly interruptions = new AbortController();
@@ -47,7 +47,7 @@ export class Session {
     print = (line) => process.stderr.write(`${line}\n`),
     showWait = (line) => process.stderr.write(`uptime: ${line}\n`),
     ...others
-  }: Surroundings = {}) {
+  }: SessionDependencies = {}) {
     this.clock = clock;
     this.print = print;
     this.surroundings = { clock, transport, runNote, print, showWait, ...others };

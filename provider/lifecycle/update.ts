@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { message, MissingError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
+import { message, NotFoundError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";
@@ -49,7 +49,7 @@ export async function update(
     );
     return { id, outputs: outputsOf(scope, after, record, { claim }) };
   } catch (error) {
-    if (error instanceof MissingError) {
+    if (error instanceof NotFoundError) {
       await assertGone(scope, id, outputs, error, operation);
       throw goneError(definition, id, error);
     }
@@ -80,7 +80,7 @@ function wantedOnUpdate(
   return wanted;
 }
 
-function goneError({ label }: Definition, id: string, missing: MissingError): UptimeError {
+function goneError({ label }: Definition, id: string, missing: NotFoundError): UptimeError {
   return new UptimeError(
     message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}). Run \`pulumi up --refresh --run-program\`:
       it removes the ${label} from state and creates it again.`,

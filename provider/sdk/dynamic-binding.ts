@@ -89,7 +89,7 @@ function hiddenOptions(
     ...(secrets && { secrets }),
     // A resource that only reads has no record of its own. With an argument of the option's name, `check` refuses the import.
     ...(options.id === undefined &&
-      !isArgument(args, "importId") && { owner: nameOf(dynamicType(definition), name, options.parent) }),
+      !isArgument(args, "importId") && { owner: urnSuffixOf(dynamicType(definition), name, options.parent) }),
   };
 }
 
@@ -97,7 +97,7 @@ function hiddenOptions(
  * What tells a resource from others in its stack: the part of its URN after stack and project, such as
  * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. The URN itself is known only after registration.
  */
-function nameOf(type: string, name: string, parent: Resource | undefined): string {
+function urnSuffixOf(type: string, name: string, parent: Resource | undefined): string {
   const types = [type];
   for (let one = parent as Parent | undefined; one; one = one.__parentResource)
     // The engine leaves the stack out of URNs.

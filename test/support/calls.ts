@@ -5,7 +5,7 @@ import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { FrontSession } from "../../provider/engine/front";
-import type { Surroundings } from "../../provider/lifecycle/session";
+import type { SessionDependencies } from "../../provider/lifecycle/session";
 import { isMarked } from "./marks";
 
 export type Properties = Record<string, unknown>;
@@ -15,7 +15,7 @@ export type HostedProvider = Required<dynamic.ResourceProvider<Properties, Prope
 /** A stack's configuration, with the names that the program uses. */
 export type Settings = Readonly<Record<string, string>>;
 /** Starts a process of the provider, which serves resources of all kinds. */
-export type StartProcess = (settings: Settings, surroundings: Surroundings) => ProviderProcess;
+export type StartProcess = (settings: Settings, surroundings: SessionDependencies) => ProviderProcess;
 
 /** A process of the provider. */
 export interface ProviderProcess extends Readonly<Record<Kind, Provider>> {
@@ -109,7 +109,7 @@ export function silenceHost(): void {
 /** Pulumi's host of dynamic providers, in a process of its own. */
 export function startDynamic(
   settings: Settings,
-  surroundings: Surroundings,
+  surroundings: SessionDependencies,
   session = new FrontSession(surroundings),
 ): ProviderProcess {
   return {

@@ -11,7 +11,7 @@ import type { EngineLog } from "../../provider/engine/engine-log";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginRun } from "../../provider/engine/plugin/run";
 import { noNote } from "../../provider/lifecycle/run-note";
-import type { Surroundings } from "../../provider/lifecycle/session";
+import type { SessionDependencies } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, wire } from "./calls";
 import type { Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
 import { isMarked, secret, sigKey, unknown } from "./marks";
@@ -34,7 +34,7 @@ export class PluginProcess {
   private present: PluginRun | undefined;
   private configured = Promise.resolve();
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: SessionDependencies) {
     const engine: EngineLog = {
       address: undefined,
       attach: (address: string) => (engine.address = address),

@@ -1,5 +1,5 @@
 import type { FrontSession } from "../../provider/engine/front";
-import type { Surroundings } from "../../provider/lifecycle/session";
+import type { SessionDependencies } from "../../provider/lifecycle/session";
 import { startDynamic, type Kind, type Provider, type Settings } from "./calls";
 import { ModelStack, type ResourceOptions } from "./model";
 import { PluginProcess } from "./plugin-calls";
@@ -8,7 +8,7 @@ import { clock, failureOf, settingsOf } from "./server";
 export const fronts = ["dynamic", "plugin"] as const;
 export type Front = (typeof fronts)[number];
 
-interface ProgramOptions extends Surroundings {
+interface ProgramOptions extends SessionDependencies {
   /** Gives each command a run of its own, because the plugin takes nothing that its own process has made for what state holds. */
   readonly restarts?: boolean;
   /** What the resources of a run share in the dynamic host. */
@@ -19,7 +19,7 @@ interface ProgramOptions extends Surroundings {
 export class Program {
   settings: Settings;
   readonly restarts: boolean;
-  private readonly surroundings: Surroundings;
+  private readonly surroundings: SessionDependencies;
   private readonly session: FrontSession | undefined;
   private process!: PluginProcess | undefined;
   /** The calls that the engine makes in this run. */

@@ -1,5 +1,5 @@
 import { Collection } from "../../provider/api/collection";
-import { AnotherRecordError, ApiError, LostAnswerError, MissingError } from "../../provider/api/errors";
+import { RecordMismatchError, ApiError, LostAnswerError, NotFoundError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Headers } from "../../provider/api/transport";
 import { monitor } from "../../provider/definitions/monitor";
@@ -152,7 +152,7 @@ describe("a record is missing", () => {
     "if its address holds nothing (%j)",
     async (body) => {
       const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
-      expect(error).toBeInstanceOf(MissingError);
+      expect(error).toBeInstanceOf(NotFoundError);
     },
   );
 
@@ -160,7 +160,7 @@ describe("a record is missing", () => {
     "not if its address holds something else (%j)",
     async (body) => {
       const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
-      expect(error).not.toBeInstanceOf(MissingError);
+      expect(error).not.toBeInstanceOf(NotFoundError);
     },
   );
 });
@@ -172,7 +172,7 @@ describe("a record that is marked as deleted", () => {
     const { monitors } = collectionOf(() => ({ data: deleted }));
     for (const request of ["get", "update"] as const) {
       const error = await errorOf(requests[request](monitors));
-      expect(error).toBeInstanceOf(MissingError);
+      expect(error).toBeInstanceOf(NotFoundError);
       expect(error.message).toMatch(
         /(GET|PATCH) .*\/7 was answered with a monitor that is marked as deleted\.$/,
       );
@@ -181,7 +181,7 @@ describe("a record that is marked as deleted", () => {
 
   test("says nothing about one with another id", async () => {
     const { monitors } = collectionOf(() => ({ data: { ...deleted, id: 8 } }));
-    expect(await errorOf(requests.get(monitors))).toBeInstanceOf(AnotherRecordError);
+    expect(await errorOf(requests.get(monitors))).toBeInstanceOf(RecordMismatchError);
     expect(await requests.update(monitors)).toMatchObject({ id: "7", record: undefined });
   });
 });

@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 
 import { systemClock, type Clock } from "../../provider/api/clock";
 import { Collection } from "../../provider/api/collection";
-import { MissingError, UptimeError } from "../../provider/api/errors";
+import { NotFoundError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { monitor } from "../../provider/definitions/monitor";
 import { Redactor } from "../../provider/engine/redactor";
@@ -221,7 +221,7 @@ describe("a redirect", () => {
           response.writeHead(isMoved ? code : status, isMoved ? {} : { location: "/login" });
           response.end(isMoved ? text : "");
         });
-        expect(await errorOf(show(url))).not.toBeInstanceOf(MissingError);
+        expect(await errorOf(show(url))).not.toBeInstanceOf(NotFoundError);
       }
     },
   );

@@ -66,7 +66,7 @@ describe("a request is sent again", () => {
     const retries = new Retries(most, unreachableMilliseconds);
     let time = 0;
     for (let count = 0; ; count++) {
-      const pause = retries.pauseAfter(failureAt(time), time);
+      const pause = retries.delayAfter(failureAt(time), time);
       if (pause === undefined) return [count, time];
       time += pause;
     }

@@ -56,7 +56,7 @@ describe("the note of a run", () => {
 
   test("has a line with a verb, the record, the claim, the writer and a hash of the name and URL, in a file that only this user can read", () => {
     note().keep("1", claim, kept);
-    note().takeCreated("2", newClaim(), undefined);
+    note().tellCreated("2", newClaim(), undefined);
     note().take({ ...record, id: "3" }, newClaim());
     expect([folder(), file()].map((path) => fs.statSync(path).mode & 0o077)).toEqual([0, 0]);
     const [first, ...others] = noted().trim().split("\n");
@@ -76,7 +76,7 @@ describe("the note of a run", () => {
     [
       "has created",
       (one) => {
-        one.takeCreated("1", claim, undefined);
+        one.tellCreated("1", claim, undefined);
       },
     ],
     [
@@ -148,7 +148,7 @@ describe("the note of a run", () => {
   test("tells that a record was deleted, until the server gives its id to a new one", async () => {
     await deleter();
     note().keep("1", newClaim(), kept);
-    note().takeCreated("1", claim, undefined);
+    note().tellCreated("1", claim, undefined);
     noteAs(otherName);
     const one = note();
     expect(one.isDeleted("1")).toBe(false);
@@ -176,7 +176,7 @@ describe("the note of a run", () => {
     await deleter(claim, one);
     refuseOther("this run deletes monitor 1");
     expect(one.hasOther("1")).toBe(false);
-    one.takeCreated("1", newClaim(), undefined);
+    one.tellCreated("1", newClaim(), undefined);
   });
 
   test("tells of an adoption before the create was noted, also if that cannot be", () => {
@@ -186,7 +186,7 @@ describe("the note of a run", () => {
       throw new Error("the disk is full");
     });
     expect(() => {
-      note().takeCreated("1", claim, undefined);
+      note().tellCreated("1", claim, undefined);
     }).toThrow("a resource of another provider has adopted it");
   });
 
@@ -221,12 +221,12 @@ describe("the note of a run", () => {
   });
 
   test("tells a process with another key that its new record was found by another, by name and URL", () => {
-    note().takeFound("1", newClaim(), record);
+    note().tellFound("1", newClaim(), record);
     noteAs(otherName);
     const withOtherKey = (): RecordNote => note(engine, "0000");
-    withOtherKey().takeCreated("1", newClaim(), { ...record, raw: { ...home, name: "Another" } });
+    withOtherKey().tellCreated("1", newClaim(), { ...record, raw: { ...home, name: "Another" } });
     expect(() => {
-      withOtherKey().takeCreated("1", claim, record);
+      withOtherKey().tellCreated("1", claim, record);
     }).toThrow("a resource of another provider has adopted it");
   });
 

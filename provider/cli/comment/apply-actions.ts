@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import { changeOf, importIdIn, isLoss, type PlannedChange } from "../shared/planned-changes";
+import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOwn, titleOf } from "../shared/resource-types";
@@ -14,11 +14,11 @@ export interface ApplyAction {
   /** Such as `Monitor shop: delete`. */
   readonly title: string;
   /** It deletes a record or resource, or replaces it. */
-  readonly isLoss?: boolean;
+  readonly isDestructive?: boolean;
   /** If an apply fails in the middle: the hashes of what it may leave to a later run, reviewed with this. */
   readonly leftovers?: readonly string[];
   /** If it is an update: the hash among the leftovers of what sets the resource to the same values. */
-  readonly restHash?: string | undefined;
+  readonly resumeHash?: string | undefined;
 }
 
 /** All that an apply does and runs. */
@@ -76,14 +76,17 @@ export function pendingChanges(
 }
 
 /** The URNs of resources that cannot be made again, because the program still imports a record that is gone. */
-export function lostImports({ steps }: Preview, drift: DriftReport | undefined): ReadonlySet<string> {
+export function importsOfGoneRecords(
+  { steps }: Preview,
+  drift: DriftReport | undefined,
+): ReadonlySet<string> {
   const gone = drift?.drifted.filter(({ outcome }) => outcome === "gone") ?? [];
   const idOf = new Map(gone.map(({ urn, id }) => [urn, id]));
   // The plugin also knows ACCOUNT/ID.
-  const lost = (steps ?? []).filter(
+  const missing = (steps ?? []).filter(
     ({ urn, newState }) => idOf.has(urn) && importIdIn(newState)?.split("/").at(-1) === idOf.get(urn),
   );
-  return new Set(lost.map(({ urn }) => urn));
+  return new Set(missing.map(({ urn }) => urn));
 }
 
 /** By URN, the create that would bring what the program declares of a resource, whatever state has of it. */
@@ -95,16 +98,16 @@ function declaredCreates({ steps }: Preview): ReadonlyMap<string, PlannedChange>
 }
 
 function changeAction(change: PlannedChange, declared: PlannedChange | undefined): ApplyAction {
-  const { title, operation, isLeftover, urn, recordId } = change;
+  const { title, operation, isPendingDelete, urn, recordId } = change;
   const oldRecord = shortHash(["leftover", urn, recordId]);
   const sent = secretsSent(change);
   const brought = operation === "delete" ? undefined : declared;
   return {
-    hash: isLeftover ? oldRecord : hashOfChange(change),
-    title: `${title}: ${operation}${isLeftover ? " what an earlier run has left" : ""}`,
-    isLoss: isLoss(change),
-    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...hashesOfRests(brought, sent)],
-    restHash: brought && operation === "update" ? hashOfRest(brought, sent) : undefined,
+    hash: isPendingDelete ? oldRecord : hashOfChange(change),
+    title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
+    isDestructive: isDestructive(change),
+    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...hashesOfResumes(brought, sent)],
+    resumeHash: brought && operation === "update" ? hashOfResume(brought, sent) : undefined,
   };
 }
 
@@ -118,7 +121,7 @@ function editAction(edit: DriftedResource, declared: PlannedChange | undefined):
     title: `${titleOf(edit)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
     leftovers: [
       ...(declared && isGone ? [hashOfChange(declared)] : []),
-      ...hashesOfRests(declared, isGone ? declared?.secrets : secrets),
+      ...hashesOfResumes(declared, isGone ? declared?.secrets : secrets),
     ],
   };
 }
@@ -141,15 +144,15 @@ function hashOfChange(change: PlannedChange): string {
 }
 
 /** The hash of an update that brings what is missing of a declared resource, and of its secrets none but these. */
-function hashOfRest(declared: PlannedChange, sent: readonly string[]): string {
+function hashOfResume(declared: PlannedChange, sent: readonly string[]): string {
   // The hash of the values tells secrets apart too.
   const secrets = declared.valuesHash === undefined ? declared.secrets : [];
   return shortHash(["rest", hashOfChange(declared), secrets.filter((key) => sent.includes(key))]);
 }
 
 /** What may be missing after a change that sends these secrets: all of them, or none. */
-function hashesOfRests(declared: PlannedChange | undefined, sent: readonly string[] = []): string[] {
-  return declared ? [hashOfRest(declared, []), hashOfRest(declared, sent)] : [];
+function hashesOfResumes(declared: PlannedChange | undefined, sent: readonly string[] = []): string[] {
+  return declared ? [hashOfResume(declared, []), hashOfResume(declared, sent)] : [];
 }
 
 /** The secrets that a change may set to other values. */

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
-import { nameInStack } from "../../common/urn";
+import { urnSuffix } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { reviewLine, reviewVariables } from "../../engine/review-file";
 import { driftReport, type DriftReport } from "../shared/drift-report";
@@ -16,7 +16,7 @@ import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/pr
 import { firstWords } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../shared/try-report";
-import { applyActions, declaredCodeHashes, lostImports, type ApplyActions } from "./apply-actions";
+import { applyActions, declaredCodeHashes, importsOfGoneRecords, type ApplyActions } from "./apply-actions";
 
 /** The most lines of a failure that are shown; the job's log has all. */
 const maxFailureLines = 40;
@@ -53,7 +53,7 @@ export interface Facts {
   readonly unchanged: number;
   readonly drift: DriftReport | undefined;
   /** The URNs of resources that a merge cannot make again. */
-  readonly lost: ReadonlySet<string>;
+  readonly missingImports: ReadonlySet<string>;
   /** The hashes of the code that the program declares. */
   readonly programCode: readonly string[];
   readonly tried: readonly Section[];
@@ -103,7 +103,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     changes: isKnown ? changes : [],
     unchanged,
     drift,
-    lost: lostImports(preview, drift),
+    missingImports: importsOfGoneRecords(preview, drift),
     programCode: declaredCodeHashes(preview),
     tried: triedSections(triedText),
     actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
@@ -127,7 +127,7 @@ function withReviewLines(preview: Preview, text: string): Preview {
   const lines = text.split("\n").flatMap((line) => parseAs(reviewLine, line) ?? []);
   const linesByName = groupBy(lines, ({ name }) => name);
   const steps = preview.steps?.map((step) => {
-    const found = linesByName.get(nameInStack(step.urn)) ?? [];
+    const found = linesByName.get(urnSuffix(step.urn)) ?? [];
     const changed = found.flatMap((line) => (line.changed ? [line.changed] : []));
     // If it is replaced, it is checked twice.
     const hashes = [...new Set(found.flatMap(({ hash }) => hash ?? []))].sort();

@@ -6,7 +6,7 @@ import { codeSpan } from "../shared/quoting";
 import { digestOf, hashesText } from "./apply-actions";
 import type { Facts } from "./facts";
 import { markerLine } from "./marker";
-import { deletesLabel, tooManyLosses } from "./review";
+import { deletesLabel, tooManyDeletes } from "./review";
 
 /** The part of a comment that the hashes of its changes may have, so that the rest can be read: a third. */
 const hashesShare = 1 / 3;
@@ -31,7 +31,7 @@ export function headOf(facts: Facts, options: HeadOptions): string[] {
   ];
   const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
   const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
-  const tooMany = isLimited ? tooManyLosses(actions, facts, maxDeletes) : undefined;
+  const tooMany = isLimited ? tooManyDeletes(actions, facts, maxDeletes) : undefined;
   const changes = actions && hashesText(actions, limit * hashesShare);
   const heading = headingOf(facts);
   return [
@@ -61,17 +61,17 @@ function headingOf({ checks, errors, isPreviewed, isPreviewSkipped, isCompared }
 }
 
 /** One sentence for all that a merge does: the program's changes, and the drift that it sets back. */
-function effectText({ changes, unchanged, drift, lost }: Facts): string {
-  type Effect = PlannedOperation | "create again" | "lost" | "another record";
-  const createAgain = (urn: string): Effect => (lost.has(urn) ? "lost" : "create again");
+function effectText({ changes, unchanged, drift, missingImports }: Facts): string {
+  type Effect = PlannedOperation | "create again" | "cannot create" | "another record";
+  const createAgain = (urn: string): Effect => (missingImports.has(urn) ? "cannot create" : "create again");
   const drifted = drift?.drifted ?? [];
   const gone = new Set(drifted.filter(({ outcome }) => outcome === "gone").map(({ urn }) => urn));
-  const changed = new Set(changes.filter(({ isLeftover }) => !isLeftover).map(({ urn }) => urn));
+  const changed = new Set(changes.filter(({ isPendingDelete }) => !isPendingDelete).map(({ urn }) => urn));
   // A change and an edit of one resource are one effect.
   const edits = drifted.filter(({ urn }) => !changed.has(urn));
   const effects = [
-    ...changes.map(({ urn, operation, isLeftover }) =>
-      gone.has(urn) && operation !== "delete" && !isLeftover ? createAgain(urn) : operation,
+    ...changes.map(({ urn, operation, isPendingDelete }) =>
+      gone.has(urn) && operation !== "delete" && !isPendingDelete ? createAgain(urn) : operation,
     ),
     ...edits.map(({ urn, outcome }): Effect => {
       if (outcome === "gone") return createAgain(urn);
@@ -86,7 +86,7 @@ function effectText({ changes, unchanged, drift, lost }: Facts): string {
     ["creates", count("create", "create again"), again > 0 ? ` (${again} again)` : ""],
     ["updates", count("update")],
     ["imports", count("import")],
-    ["cannot create", count("lost")],
+    ["cannot create", count("cannot create")],
     ["cannot set back", count("another record")],
   ];
   const texts = verbs

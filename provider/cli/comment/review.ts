@@ -138,7 +138,7 @@ export function applyStop(
   maxDeletes: string | undefined,
 ): string | undefined {
   const notReviewed = reviewReason(actions, facts, review);
-  const tooMany = maxDeletes === undefined ? undefined : tooManyLosses(actions, facts, maxDeletes, review);
+  const tooMany = maxDeletes === undefined ? undefined : tooManyDeletes(actions, facts, maxDeletes, review);
   const reasons = [notReviewed, tooMany].filter((reason) => reason !== undefined);
   if (reasons.length === 0) return undefined;
   const ways = [
@@ -159,8 +159,8 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
       ? undefined
       : `The digest ${review.digest} is that of other changes than those listed above.`;
   const { changes, problems, hasComments } = review;
-  const isReviewed = ({ hash, restHash = hash }: ApplyAction): boolean =>
-    changes.has(hash) || changes.has(restHash);
+  const isReviewed = ({ hash, resumeHash = hash }: ApplyAction): boolean =>
+    changes.has(hash) || changes.has(resumeHash);
   const missing = [
     ...writes.filter((action) => !isReviewed(action)),
     ...code.filter(({ hash }) => !review.code.has(hash)),
@@ -189,18 +189,20 @@ function titlesOf(actions: readonly ApplyAction[]): string {
  *
  * @param most a number, or a share such as `20%`
  */
-export function tooManyLosses(
+export function tooManyDeletes(
   { writes }: ApplyActions,
   { changes, unchanged }: Facts,
   most: string,
   review?: Review,
 ): string | undefined {
   if (review && "digest" in review) return undefined;
-  const lost = writes.filter(({ hash, isLoss }) => isLoss && !review?.deletes.has(hash)).length;
+  const deleted = writes.filter(
+    ({ hash, isDestructive }) => isDestructive && !review?.deletes.has(hash),
+  ).length;
   const present = changes.filter(({ operation }) => !["create", "import"].includes(operation));
   const total = unchanged + present.length;
   const allowed = Math.floor(most.endsWith("%") ? (total * parseInt(most)) / 100 : parseInt(most));
-  if (lost <= allowed) return undefined;
+  if (deleted <= allowed) return undefined;
   const limit = most.endsWith("%") ? `${most}, which allows ${allowed || "none"}` : String(allowed);
-  return `${lost} of ${counted(total, "resource")} would be deleted or replaced, and the limit is ${limit}.`;
+  return `${deleted} of ${counted(total, "resource")} would be deleted or replaced, and the limit is ${limit}.`;
 }

@@ -1,7 +1,7 @@
 import { parseUrn } from "../../common/urn";
 import { driftTables, handHeading, otherSections, type DriftedResource } from "../shared/drift-report";
 import { listSection, type Section } from "../shared/markdown-layout";
-import { countTexts, isLoss } from "../shared/planned-changes";
+import { countTexts, isDestructive } from "../shared/planned-changes";
 import type { PlannedChange, PlannedOperation, PlannedProperty } from "../shared/planned-changes";
 import { secretText } from "../shared/preview";
 import { codeBlock, codeSpan, fenceFor, listOf, printable } from "../shared/quoting";
@@ -31,7 +31,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     changesSection(`#### ${name} (${list.length})${suffix}`, list, value, edits);
   const of = (operation: PlannedOperation): PlannedChange[] =>
     changes.filter((change) => change.operation === operation);
-  const rest = changes.filter((change) => !isOwn(change) && !isLoss(change));
+  const rest = changes.filter((change) => !isOwn(change) && !isDestructive(change));
   const warnings = warningItems(facts);
   const warningSection = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= maxWarningsFirst;
@@ -53,12 +53,12 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
 }
 
 /** What to do before a merge. */
-function warningItems({ lost, changes, drift, warnings }: Facts): string[] {
+function warningItems({ missingImports, changes, drift, warnings }: Facts): string[] {
   const named = (titles: readonly string[]): string => codeSpan(listOf(titles, maxNamed));
   const pending = pendingChanges(changes, drift).map(({ title }) => title);
-  const imports = named([...lost].map((urn) => titleOf({ urn })));
+  const imports = named([...missingImports].map((urn) => titleOf({ urn })));
   return [
-    lost.size > 0 &&
+    missingImports.size > 0 &&
       `- The program has the option \`import\` for ${imports}, and the record is gone, so the apply will fail. Remove the option ` +
         "first: then the record is made again.",
     pending.length > 0 &&
@@ -140,7 +140,7 @@ function changesSection(
 /** What the line of a resource shows after its name. */
 function detailOf(change: PlannedChange, value: ShowValue): string {
   const { operation, urn, importId, recordId = importId, recordNames, account } = change;
-  const { isDeletedFirst, isLeftover, isProtected, isRetained } = change;
+  const { isDeletedFirst, isPendingDelete, isProtected, isRetained } = change;
   const isRecord = findDefinition(parseUrn(urn).type) !== undefined;
   const isNamed = recordId !== undefined && (isRecord || operation !== "update");
   const known = isNamed
@@ -150,9 +150,9 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
     ...(account === undefined ? [] : [` of ${account}`]),
     ...(known.length > 0 ? [`: ${known.join(", ")}`] : []),
     ...(isDeletedFirst ? ["; it is deleted first"] : []),
-    ...(isLeftover ? ["; an earlier run has replaced it"] : []),
+    ...(isPendingDelete ? ["; an earlier run has replaced it"] : []),
     ...(isProtected && operation === "delete" ? ["; it is protected"] : []),
-    ...(isRetained && isLoss(change) ? ["; the record stays (retainOnDelete)"] : []),
+    ...(isRetained && isDestructive(change) ? ["; the record stays (retainOnDelete)"] : []),
   ].join("");
 }
 
@@ -188,14 +188,14 @@ function propertyText(
   return old === undefined ? `${property}: ${present}` : `${property}: ${old} => ${present}`;
 }
 
-function driftSections({ drift, lost, isKnown, changes }: Facts, value: ShowValue): Section[] {
+function driftSections({ drift, missingImports, isKnown, changes }: Facts, value: ShowValue): Section[] {
   if (!drift) return [];
   const changeOf = new Map(changes.map((change) => [change.urn, change]));
   /** What the API shows, and what merging does there if that is not to set it back. */
   const present = ({ urn, outcome }: DriftedResource, name: string, inApi: string): string => {
     if (!isKnown) return inApi;
     const { operation, properties = [] } = changeOf.get(urn) ?? {};
-    if (lost.has(urn)) return "cannot be imported again: the apply fails";
+    if (missingImports.has(urn)) return "cannot be imported again: the apply fails";
     if (outcome === "gone")
       return operation === "delete" ? "leaves the state too" : "is made again, with a new id";
     if (operation === "delete" || operation === "replace") return `${inApi}; the record is deleted`;

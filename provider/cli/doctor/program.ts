@@ -1,4 +1,4 @@
-import { isDefaultProvider, nameInStack, parseUrn, providerUrn } from "../../common/urn";
+import { isDefaultProvider, urnSuffix, parseUrn, providerUrn } from "../../common/urn";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf } from "../shared/planned-changes";
@@ -53,7 +53,7 @@ export async function checkProgram(
   const similarRecords = new SimilarRecords(state, settings, session);
   const planned: PlannedStep[] = [];
   for (const step of steps) {
-    const told = collected.get(nameInStack(step.urn));
+    const told = collected.get(urnSuffix(step.urn));
     const change = changeOf(step);
     if (!change || (told && refused.includes(told))) continue;
     if (told || !step.newState) planned.push({ step, change });
@@ -61,7 +61,7 @@ export async function checkProgram(
     else similarRecords.unchecked.add(uncheckedText(step));
   }
   // The engine itself imports a resource of the plugin.
-  const importIdOf = new Map(steps.map(({ urn, newState }) => [nameInStack(urn), newState?.importID]));
+  const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffix(urn), newState?.importID]));
   const plan = await planOf(planned, similarRecords);
   const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
   // The program may rename a resource, with an alias or by a move to the plugin.

@@ -1,4 +1,4 @@
-import { AnotherRecordError, KeyRefusedError, UptimeError } from "../../api/errors";
+import { RecordMismatchError, KeyRefusedError, UptimeError } from "../../api/errors";
 import { fixedKeys, identityKeys } from "../../definitions/keys";
 import type { Properties } from "../../common/marks";
 import { safeName } from "../../common/text";
@@ -99,7 +99,7 @@ function resultOfError(
 ): ComparedResource {
   const redactor = new Redactor([...secrets, ...(clear?.secrets ?? [])]);
   const message = redactor.error(error);
-  if (!clear || !(error instanceof AnotherRecordError))
+  if (!clear || !(error instanceof RecordMismatchError))
     return { error: { urn, id, message }, isKeyRefused: error instanceof KeyRefusedError };
   // The message quotes the values of fixed properties, which may be secret.
   const isQuoted = fixedKeys(clear.definition).some(clear.isSecret);

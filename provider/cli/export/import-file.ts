@@ -8,7 +8,7 @@ import { settingCommands } from "../shared/start-commands";
 import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
 import { nextSteps, protectText, refusedList, secretCommands } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
-import { freeName } from "./program-files";
+import { unusedFileName } from "./program-files";
 
 /** Pulumi itself generates the code of all but the first one. */
 export const languages = ["typescript", "yaml", "python", "go"] as const;
@@ -43,14 +43,14 @@ export function assertRuntime({ directory, runtime }: Project, language: Languag
 /** The files of an export that Pulumi imports. A record that the provider would refuse is left out. */
 export function planImport(facts: ExportFacts, language: GeneratedLanguage): Map<string, string> {
   const { project, resources } = facts;
-  const importFile = freeName(project, "uptime-import", ".json");
+  const importFile = unusedFileName(project, "uptime-import", ".json");
   const accepted = resources.filter(({ problems }) => problems.length === 0);
   const steps =
     accepted.length > 0 ? importSteps({ ...facts, resources: accepted }, language, importFile) : [];
   const page = nextSteps([...steps, ...refusedList(resources, language)]);
   const files = new Map<string, string>();
   if (accepted.length > 0) files.set(importFile, jsonText({ resources: accepted.map(importOf) }));
-  if (resources.length > 0) files.set(freeName(project, "NEXT-STEPS", ".md"), page);
+  if (resources.length > 0) files.set(unusedFileName(project, "NEXT-STEPS", ".md"), page);
   return files;
 }
 

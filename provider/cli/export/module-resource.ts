@@ -4,7 +4,7 @@ import { identityKeys } from "../../definitions/keys";
 import { slug } from "../shared/quoting";
 import type { ExportedRecord } from "../shared/records";
 import { ConfigValue, type ModuleResource, type PropertyValue, type SecretHeader } from "./module-source";
-import { giveFree, giveName } from "./names";
+import { reserveName, reserveResourceName } from "./names";
 
 /**
  * A record as a module declares it, with its secrets replaced by values of the stack's configuration.
@@ -21,7 +21,7 @@ export function moduleResource(
   const texts = identityKeys(definition)
     .map((key) => values.get(key))
     .filter((value) => typeof value === "string");
-  const name = giveName(names, definition.singular, id, texts);
+  const name = reserveResourceName(names, definition.singular, id, texts);
   const properties = new Map<string, PropertyValue>(account === undefined ? [] : [["account", account]]);
   for (const [key, value] of values) {
     const isSecret = definition.fields[key]?.secret === true || (isProgram && hasPassword(value));
@@ -31,7 +31,7 @@ export function moduleResource(
       if (goesWith === key)
         properties.set(
           secretKey,
-          new ConfigValue(giveFree(configKeys, `${name}-${lastWord(secretKey)}`), true),
+          new ConfigValue(reserveName(configKeys, `${name}-${lastWord(secretKey)}`), true),
         );
   }
   return { definition, id, name, properties, problems };
@@ -51,10 +51,10 @@ function secretValue(
   if (isHeaders(value))
     return value.map(({ key, value: secret }) => ({
       key,
-      value: new ConfigValue(giveFree(configKeys, `${name}-${slug(key, 24) || "header"}`), false, secret),
+      value: new ConfigValue(reserveName(configKeys, `${name}-${slug(key, 24) || "header"}`), false, secret),
     }));
   const secret = typeof value === "string" ? value : JSON.stringify(value);
-  return new ConfigValue(giveFree(configKeys, `${name}-${slug(property)}`), false, secret);
+  return new ConfigValue(reserveName(configKeys, `${name}-${slug(property)}`), false, secret);
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {

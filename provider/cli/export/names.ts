@@ -8,12 +8,17 @@ import { slug } from "../shared/quoting";
  * @param id the record's id: it tells records of equal names apart
  * @param texts the record's texts to take the name from, the best first
  */
-export function giveName(taken: Set<string>, noun: string, id: string, texts: readonly string[]): string {
+export function reserveResourceName(
+  taken: Set<string>,
+  noun: string,
+  id: string,
+  texts: readonly string[],
+): string {
   const withId = (text: string): string => `${text}-${slug(id) || "x"}`;
   const readable = texts.map((text) => slug(withoutQuery(text))).find((text) => text !== "");
   return readable === undefined
-    ? giveFree(taken, withId(noun))
-    : giveFree(taken, readable, withId(readable), withId(noun));
+    ? reserveName(taken, withId(noun))
+    : reserveName(taken, readable, withId(readable), withId(noun));
 }
 
 /** A URL without its scheme and query: its host and path name what is there. */
@@ -22,7 +27,7 @@ function withoutQuery(text: string): string {
 }
 
 /** Gives the first name that is free; if none is, the last one with a number. */
-export function giveFree(taken: Set<string>, ...names: readonly [string, ...string[]]): string {
+export function reserveName(taken: Set<string>, ...names: readonly [string, ...string[]]): string {
   let name = names.find((one) => !taken.has(one));
   for (let number = 2; name === undefined; number++) {
     const numbered = `${names.at(-1) ?? ""}-${number}`;

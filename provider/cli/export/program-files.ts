@@ -10,7 +10,7 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
   const modules = definitions.flatMap((definition) => {
     const members = resources.filter((resource) => resource.definition === definition);
     if (members.length === 0) return [];
-    const name = freeName(project, definition.plural, ".ts").slice(0, -3);
+    const name = unusedFileName(project, definition.plural, ".ts").slice(0, -3);
     return [{ name, source: moduleSource(definition, members) }];
   });
   const names = modules.map(({ name }) => name);
@@ -21,12 +21,12 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
   return new Map([
     ...scaffolded.filter(([name]) => !project.files.has(name.toLowerCase())),
     ...modules.map(({ name, source }) => [`${name}.ts`, source] as const),
-    [freeName(project, "NEXT-STEPS", ".md"), nextSteps(programSteps(facts, names))] as const,
+    [unusedFileName(project, "NEXT-STEPS", ".md"), nextSteps(programSteps(facts, names))] as const,
   ]);
 }
 
 /** A name for a file that nothing has yet, nor a module that programs would import in its place. */
-export function freeName({ files }: Project, wanted: string, extension: string): string {
+export function unusedFileName({ files }: Project, wanted: string, extension: string): string {
   for (let number = 1; ; number++) {
     const name = number === 1 ? wanted : `${wanted}-${number}`;
     const others = ["", extension, ".js"].map((end) => `${name}${end}`.toLowerCase());

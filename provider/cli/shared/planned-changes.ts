@@ -58,7 +58,7 @@ export interface PlannedChange {
   /** A replacement deletes the old record before it makes the new one. */
   readonly isDeletedFirst: boolean;
   /** A delete of a record that an earlier run has replaced and could not delete. */
-  readonly isLeftover: boolean;
+  readonly isPendingDelete: boolean;
   /** The options `protect` and `retainOnDelete`. */
   readonly isProtected: boolean;
   readonly isRetained: boolean;
@@ -74,7 +74,7 @@ export interface PlannedChange {
 }
 
 /** Whether a change costs the record or resource that is there. */
-export const isLoss = ({ operation }: PlannedChange): boolean =>
+export const isDestructive = ({ operation }: PlannedChange): boolean =>
   operation === "delete" || operation === "replace";
 
 /** A property before and after, as JSON; undefined if it is not there. */
@@ -95,7 +95,7 @@ interface PlannedChanges {
 export function plannedChanges({ steps, changeSummary }: Preview): PlannedChanges {
   const all = (steps ?? []).filter((step) => !isStack(step));
   const updates = optionUpdates(all);
-  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...leftovers(all), ...updates];
+  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...pendingDeletes(all), ...updates];
   const weight = (change: PlannedChange): number =>
     2 * operations.indexOf(change.operation) + (isOwn(change) ? 0 : 1);
   // The engine's order changes from run to run.
@@ -107,13 +107,13 @@ export function plannedChanges({ steps, changeSummary }: Preview): PlannedChange
 }
 
 /** The deletes of records that an earlier run has replaced. */
-function leftovers(steps: readonly PreviewStep[]): PlannedChange[] {
+function pendingDeletes(steps: readonly PreviewStep[]): PlannedChange[] {
   const key = ({ urn, oldState }: PreviewStep): string => JSON.stringify([urn, oldState?.id]);
   const replaced = new Set(steps.filter(({ op }) => op === "replace").map(key));
   return steps
     .filter((step) => step.op === "delete-replaced" && !replaced.has(key(step)))
     .flatMap((step) => changeOf({ ...step, op: "delete" }) ?? [])
-    .map((change) => ({ ...change, isLeftover: true }));
+    .map((change) => ({ ...change, isPendingDelete: true }));
 }
 
 /** What changes in nothing but its options. A preview lists it with --show-sames. */
@@ -158,7 +158,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     account: accountOf(present) ?? (isExplicit ? parseUrn(provider).name : undefined),
     provider: isExplicit ? provider : undefined,
     isDeletedFirst: false,
-    isLeftover: false,
+    isPendingDelete: false,
     isProtected: present?.protect === true,
     isRetained: present?.retainOnDelete === true,
     properties: [],

@@ -22,7 +22,7 @@ import type { CommandContext } from "./terminal";
 /** The options of a command that say how it reaches the server. There is none for the key: process lists show options. */
 export type SettingOptions = Readonly<Partial<Record<SettingName, string | boolean>>>;
 
-const names = settingNames.filter((name) => settingOf(name).isOption);
+const names = settingNames.filter((name) => settingOf(name).hasOption);
 
 const placeholders: Partial<Record<Setting["type"], string>> = {
   url: " <url>",

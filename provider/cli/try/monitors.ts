@@ -1,5 +1,5 @@
 import { message, quote, UptimeError } from "../../api/errors";
-import { nameInStack, parseUrn } from "../../common/urn";
+import { urnSuffix, parseUrn } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
 import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
@@ -50,7 +50,7 @@ export async function previewedMonitors(location: StackLocation): Promise<ReadMo
     const { urn, oldState, newState } = step;
     const shown = newState?.inputs ?? {};
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
-    const plain = collected.get(nameInStack(urn))?.inputs ?? {};
+    const plain = collected.get(urnSuffix(urn))?.inputs ?? {};
     const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
     const untold = secrets.filter(([, value]) => value === undefined);
     const id = oldState?.id;

@@ -51,7 +51,7 @@ class Runs {
     private readonly newRun: () => PluginRun,
   ) {}
 
-  present(): PluginRun {
+  current(): PluginRun {
     const { address } = this.engine;
     if (!this.latest || this.latest.engine !== address) {
       // If the engine before was killed, it has not sent Cancel.
@@ -84,7 +84,7 @@ class Runs {
       isImport: false,
       ...parts,
     };
-    return this.present().run(request, answer);
+    return this.current().run(request, answer);
   }
 }
 
@@ -109,7 +109,7 @@ export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): Untyp
     ...queryMethods(runs),
 
     cancel: unary(async () => {
-      await runs.present().cancel();
+      await runs.current().cancel();
       return new Empty();
     }),
   };
@@ -119,19 +119,19 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
   return {
     checkConfig: unary((request: proto.CheckRequest) => {
       const { settings, problems } = runs
-        .present()
+        .current()
         .checkSettings(request.getUrn(), fromStruct(request.getNews()));
       return checkResponse(settings, problems);
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
       const settings = [request.getOldInputs(), request.getNews()].map(fromStruct);
-      const { changed, replaces } = runs.present().diffSettings(settings[0] ?? {}, settings[1] ?? {});
+      const { changed, replaces } = runs.current().diffSettings(settings[0] ?? {}, settings[1] ?? {});
       const response = new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
       return replaces ? response.setReplacesList(changed) : response;
     }),
     configure: unary((request: proto.ConfigureRequest) => {
       runs.endInterrupted();
-      runs.present().configure(fromStruct(request.getArgs()));
+      runs.current().configure(fromStruct(request.getArgs()));
       return new proto.ConfigureResponse().setSupportspreview(true).setAcceptsecrets(true);
     }),
   };
@@ -205,7 +205,7 @@ function queryMethods(runs: Runs): UntypedServiceImplementation {
       const given = fromStruct(message.getArgs());
       const { [hiddenNames.options]: _, ...args } = given;
       const secrets = [...secretNames(message.getArgs()), ...markedInputs(given)];
-      const result = await runs.present().invoke(message.getTok(), args, secrets);
+      const result = await runs.current().invoke(message.getTok(), args, secrets);
       // What was found by a secret may repeat it.
       const marked =
         secrets.length > 0
@@ -227,7 +227,7 @@ function queryMethods(runs: Runs): UntypedServiceImplementation {
         pageSize: message.getPageSize() > 0 ? message.getPageSize() : undefined,
         continuation: message.getContinuationToken() || undefined,
       };
-      const next = await runs.present().list(request, ({ id, name = "" }) => {
+      const next = await runs.current().list(request, ({ id, name = "" }) => {
         write(new proto.ListResponse().setResult(new proto.ListResponse.Result().setId(id).setName(name)));
       });
       if (next === undefined) return;

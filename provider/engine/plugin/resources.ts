@@ -6,7 +6,7 @@ import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
-import { nameInStack } from "../../common/urn";
+import { urnSuffix } from "../../common/urn";
 import { isEmpty, isObject, type Value } from "../../common/values";
 import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
@@ -76,7 +76,7 @@ export class PluginResources {
         old: isInState && !isImported(oldInputs) ? decodeInputs(this.front.definition, oldInputs) : undefined,
         options: this.requestOptions(request),
       },
-      name: nameInStack(urn),
+      name: urnSuffix(urn),
       news,
       refusals: problem ? [problem] : [],
     });
@@ -163,7 +163,7 @@ export class PluginResources {
     const state = await read(scope, id, old, options);
     if (!state) return undefined;
     const outputs = this.front.encodeState(state.outputs, {}, oldInputs, oldOutputs);
-    const present = presentInputs(definition, decodeInputs(definition, oldInputs), state.outputs);
+    const present = currentInputs(definition, decodeInputs(definition, oldInputs), state.outputs);
     if (!present) return { id, outputs };
     const inputs = this.front.markSecrets(encodeInputs(present, {}), oldInputs);
     return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hiddenNames.isImported) } };
@@ -233,7 +233,7 @@ export class PluginResources {
 
   private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {
     const run = this.front.runOptions(oldOutputs);
-    return { ...run, urn, owner: ownerOf(nameInStack(urn)), timeout, ignoreChanges };
+    return { ...run, urn, owner: ownerOf(urnSuffix(urn)), timeout, ignoreChanges };
   }
 }
 
@@ -254,7 +254,7 @@ function changedParts(path: string, old: unknown, present: unknown): [string, Pa
 }
 
 /** The inputs with the values that a refresh has found. Undefined if nothing has changed. */
-function presentInputs(definition: Definition, inputs: Inputs, outputs: Outputs): Inputs | undefined {
+function currentInputs(definition: Definition, inputs: Inputs, outputs: Outputs): Inputs | undefined {
   const changed = Object.entries(definition.fields).flatMap(([key, field]): [string, Value][] => {
     const [known, present] = [inputs.values[key], outputs.values[key] ?? null];
     return known === undefined || equal(field, known as Value, present) ? [] : [[key, present]];

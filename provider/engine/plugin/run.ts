@@ -5,7 +5,7 @@ import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../../lifecycle/note-file";
-import type { Surroundings } from "../../lifecycle/session";
+import type { SessionDependencies } from "../../lifecycle/session";
 import { collectVariable } from "../collected";
 import { newFront } from "../new-front";
 import type { EngineLog } from "../engine-log";
@@ -28,7 +28,7 @@ export class PluginRun {
   constructor(
     private readonly engine: EngineLog,
     private readonly env: NodeJS.ProcessEnv,
-    surroundings: Surroundings = {},
+    surroundings: SessionDependencies = {},
   ) {
     this.session = new FrontSession({
       print: (line) => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../provider/api/clock";
 import type { Transport } from "../../../provider/api/transport";
 import type { Line, RunNote } from "../../../provider/lifecycle/run-note";
-import type { Surroundings } from "../../../provider/lifecycle/session";
+import type { SessionDependencies } from "../../../provider/lifecycle/session";
 import { OperationFailed, type Kind, type Provider, type ProviderProcess, type Settings } from "../calls";
 import type { VirtualClock } from "../clock";
 import type { Network } from "./api";
@@ -32,7 +32,7 @@ export function noteOf<T>(
 }
 
 /** The surroundings of a provider's process: a clock, a network, and a reader of what it prints. */
-export class SimulatedProcess implements Surroundings {
+export class SimulatedProcess implements SessionDependencies {
   readonly printed: string[] = [];
   readonly clock: Clock;
   readonly transport: Transport;
