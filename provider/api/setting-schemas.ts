@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 import * as z from "zod/mini";
 
 import { accountSettings, joinWithOr } from "../definitions/settings";
@@ -7,6 +5,7 @@ import type { Setting, SettingName, settings } from "../definitions/settings";
 import { nearest } from "../common/nearest";
 import { isLoopback, parseUrl } from "../common/url";
 import { isObject, tryParseJson } from "../common/values";
+import { hexHash } from "../common/hash";
 
 /** The address of a server, without a slash at its end, and the short hash of it that state keeps. */
 export interface Server {
@@ -117,7 +116,7 @@ function serverAt({ origin, pathname }: URL): Server {
   // People copy the path from the API's documentation.
   const path = pathname.replace(/\/+$/, "").replace(/\/api\/v1(?:\/+(?:monitors|domains))?$/, "");
   const url = origin + path.replace(/\/+$/, "");
-  return { url, hash: createHash("sha256").update(url).digest("hex").slice(0, 8) };
+  return { url, hash: hexHash(url, 8) };
 }
 
 export const expectedAccounts = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';

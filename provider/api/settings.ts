@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
-
 import { safeName } from "../common/text";
 import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
 import { UptimeError } from "./errors";
 import { expectedAccounts, settingParser } from "./setting-schemas";
 import type { AccountValues, Server, SettingValues } from "./setting-schemas";
+import { hexHash } from "../common/hash";
 
 /** The settings of one account, read and checked. */
 export interface Settings extends Omit<SettingValues, "accounts"> {
@@ -255,7 +254,7 @@ export function keyFingerprintOf(address: Pick<Address, "url">, apiKey: string):
 
 /** A hash of an address and a key. Nobody can make it for another address without the key. */
 export function addressProofOf({ url }: Pick<Address, "url">, apiKey: string): string {
-  return createHash("sha256").update(`${url}\0${apiKey}`).digest("hex");
+  return hexHash(`${url}\0${apiKey}`);
 }
 
 /** Whether the key of these settings comes from the environment. */

@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 import type * as Undici from "undici";
 
 import { isLoopback } from "../common/url";
+import { getOrMake } from "../common/values";
 
 /** One HTTP request, ready to be sent. */
 export interface HttpRequest {
@@ -46,8 +47,8 @@ export function httpTransport(): Transport {
     undici ??= require("undici") as typeof Undici;
     const isForProxy = isProxied(url);
     const name = `${timeout} ${isForProxy}`;
-    let dispatcher = dispatchers.get(name);
-    if (!dispatcher) dispatchers.set(name, (dispatcher = newDispatcher(undici, timeout, isForProxy)));
+    const load = undici;
+    const dispatcher = getOrMake(dispatchers, name, () => newDispatcher(load, timeout, isForProxy));
     const response = await undici.request(url, { method, dispatcher, signal, headers, body });
     return {
       status: response.statusCode,

@@ -37,15 +37,23 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
+/** The value of a key; if there is none, it is made and set. */
+export function getOrMake<Key, T>(
+  map: { get(key: Key): T | undefined; set(key: Key, value: T): unknown },
+  key: Key,
+  make: () => T,
+): T {
+  const present = map.get(key);
+  if (present !== undefined) return present;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
 /** Groups items by a key, in their order. Node.js 20 has no `Map.groupBy`. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
+  for (const item of items) getOrMake(groups, keyOf(item), () => []).push(item);
   return groups;
 }
 

@@ -7,9 +7,10 @@ import { ownerOf, type Owner } from "../lifecycle/owners";
 import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { collectVariable, type CollectedResource } from "./collected";
 import { Front, type CheckRequest, type CheckResult, type FrontContext } from "./front";
+import { openReviewFile } from "./review-file";
 
 /** Tells what a program declares and a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
-export class CollectingFront extends Front {
+class CollectingFront extends Front {
   override readonly isCollecting = true;
   private readonly refused = new Set<Owner>();
 
@@ -87,4 +88,12 @@ function refuseWrites(): never {
   throw new UptimeError(
     `${collectVariable} is set, so this run only collects what a preview would refuse. Unset it to create, update or delete.`,
   );
+}
+
+/** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
+export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {
+  const socket = env[collectVariable];
+  return socket
+    ? new CollectingFront(context, socket)
+    : new Front({ ...context, reviewFile: openReviewFile(env) });
 }

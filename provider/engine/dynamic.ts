@@ -10,7 +10,7 @@ import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { EngineOptions } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
-import { newFront } from "./new-front";
+import { newFront } from "./collecting-front";
 import { FrontSession, type Front } from "./front";
 import { OperationError } from "./operation-error";
 import {

@@ -28,6 +28,7 @@ import {
   markedInputs,
   markSecrets,
 } from "./request";
+import { getOrMake } from "../common/values";
 
 /** More lines would push errors off the screen. */
 const announcementLimit = 19;
@@ -122,9 +123,7 @@ export class Front {
   /** Connects to each account once, when it is first needed. */
   readonly connect: Connect = (account) => {
     const { definition, session, settingsOf } = this.context;
-    let scope = this.scopes.get(account);
-    if (!scope) this.scopes.set(account, (scope = session.connect(definition, settingsOf(account))));
-    return scope;
+    return getOrMake(this.scopes, account, () => session.connect(definition, settingsOf(account)));
   };
 
   get definition(): Definition {

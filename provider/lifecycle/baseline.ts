@@ -3,7 +3,7 @@ import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/codecs";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { decodeEntities, type Value } from "../common/values";
+import { getOrMake, decodeEntities, type Value } from "../common/values";
 import { readableValue } from "./difference";
 import type { Ledger } from "./ledger";
 
@@ -53,9 +53,7 @@ export async function readBaseline(
       highestId ??= number;
       previous = number;
       const key = comparableName(readableValue(nameField, record));
-      const sameName = byName.get(key);
-      if (sameName) sameName.push(record);
-      else byName.set(key, [record]);
+      getOrMake(byName, key, () => []).push(record);
     }
   // An empty list does not show how it is sorted, but then every record is new.
   const isDoubtful = ids.size === 0 && ledger.hasHeard;

@@ -4,7 +4,7 @@ import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
-import { decodeEntities, type Value } from "../common/values";
+import { isEmpty, decodeEntities, type Value } from "../common/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;
@@ -82,11 +82,22 @@ export function fixedDifference(
   )[0];
 }
 
-/** Whether a record shows all values, except those that no record shows. */
-export function showsAll(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+/**
+ * Whether a record shows all values, except those that no record shows.
+ *
+ * @param mayHideEmpty whether it need not show a field that is empty
+ */
+export function showsAll(
+  definition: Definition,
+  wanted: WantedValues,
+  record: ApiRecord,
+  mayHideEmpty = false,
+): boolean {
   return [...wanted].every(([key, value]) => {
     const field = fieldOf(definition, key);
-    return field.writeOnly === true || compare(field, value, record).outcome === "same";
+    const { outcome } = compare(field, value, record);
+    const mayHide = field.writeOnly === true || (mayHideEmpty && isEmpty(value));
+    return outcome === "same" || (outcome === "notShown" && mayHide);
   });
 }
 

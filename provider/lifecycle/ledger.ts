@@ -1,5 +1,6 @@
 import type { Owner, Owners } from "./owners";
 import type { Claim } from "./resource";
+import { getOrMake } from "../common/values";
 
 /** What this run knows of one record. */
 interface Entry {
@@ -171,17 +172,12 @@ export class Ledger {
   }
 
   private entry(id: string): Entry {
-    let entry = this.entries.get(id);
-    if (!entry) {
-      entry = {
-        inState: new Map(),
-        ended: new Set(),
-        plannedImports: new Set(),
-        isShown: false,
-        isOutdated: false,
-      };
-      this.entries.set(id, entry);
-    }
-    return entry;
+    return getOrMake(this.entries, id, () => ({
+      inState: new Map(),
+      ended: new Set(),
+      plannedImports: new Set(),
+      isShown: false,
+      isOutdated: false,
+    }));
   }
 }

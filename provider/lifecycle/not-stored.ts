@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
@@ -7,6 +5,7 @@ import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { fixedDifference, valueOf } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Inputs, Outputs } from "./resource";
+import { hexHash } from "../common/hash";
 
 /** The hash for {@link Outputs.notStoredHash}; undefined if the record shows what is declared, or nothing. */
 export function hashOfNotStored(
@@ -40,5 +39,5 @@ export function assertReplacementHelps(
 }
 
 function hashOfValue(value: unknown): string {
-  return createHash("sha256").update(String(value)).digest("hex").slice(0, 8);
+  return hexHash(String(value), 8);
 }

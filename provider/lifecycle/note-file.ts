@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   appendFileSync,
   closeSync,
@@ -17,6 +16,8 @@ import { join } from "node:path";
 
 import { UptimeError } from "../api/errors";
 import { noNote, verbs, type Line, type RunNote, type Verb } from "./run-note";
+import { getOrMake } from "../common/values";
+import { hexHash } from "../common/hash";
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
@@ -39,7 +40,7 @@ class NoteFile implements RunNote {
   constructor(engine: string) {
     // By user id, because a container's user may have no name. On Windows each user has a folder for temporary files.
     this.folder = join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`);
-    this.path = join(this.folder, createHash("sha256").update(engine).digest("hex").slice(0, 32));
+    this.path = join(this.folder, hexHash(engine, 32));
     this.writer = `${processName(process.pid)}#${++runs}`;
   }
 
@@ -115,8 +116,7 @@ class NoteFile implements RunNote {
       const text = bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, this.offset));
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;
-      for (const line of linesIn(text.slice(0, end)))
-        this.lines.set(line.place, [...(this.lines.get(line.place) ?? []), line]);
+      for (const line of linesIn(text.slice(0, end))) getOrMake(this.lines, line.place, () => []).push(line);
       this.offset += end;
     } finally {
       closeSync(file);

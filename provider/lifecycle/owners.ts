@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hexHash } from "../common/hash";
 
 /** Identifies a resource in its stack: 8 hex digits of a hash of its name, its type and the types of its parents. */
 export type Owner = string & { readonly brand: "owner" };
@@ -42,5 +42,5 @@ export class Owners {
 /** The owner with a name. The digits that `check` has made of a name stay as they are. */
 export function ownerOf(name: string): Owner {
   if (/^[0-9a-f]{8}$/.test(name)) return name as Owner;
-  return createHash("sha256").update(name).digest("hex").slice(0, 8) as Owner;
+  return hexHash(name, 8) as Owner;
 }

@@ -44,7 +44,7 @@ export class RecordReader {
   ) {}
 
   /**
-   * The record under an id. Throws MissingError.
+   * The record under an id. Throws NotFoundError.
    *
    * @param wanted undefined if the record is wanted as its own address shows it
    * @param withAttributes whether everything else that its own address shows is wanted too

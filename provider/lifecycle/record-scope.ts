@@ -19,7 +19,7 @@ export interface Account {
 
 /** What this process knows of one kind of record at one address with one key, and how it reads and writes them. */
 export interface SharedScope {
-  /** Each record at its own address: `get` throws MissingError if there is none, `find` returns undefined. */
+  /** Each record at its own address: `get` throws NotFoundError if there is none, `find` returns undefined. */
   readonly collection: Collection;
   /** The same records, from the list if that shows enough of them. */
   readonly reader: RecordReader;

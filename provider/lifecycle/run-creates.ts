@@ -34,7 +34,7 @@ export interface LostCreate extends SentCreate {
 export interface CreatedRecord {
   readonly id: string;
   readonly claim: Claim;
-  /** The record, if the answer shows it. */
+  /** The record as it was last seen; undefined if only its id is known. */
   readonly record?: ApiRecord | undefined;
   readonly isAdopted?: boolean;
   /** What to do if its id, which nothing but an answer shows, is not the record's. */
@@ -53,7 +53,7 @@ export class RunCreates {
   /** The last create for each form body. Equal creates wait for each other. */
   readonly turns = new Map<string, Promise<unknown>>();
   /** Creates whose answer was lost and that are being looked for. */
-  readonly lost = new Set<PlannedCreate>();
+  readonly lost = new Set<LostCreate>();
 
   /** The records that were there before the first create. They are read once; if that fails, the next create reads them. */
   readBaselineOnce(read: () => Promise<Baseline>): Promise<Baseline> {

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 import type { ApiRecord } from "../api/answer";
 import { message, quoteId, UptimeError } from "../api/errors";
 import type { Address } from "../api/settings";
@@ -8,6 +6,7 @@ import type { Definition, Field } from "../definitions/field";
 import { comparableIdentity, fieldOf } from "../definitions/keys";
 import { readableValue, valueOf } from "./difference";
 import type { Claim, Outputs } from "./resource";
+import { hexHash } from "../common/hash";
 
 /** What a process of a run tells the others about a record: see {@link isCreate} and the questions after it. */
 export const verbs = ["creates", "takes", "keeps", "imported", "deletes"] as const;
@@ -297,7 +296,7 @@ export class RecordNote {
   private identityBy(valueOfField: (field: Field, key: string) => Value | undefined): string | undefined {
     const { definition } = this;
     const identity = comparableIdentity(definition, (key) => valueOfField(fieldOf(definition, key), key));
-    return identity && createHash("sha256").update(identity).digest("hex").slice(0, 16);
+    return identity && hexHash(identity, 16);
   }
 }
 

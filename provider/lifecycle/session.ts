@@ -12,6 +12,7 @@ import { RunCreates } from "./run-creates";
 import { RecordReader } from "./reader";
 import type { RecordScope, SharedScope } from "./record-scope";
 import { noNote, RecordNote, type RunNote } from "./run-note";
+import { getOrMake } from "../common/values";
 
 /** What a session needs of its process. Tests replace it. */
 export interface SessionDependencies extends Partial<ClientDependencies> {
@@ -33,7 +34,7 @@ export class Session {
   private readonly accounts = new Map<string, SharedAccount>();
   /** The settings whose keys the API has refused. */
   private readonly refusedKeys = new Set<string>();
-  private readonly surroundings: ClientDependencies & Required<Pick<SessionDependencies, "runNote">>;
+  private readonly dependencies: ClientDependencies & Required<Pick<SessionDependencies, "runNote">>;
   protected readonly print: (line: string) => unknown;
   private hasWarnedOfNote = false;
   private readonly interruptions = new AbortController();
@@ -50,7 +51,7 @@ export class Session {
   }: SessionDependencies = {}) {
     this.clock = clock;
     this.print = print;
-    this.surroundings = { clock, transport, runNote, print, showWait, ...others };
+    this.dependencies = { clock, transport, runNote, print, showWait, ...others };
   }
 
   /** Only the first error about a refused key explains what to do; others refer to it. */
@@ -76,11 +77,10 @@ export class Session {
   connect(definition: Definition, settings: Settings): RecordScope {
     const address = settings[definition.addressSetting];
     const account = this.sharedAccount(address, settings);
-    const shared = account.scopes.get(definition.plural) ?? this.newScope(definition, account);
-    account.scopes.set(definition.plural, shared);
+    const shared = getOrMake(account.scopes, definition.plural, () => this.newScope(definition, account));
     const keyFingerprint = keyFingerprintOf(address, settings.apiKey);
     const note = new RecordNote(
-      this.surroundings.runNote,
+      this.dependencies.runNote,
       definition,
       address,
       keyFingerprint,
@@ -123,12 +123,9 @@ export class Session {
 
   private sharedAccount(address: Address, settings: Settings): SharedAccount {
     const name = `${address.url} ${settings.apiKey}`;
-    let shared = this.accounts.get(name);
-    if (!shared) {
-      const client = new Client(address, settings, this.surroundings);
-      this.accounts.set(name, (shared = { client, scopes: new Map() }));
+    return getOrMake(this.accounts, name, () => {
       this.secrets.add(settings.apiKey);
-    }
-    return shared;
+      return { client: new Client(address, settings, this.dependencies), scopes: new Map() };
+    });
   }
 }

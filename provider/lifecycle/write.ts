@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import { encode, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { differences, isEqual, shows, type Difference, type WantedValues } from "./difference";
+import { showsAll, differences, isEqual, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 
@@ -43,7 +43,7 @@ interface UpdateOptions {
 
 /**
  * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
- * others, nothing is. Throws {@link NotStoredError}, and MissingError if the record is gone.
+ * others, nothing is. Throws {@link NotStoredError}, and NotFoundError if the record is gone.
  */
 export async function sendUpdate(
   scope: RecordScope,
@@ -81,8 +81,8 @@ export async function verify(
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
   const { record: shown, emptyLists = collection.emptyLists } = answered;
-  const record =
-    shown && proves(definition, wanted, shown) ? shown : await getStored(scope, id, wanted, operation);
+  const isProof = shown && showsAll(definition, wanted, shown, true);
+  const record = isProof ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     collection.rememberEmptyLists(emptyLists);
@@ -95,15 +95,6 @@ export async function verify(
       ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
     record,
   );
-}
-
-/** Whether a record shows all values that were sent, as they were sent. A field that was emptied need not be shown. */
-function proves(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
-  const isWhole = [...wanted].every(([key, value]) => {
-    const field = fieldOf(definition, key);
-    return isEmpty(value) || field.writeOnly === true || shows(field, record);
-  });
-  return isWhole && isEqual(definition, wanted, record);
 }
 
 /** The record at its own address, as soon as that shows what was sent, or after a few seconds. */

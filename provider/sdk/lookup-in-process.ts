@@ -11,18 +11,14 @@ import { Session } from "../lifecycle/session";
 import type { Binding } from "./binding";
 import { secretInputs } from "./secret-inputs";
 import { currentRun } from "./warnings";
+import { getOrMake } from "../common/values";
 
 // Pulumi's dynamic provider has no functions, so these lookups run in the program's own process. Most options have no effect.
 
 /** The lookups of a run share their connections. The Automation API may run several programs in one process. */
 const sessions = new WeakMap<object, Session>();
 
-function sessionOfRun(): Session {
-  const run = currentRun();
-  const session = sessions.get(run) ?? new Session();
-  sessions.set(run, session);
-  return session;
-}
+const sessionOfRun = (): Session => getOrMake(sessions, currentRun(), () => new Session());
 
 const config = { get: (key: string): string | undefined => pulumi.runtime.getConfig(key) };
 

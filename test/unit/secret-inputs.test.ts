@@ -6,7 +6,7 @@ import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
 import { listen } from "../../provider/cli/shared/collecting-preview";
 import type { CollectedResource } from "../../provider/engine/collected";
-import { newFront } from "../../provider/engine/new-front";
+import { newFront } from "../../provider/engine/collecting-front";
 import { FrontSession } from "../../provider/engine/front";
 import { decodeDeclaration } from "../../provider/engine/request";
 import { secretInputs } from "../../provider/sdk/secret-inputs";

@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
-
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOwn, titleOf } from "../shared/resource-types";
 import { foreignCode, hashLength, shortHash } from "../shared/state-code";
+import { hexHash } from "../../common/hash";
 
 /** One thing that an apply does or runs, and that somebody must have reviewed. */
 export interface ApplyAction {
@@ -173,7 +172,7 @@ export function digestOf({ writes, code }: ApplyActions): string {
 /** Half of a digest. */
 export function partialDigest(actions: readonly ApplyAction[]): string {
   const hashes = actions.map(({ hash }) => hash).sort();
-  return createHash("sha256").update(hashes.join()).digest("hex").slice(0, 16);
+  return hexHash(hashes.join(), 16);
 }
 
 /** The digest in a text; undefined if there is none. Somebody may have pasted it with what was around it. */

@@ -15,6 +15,7 @@ import { providersOf, referenceTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type Deployment } from "../shared/state";
+import { getOrMake } from "../../common/values";
 
 /** A record with the name (and URL, for a monitor) that a new resource declares. */
 export interface SimilarRecord {
@@ -77,8 +78,7 @@ export class SimilarRecords {
   private async findIn(scope: RecordScope, wanted: WantedValues): Promise<SimilarRecord[]> {
     const { collection, ledger, reader } = scope;
     const operation = new Operation(scope);
-    const baseline = this.baselines.get(reader) ?? readBaseline(collection, ledger, operation);
-    this.baselines.set(reader, baseline);
+    const baseline = getOrMake(this.baselines, reader, () => readBaseline(collection, ledger, operation));
     const found = await namesakesOf(scope, wanted, await baseline, operation, () => true);
     const records = found.map(({ record: { id }, differing }) => {
       const differs = differing.map(({ key }) => key);

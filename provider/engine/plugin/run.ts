@@ -7,7 +7,7 @@ import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../../lifecycle/note-file";
 import type { SessionDependencies } from "../../lifecycle/session";
 import { collectVariable } from "../collected";
-import { newFront } from "../new-front";
+import { newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
 import { runLookup, withRedactedErrors } from "../lookup";
@@ -17,6 +17,7 @@ import { list, type ListRequest } from "./list";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 import { definitionOfType, functionOf } from "./tokens";
+import { getOrMake } from "../../common/values";
 
 /** The plugin during one run of the engine, with its settings and resources. */
 export class PluginRun {
@@ -117,8 +118,7 @@ export class PluginRun {
 
   private resourcesOf(definition: Definition): PluginResources {
     const { engine, env, session } = this;
-    let resources = this.resources.get(definition);
-    if (!resources) {
+    return getOrMake(this.resources, definition, () => {
       const context: FrontContext = {
         definition,
         session,
@@ -127,8 +127,7 @@ export class PluginRun {
           engine.log(severity, text, urn);
         },
       };
-      this.resources.set(definition, (resources = new PluginResources(newFront(context, env))));
-    }
-    return resources;
+      return new PluginResources(newFront(context, env));
+    });
   }
 }
