@@ -24,7 +24,7 @@ export interface WriteAnswer {
   readonly failure?: ApiError | undefined;
 }
 
-/** How often a list is read if records are deleted while it is read. If a person deletes a few meanwhile, a later pass is whole. */
+/** How often a list is read at most if records are deleted meanwhile. With a few deletes by hand, the second pass is whole. */
 const maxPasses = 5;
 
 /** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */

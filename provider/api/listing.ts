@@ -2,7 +2,7 @@ import type { ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 
-/** An older list is read again, and so at most one a minute. */
+/** A list whose last page was asked for longer ago is read again. */
 const maxAgeMilliseconds = 60_000;
 
 /** A collection's list, of which only the pages that are needed are read. */

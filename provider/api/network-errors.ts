@@ -14,7 +14,7 @@ export function networkFailure(given: unknown, isPost: boolean): NetworkFailure 
   // Behind a proxy undici wraps the error of a certificate for another name.
   const error = isObject(given) && given.code === "UND_ERR_PRX_TLS" ? given.cause : given;
   const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
-  // The same request would get the same answer, but a create may have had its effect.
+  // Sending it again would give the same result, so it is final; but a create may have had its effect, so it is looked for.
   const cutOrFinal = isPost ? "cut" : "final";
   const failure = (type: NetworkFailure["type"], text: string): NetworkFailure => ({
     type,

@@ -23,7 +23,7 @@ export type Denial = "ended" | "throttled";
 export interface PendingRequest {
   readonly operation: Operation;
   readonly isWrite: boolean;
-  /** When it was to be sent first, on the clock. */
+  /** When it was first wanted, before any retry, on the clock. */
   readonly since: number;
   /** The error of a request that is not sent. */
   readonly denialError: (reason: Denial) => Error;

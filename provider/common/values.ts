@@ -2,7 +2,7 @@ import { decodeHTMLStrict } from "entities";
 
 /** A header of the check request. */
 export interface RequestHeader {
-  /** Name of the header: letters, digits and `-`, for example `X-Token`. (docs/monitor.md) */
+  /** Name of the header, of letters, digits and the signs that HTTP allows, for example `X-Token`. (docs/monitor.md) */
   key: string;
   /** Value of the header, on one line. Secret. (docs/monitor.md) */
   value: string;

@@ -62,7 +62,7 @@ type FieldOptions<Required extends boolean, Secret extends boolean, Identifies e
 
 /** A header of the check request, as an input. */
 export interface RequestHeaderArgs {
-  /** Name of the header: letters, digits and `-`, for example `X-Token`. (docs/monitor.md) */
+  /** Name of the header, of letters, digits and the signs that HTTP allows, for example `X-Token`. (docs/monitor.md) */
   key: Input<string>;
   /** Value of the header, on one line. Secret. (docs/monitor.md) */
   value: Input<string>;

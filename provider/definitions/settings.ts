@@ -129,7 +129,7 @@ export const settingNames = Object.keys(settings) as readonly SettingName[];
 /** The declaration of a setting, as one of many. */
 export const settingOf = (name: SettingName): Setting => settings[name];
 
-/** The text of a setting, with the values that it may have in its first sentence. */
+/** The text of a setting, with the values that it may have at the end of its first sentence, which is up to the first period. */
 export function meaningOf(name: SettingName): string {
   const setting = settingOf(name);
   if (setting.type === "integer") return setting.text.replace(".", `, ${setting.range.join(" to ")}.`);

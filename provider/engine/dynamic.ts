@@ -95,7 +95,7 @@ export function dynamicProvider(
         async () => {
           const outputs = decodeOutputs(definition, olds);
           const options = operationOptions(news);
-          // Older state does not have the names, and Pulumi's host has marked its outputs as the inputs were.
+          // State of older versions does not name its secret inputs, so they are undefined: not known. Pulumi's host has marked its outputs.
           const marked = ownerInOptions(olds) === undefined ? undefined : markedInputs(olds);
           const { changed, replaces, deleteBeforeReplace } = await front.diff(
             id,

@@ -266,7 +266,7 @@ export class Front {
   /**
    * Runs an operation. Throws nothing but an {@link OperationError}.
    *
-   * @param news the resource's new properties, or the only ones; after a partial failure, state keeps their hidden options
+   * @param news the properties of the request, the new ones if it has two sets; after a partial failure, state keeps their hidden options
    * @param olds its other properties; the error and state show no secrets of either
    */
   async run<T>(

@@ -41,7 +41,7 @@ function optionsIn({ [hiddenNames.options]: options }: Properties): {
 export function decodeDeclaration(definition: Definition, olds: Properties, news: Properties): Declaration {
   const { account, importId, ...declared } = decodeDeclared(news);
   const old = Object.keys(olds).length > 0 ? decodeInputs(definition, olds) : undefined;
-  return { declared, account, importId, old, options: decodeOptions(news) };
+  return { declared, account, importId, old, inState: old?.values, options: decodeOptions(news) };
 }
 
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
@@ -81,7 +81,7 @@ function encodeOptions(from: Properties): Properties {
   return { [hiddenNames.options]: { ...options, owner: ownerOf(name) } };
 }
 
-/** What the class calls a resource: the end of its URN. `check` makes digits of it. */
+/** The owner that the class passes: the end of the URN, of which `check` makes digits. */
 export function ownerInOptions(properties: Properties): string | undefined {
   return ifValid(optionsIn(properties).owner, isText);
 }

@@ -9,7 +9,7 @@ import { isConfidential } from "../definitions/keys";
 
 /** The fewest characters of a part of a secret that counts as secret too; shorter parts are ordinary words. */
 const minPartLength = 8;
-/** So do so many characters between the slashes of a URL: ordinary paths have shorter words. */
+/** The fewest characters between two slashes of a URL that count as secret: ordinary paths have shorter words. */
 const minSegmentLength = 16;
 
 export function secretsIn({ fields }: Definition, ...properties: readonly Properties[]): string[] {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { isRecordId } from "../api/answer";
 import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
@@ -18,6 +20,11 @@ export interface Declaration {
   readonly options: EngineOptions;
   /** The checked inputs in state; undefined if the resource is not in state or is about to be replaced. */
   readonly old?: Inputs | undefined;
+  /**
+   * The values in state, also those that an import has just read. The engine puts them in the place of ignored ones: with
+   * `ignoreChanges: ["alertCondition"]`, for example, what somebody has set by hand, which need not fit what is declared.
+   */
+  readonly inState?: Inputs["values"] | undefined;
 }
 
 /** The inputs that state keeps, with their problems and warnings. */
@@ -43,7 +50,11 @@ export async function check(
     if (field.default !== undefined) values[key] = field.default;
     else if (old && key in old.values) values[key] = null;
   }
-  const problems: InputProblem[] = problemsOf(definition, values);
+  const { inState } = declaration;
+  // What is not in the values is not managed.
+  const isInState = (key: string): boolean =>
+    inState !== undefined && (!(key in values) || isDeepStrictEqual(values[key], inState[key] ?? null));
+  const problems: InputProblem[] = problemsOf(definition, values, isInState);
   const refuse = (property: string) => (reason: string | Message) => {
     problems.push({ property, reason });
   };

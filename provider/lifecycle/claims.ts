@@ -95,12 +95,18 @@ export class Claims {
   keep(id: string, outputs: Outputs, { owner }: EngineOptions): void {
     if (!this.owners.isDeclared(owner)) return;
     this.assertNotVoid(id, outputs);
+    const { label, singular } = this.definition;
+    if (this.isDeleted(id))
+      throw new UptimeError(
+        message`${label} ${quoteId(id)} of ${this.owners.describe(owner)} was deleted in this run, with another resource
+          that had it too. Run \`pulumi up --refresh --run-program\`, which creates the ${singular} again.`,
+      );
     const claim = claimOf(outputs);
     const isElsewhere = this.note.keep(id, claim, outputs);
     const rival = this.ledger.otherDeclaredOwner(id, claim, owner);
     if (rival === undefined && !isElsewhere) return;
     throw new UptimeError(
-      message`${this.definition.label} ${quoteId(id)} belongs to ${this.owners.describe(owner)}, and
+      message`${label} ${quoteId(id)} belongs to ${this.owners.describe(owner)}, and
         ${this.describe(rival)} has it too. Remove one of the two from the program: the record stays. If the
         record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\`
         for the other.`,

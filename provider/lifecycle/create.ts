@@ -49,7 +49,7 @@ async function settle(
   const { definition } = scope;
   const { id, claim, record, advice, isAdopted = false } = created;
   const wanted = wantedValues(definition, inputs.values);
-  // A create sends all but update-only fields. The fields that an adopted record does not show may have any value.
+  // What an update still has to send: update-only fields, and what an adopted record does not show as declared.
   const unsent = [...wanted].filter(([key, value]) => {
     const field = fieldOf(definition, key);
     if (!isAdopted && !field.updateOnly) return false;

@@ -40,11 +40,15 @@ export function diff(
     ...(inputs.account === outputs.account ? [] : ["account"]),
     ...(isImportDone(id, outputs, inputs) ? [] : ["importId"]),
   ];
-  const fixed = fixedKeys(definition);
+  const isFixed = (key: string): boolean =>
+    fixedKeys(definition).includes(key) || pathsTouch(replaceOnChanges, key);
+  // What would replace an import is an error. What is not known yet may stay as it is: the engine asks without the value of what is
+  // about to be replaced, and deletes first what is replaced because of that.
+  const isImport = inputs.importId !== undefined;
   return {
     changed: [...changed, ...moved],
     replaces: [
-      ...changed.filter((key) => fixed.includes(key) || pathsTouch(replaceOnChanges, key)),
+      ...changed.filter((key) => isFixed(key) && !(isImport && isUnknown(inputs.values[key]))),
       ...moved,
     ],
     deleteBeforeReplace: inputs.account === outputs.account && keepsIdentity(scope, differing),
@@ -58,8 +62,8 @@ export function assertImportStays(
   { replaces }: Changes,
   { owner }: EngineOptions,
 ): void {
-  const { importId, values } = inputs;
-  const [key] = replaces.filter((one) => !isUnknown(values[one]));
+  const { importId } = inputs;
+  const [key] = replaces;
   if (importId === undefined || key === undefined || !owners.isDeclared(owner)) return;
   throw new UptimeError(
     `${definition.label} ${owners.resourceName(owner)} has the option import, and ${key === "importId" ? "another record" : `its change of ${key}`} would replace it. Remove the option import first.`,
@@ -77,7 +81,8 @@ export function changedKeys(definition: Definition, { values: old }: Outputs, { 
   return managedKeys(definition, values).filter((key) => {
     if (!(key in old) || isUnknown(values[key])) return true;
     const [declared, before] = [valueOf(values, key), valueOf(old, key)];
-    // Days of 0 equal empty ones in a record. A program that declares them after that, or removes them, wants them sent.
+    // Days of 0 and empty ones are equal in a record, because the API may store either. If the program changes one to the other, the
+    // update is sent.
     return (declared === 0) !== (before === 0) || !equal(fieldOf(definition, key), declared, before);
   });
 }

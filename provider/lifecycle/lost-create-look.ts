@@ -27,7 +27,7 @@ export interface Look {
  * | has the id that the answer named                                                        | `equal` |
  * | is equal, and state, or a provider with another key, has its id for another resource    | `alike` |
  * | was created later than the create was sent, and is equal                                | `equal` |
- * | is like it, and neither equal to another lost create, which is looked for, nor in state | `alike` |
+ * | has its name or URL, is equal to no other lost create, and no resource has it           | `alike` |
  * | is anything else                                                                        | nothing |
  *
  * @param isLast for the look that decides: it reads the whole list, because on a server whose ids do not rise the record may have a

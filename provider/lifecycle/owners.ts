@@ -39,7 +39,7 @@ export class Owners {
   }
 }
 
-/** The owner with a name. The digits that `check` has made of a name stay as they are. */
+/** The owner whose URN ends with these types and this name. What is an owner already, because `check` has made it, stays as it is. */
 export function ownerOf(name: string): Owner {
   if (/^[0-9a-f]{8}$/.test(name)) return name as Owner;
   return hexHash(name, 8) as Owner;

@@ -10,7 +10,7 @@ import type { Ledger } from "./ledger";
 
 /** A page of the list is worth it only in place of more than this many reads by id. */
 const readsPerPage = 4;
-/** The list may take this many pages more than the asked-for records ÷ {@link readsPerPage}. */
+/** The list is given up after the number of records asked for ÷ {@link readsPerPage}, and this many pages more. */
 const sparePages = 10;
 /** A list that was begun so recently shows that the API can be read. */
 const readableMilliseconds = 5000;

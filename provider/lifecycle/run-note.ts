@@ -44,7 +44,7 @@ const isDelete = ({ verb }: Line): boolean => verb === "deletes";
 /** Whether the record was there before the resource, so that one with another key may have it too. */
 const isOlder = ({ verb }: Line): boolean => verb === "takes" || verb === "imported";
 
-/** What a question to the note is about: the record of a resource, or one that it is to get. */
+/** The record that is asked about, to tell which lines with another key are about it too. */
 interface Subject {
   /** See {@link Line.identity}. */
   readonly identity: string | undefined;

@@ -12,8 +12,16 @@ export interface InputProblem {
   readonly reason: string | Message;
 }
 
-/** Everything that is wrong with the declared fields of one resource, each with its property's path and what is allowed. */
-export function problemsOf(definition: Definition, values: Readonly<Record<string, unknown>>): Problem[] {
+/**
+ * Everything that is wrong with the declared fields of one resource, each with its property's path and what is allowed.
+ *
+ * @param isInState whether state has the value of a field already, which then is not judged again
+ */
+export function problemsOf(
+  definition: Definition,
+  values: Readonly<Record<string, unknown>>,
+  isInState: (key: string) => boolean = () => false,
+): Problem[] {
   const problems: Problem[] = [];
   for (const [key, field] of Object.entries(definition.fields)) {
     const value = values[key];
@@ -21,6 +29,7 @@ export function problemsOf(definition: Definition, values: Readonly<Record<strin
       if (field.required) problems.push({ property: key, reason: "is required" });
       continue;
     }
+    if (isInState(key)) continue;
     for (const { path, reason } of problemsOfValue(field, value))
       problems.push({ property: `${key}${path}`, reason });
   }
@@ -29,6 +38,7 @@ export function problemsOf(definition: Definition, values: Readonly<Record<strin
       problems.push({ property: key, reason: unknownProperty(definition, key) });
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   for (const rule of definition.rules) {
+    if (rule.of.every(isInState)) continue;
     if (rule.of.some((key) => malformed.has(key) || isUnknown(values[key]))) continue;
     const problem = rule.check(values);
     if (!problem) continue;

@@ -59,6 +59,10 @@ export function dynamicOptions(
   const { import: _, ...rest } = options;
   return {
     ...rest,
+    // Otherwise the engine would also keep the hidden options of the first run, such as the resource's former name.
+    ...(rest.ignoreChanges?.includes("*") && {
+      ignoreChanges: [...Object.keys(definition.fields), "account"],
+    }),
     ...(secrets.length > 0 && {
       additionalSecretOutputs: [...(options.additionalSecretOutputs ?? []), ...secrets],
     }),

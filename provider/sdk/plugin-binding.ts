@@ -1,4 +1,4 @@
-import { runtime } from "@pulumi/pulumi";
+import { RunError, runtime } from "@pulumi/pulumi";
 import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
@@ -14,6 +14,7 @@ import { warnOfPlainKeys } from "./warnings";
 export const pluginBinding: Binding = {
   registered: (definition, name, args, options) => {
     warnOfPlainKeys();
+    assertImportIsKnown(definition, name, options);
     const props = declaredProps(definition, args, options);
     return [pluginType(definition), name, props, pluginOptions(definition, options)];
   },
@@ -34,6 +35,18 @@ export const pluginBinding: Binding = {
     return found.apply((result) => unwrapList(definition, count, result));
   },
 };
+
+/** Throws if a program in JavaScript gives an output, such as another resource's id: the SDK would create a second record. */
+function assertImportIsKnown(
+  { label, singular }: Definition,
+  name: string,
+  options: { readonly import?: unknown },
+): void {
+  if (options.import === undefined || options.import === null || typeof options.import === "string") return;
+  throw new RunError(
+    `${label} ${name}: the option import must be the id of a ${singular}, as a string. The id of another resource is an output, not a string.`,
+  );
+}
 
 /** Adds an alias, so that a dynamic resource in state becomes one of the plugin. */
 function pluginOptions(definition: Definition, options: CustomResourceOptions): CustomResourceOptions {

@@ -2,7 +2,7 @@ import { posts, sentRequests } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import type { Inputs, ModelStack } from "../support/model";
 import { home } from "../support/monitors";
-import { Program, times } from "../support/program";
+import { fronts, Program, times } from "../support/program";
 import type { Kind } from "../support/calls";
 
 withServer();
@@ -527,6 +527,29 @@ test("ignoreChanges keeps an edit by hand, also of a field that the API resets i
   await one.refresh();
   expect(await one.up({ ...declared, interval: 300, requestMethod: "PUT" })).toBe("same");
 });
+
+test.each(fronts)(
+  "a field in ignoreChanges may be edited to anything by hand, and refreshed (%s)",
+  async (front) => {
+    const program = new Program(front);
+    const one = program.resource("monitor", { ignoreChanges: ["alertCondition", "name"] });
+    await one.up(home);
+    const edited = { name: "By hand ", alert_condition: "url_text", alert_text_lookup: "ok" };
+    emulator.monitors.edit(1, edited);
+    await one.refresh();
+    program.nextRun();
+    expect(await one.up({ ...home, interval: 300 })).toBe("update");
+    expect(only()).toMatchObject({ ...edited, interval: 300 });
+    // What the program changes is refused as ever.
+    program.nextRun();
+    expect(await failureOf(one.preview({ ...home, alertTextLookup: " ok" }))).toContain(
+      "must not begin or end",
+    );
+    expect(await failureOf(program.resource().preview({ ...home, name: "By hand " }))).toContain(
+      "must not begin",
+    );
+  },
+);
 
 test("a domain that has another name in the API is neither read, updated nor deleted", async () => {
   const program = new Program("dynamic");

@@ -241,6 +241,13 @@ const cases: Record<string, () => Promise<unknown>> = {
     await one.preview(home);
     return other.preview(home);
   }),
+  "A record was deleted with another resource": later(async (one) => {
+    const other = one.beside({ name: "copy" });
+    if (one.state) other.state = { ...one.state, outputs: { ...one.state.outputs, __claim: "0f0f0f0f" } };
+    one.nextRun();
+    await one.replace(home);
+    return other.preview(home);
+  }),
   "An imported resource would be replaced": async () => {
     emulator.monitors.add(home);
     const one = stack();

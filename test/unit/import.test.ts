@@ -407,8 +407,23 @@ describe("if the option import is kept", () => {
     const one = resource("domain");
     await one.up({ name: "first.example", importId });
     one.nextRun();
-    expect(await one.preview({ name: unknownValue, importId })).toBe("replace");
+    expect(await one.preview({ name: unknownValue, importId })).toBe("update");
     expect(await one.up({ name: "first.example", importId })).toBe("same");
+    expect(await failureOf(one.up({ name: "second.example", importId }))).toContain("would replace it");
+  });
+
+  test("it is not deleted with what it depends on, whose replacement is not known yet", async () => {
+    const importId = String(emulator.domains.add({ name: "first.example" }).id);
+    const program = new Program("dynamic");
+    const one = program.resource("domain");
+    await one.up({ name: "first.example", importId });
+    program.nextRun();
+    const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
+    const replaces = async (news: Record<string, unknown>): Promise<unknown> =>
+      (await program.providers.domain.diff("urn", id, outputs, inputs, news, {})).replaces;
+    expect(await replaces({ ...inputs, name: unknownValue })).toBe(false);
+    const { importId: _, ...without } = inputs;
+    expect(await replaces({ ...without, name: unknownValue })).toBe(true);
   });
 
   test("a replacement that was killed after its delete is found gone by a refresh, and can be created again", async () => {

@@ -191,6 +191,20 @@ test.each(fronts)("a resource whose record no other has is deleted with it (%s)"
 });
 
 test.each(fronts)(
+  "a resource whose record the same run has deleted with another one is an error (%s)",
+  async (front) => {
+    const [one, two, program] = await twins(front);
+    await one.replace(home);
+    expect(storedIds()).toEqual(["2"]);
+    expect(await failureOf(two.up(home))).toMatch(/^Monitor 1 of \S+ was deleted in this run.*--refresh/);
+    program.nextRun();
+    await two.refresh();
+    await two.up(home);
+    expect(storedIds()).toEqual(["2", "3"]);
+  },
+);
+
+test.each(fronts)(
   "two resources of the program with one record are an error that names both (%s)",
   async (front) => {
     const [one, two] = await twins(front);

@@ -287,4 +287,21 @@ describe("the name by which imports and adoptions know a resource", () => {
     const { import: _, ...rest } = options as pulumi.CustomResourceOptions;
     expect(dynamicOptions(monitor, home, options)).toEqual(rest);
   });
+
+  test.each([pulumi.output("7"), 7, Promise.resolve("7")])(
+    "the plugin takes it as a string only, not %j",
+    (given) => {
+      const options = { import: given } as unknown as pulumi.CustomResourceOptions;
+      expect(() => new native.Monitor("home", home, options)).toThrow(
+        "Monitor home: the option import must be the id of a monitor, as a string.",
+      );
+    },
+  );
+
+  test("ignoreChanges with * stands for the fields, so that the hidden options are those of this run", () => {
+    const { ignoreChanges = [] } = dynamicOptions(monitor, home, { ignoreChanges: ["*"] });
+    expect(ignoreChanges).toEqual([...Object.keys(monitor.fields), "account"]);
+    const options = { ignoreChanges: ["name"] };
+    expect(dynamicOptions(monitor, home, options)).toEqual(options);
+  });
 });

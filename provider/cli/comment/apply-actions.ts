@@ -14,9 +14,9 @@ export interface ApplyAction {
   readonly title: string;
   /** It deletes a record or resource, or replaces it. */
   readonly isDestructive?: boolean;
-  /** If an apply fails in the middle: the hashes of what it may leave to a later run, reviewed with this. */
+  /** Hashes of what a later run may do without another review, to finish this if the apply fails in the middle. */
   readonly leftovers?: readonly string[];
-  /** If it is an update: the hash among the leftovers of what sets the resource to the same values. */
+  /** Of an update: the hash that it has among the leftovers of a change to the same values. */
   readonly resumeHash?: string | undefined;
 }
 
@@ -110,7 +110,10 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
   };
 }
 
-/** What sets an edit by hand back. If a run has stored the edit, and failed before that, the next one plans a create or an update. */
+/**
+ * What sets an edit by hand back. If a run has stored the edit in state and fails before that, the next preview shows a create (of a
+ * record that is gone) or an update, which the leftovers cover.
+ */
 function editAction(edit: DriftedResource, declared: PlannedChange | undefined): ApplyAction {
   const { urn, id, outcome, properties } = edit;
   const isGone = outcome === "gone";
@@ -142,14 +145,18 @@ function hashOfChange(change: PlannedChange): string {
   ]);
 }
 
-/** The hash of an update that brings what is missing of a declared resource, and of its secrets none but these. */
+/**
+ * The hash of an update that finishes a change to what is declared.
+ *
+ * @param sent the secrets that the update may change
+ */
 function hashOfResume(declared: PlannedChange, sent: readonly string[]): string {
   // The hash of the values tells secrets apart too.
   const secrets = declared.valuesHash === undefined ? declared.secrets : [];
   return shortHash(["rest", hashOfChange(declared), secrets.filter((key) => sent.includes(key))]);
 }
 
-/** What may be missing after a change that sends these secrets: all of them, or none. */
+/** The hashes of the updates that finish a change which has sent these secrets, or has not. */
 function hashesOfResumes(declared: PlannedChange | undefined, sent: readonly string[] = []): string[] {
   return declared ? [hashOfResume(declared, []), hashOfResume(declared, sent)] : [];
 }

@@ -183,8 +183,9 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     }
     case "update":
     case "replace": {
+      // What the program changes; if that is nothing, drift, which a refresh has put into the outputs. A secret is the same text
+      // before and after, so only the engine's or the provider's own diff tells whether it changes; without one, it may.
       const declared = changedProperties(visibleIn(urn, oldState?.inputs), after);
-      // After a refresh, drift is in the outputs.
       const outputs = visibleIn(urn, oldState?.outputs);
       const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
       const found = declared.length > 0 ? declared : changedProperties(managed, after);

@@ -64,6 +64,7 @@ export class PluginResources {
     const { account, ...declared } = decodeDeclared(news);
     const imported = this.imports.get(urn);
     const isInState = !imported && Object.keys(oldInputs).length > 0;
+    const old = decodeInputs(this.front.definition, oldInputs);
     const problem =
       imported &&
       (imported.problem ?? accountProblem(account, imported) ?? secretProblem(this.front.definition, news));
@@ -73,7 +74,8 @@ export class PluginResources {
         account,
         importId: problem ? undefined : imported?.id,
         // After an import the old inputs are the record's, so one that the program does not declare was never managed.
-        old: isInState && !isImported(oldInputs) ? decodeInputs(this.front.definition, oldInputs) : undefined,
+        old: isInState && !isImported(oldInputs) ? old : undefined,
+        inState: old.values,
         options: this.requestOptions(request),
       },
       name: urnSuffix(urn),
@@ -131,9 +133,10 @@ export class PluginResources {
     });
     if (others.length === 0 || !this.front.isDeclared(this.requestOptions(request))) return;
     throw new UptimeError(
-      message`${definition.label} ${quoteId(id)} was imported, and the program declares another ${others.join(", ")}. An import
-        changes nothing: declare what is there, and run \`pulumi up\` once. If the record is not to be managed, run
-        \`pulumi state delete URN\` before you remove the resource.`,
+      message`${definition.label} ${quoteId(id)} was imported, and no later run has declared it as it is: the program
+        declares another ${others.join(", ")}. An import changes nothing: declare what is there, and run
+        \`pulumi up\` once. If the record is not to be managed, run \`pulumi state delete URN\` before you remove
+        the resource.`,
     );
   }
 
