@@ -4,9 +4,9 @@ import { parseJson } from "./answer";
 import type { Clock } from "./clock";
 import { LostAnswerError, quoteId, type Message, type UptimeError } from "./errors";
 import {
+  errorStatusAttempt,
   notSentError,
   outcomeOf,
-  errorStatusAttempt,
   unansweredAttempt,
   unreadableAttempt,
 } from "./failed-attempt";

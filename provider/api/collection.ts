@@ -6,7 +6,7 @@ import type { EmptyListForm, Pair } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError } from "./error-body";
-import { RecordMismatchError, ApiError, message, NotFoundError, quoteId, UptimeError } from "./errors";
+import { ApiError, message, NotFoundError, quoteId, RecordMismatchError, UptimeError } from "./errors";
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
 import { quoteBody, readPages, unreadable } from "./paging";

@@ -1,9 +1,9 @@
 import { safeName } from "../common/text";
 import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
+import { hexHash } from "../common/hash";
 import { UptimeError } from "./errors";
 import { expectedAccounts, settingParser } from "./setting-schemas";
 import type { AccountValues, Server, SettingValues } from "./setting-schemas";
-import { hexHash } from "../common/hash";
 
 /** The settings of one account, read and checked. */
 export interface Settings extends Omit<SettingValues, "accounts"> {

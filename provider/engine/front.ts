@@ -16,6 +16,7 @@ import { PartialFailureError } from "../lifecycle/resource";
 import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import type { InputProblem } from "../lifecycle/validate";
+import { getOrMake } from "../common/values";
 import type { ReviewFile } from "./review-file";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
@@ -28,7 +29,6 @@ import {
   markedInputs,
   markSecrets,
 } from "./request";
-import { getOrMake } from "../common/values";
 
 /** More lines would push errors off the screen. */
 const announcementLimit = 19;

@@ -3,7 +3,7 @@ import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/codecs";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { getOrMake, decodeEntities, type Value } from "../common/values";
+import { decodeEntities, getOrMake, type Value } from "../common/values";
 import { readableValue } from "./difference";
 import type { Ledger } from "./ledger";
 

@@ -4,7 +4,7 @@ import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
-import { isEmpty, decodeEntities, type Value } from "../common/values";
+import { decodeEntities, isEmpty, type Value } from "../common/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;

@@ -1,4 +1,4 @@
-import { message, quoteId, withoutPeriod, UptimeError, type NotFoundError } from "../api/errors";
+import { message, quoteId, UptimeError, withoutPeriod, type NotFoundError } from "../api/errors";
 import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";

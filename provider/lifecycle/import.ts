@@ -5,8 +5,8 @@ import {
   NotFoundError,
   quoteId,
   quoteValue,
-  withoutPeriod,
   UptimeError,
+  withoutPeriod,
   type Message,
 } from "../api/errors";
 import { Operation } from "../api/operation";

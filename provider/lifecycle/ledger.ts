@@ -1,6 +1,6 @@
+import { getOrMake } from "../common/values";
 import type { Owner, Owners } from "./owners";
 import type { Claim } from "./resource";
-import { getOrMake } from "../common/values";
 
 /** What this run knows of one record. */
 interface Entry {

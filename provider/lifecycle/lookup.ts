@@ -7,8 +7,8 @@ import { fieldOf, identityKeys } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
 import { completeRecords, findConfirmed } from "./complete-records";
 import { describeRecord } from "./describe";
-import { compare, readableValue, shows, shownValues } from "./difference";
-import { parseLookupQuery, describeSelection, parametersOf, selectorsOf, type Query } from "./lookup-query";
+import { compare, readableValue, shownValues, shows } from "./difference";
+import { describeSelection, parametersOf, parseLookupQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
 

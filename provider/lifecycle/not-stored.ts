@@ -2,10 +2,10 @@ import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
+import { hexHash } from "../common/hash";
 import { fixedDifference, valueOf } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Inputs, Outputs } from "./resource";
-import { hexHash } from "../common/hash";
 
 /** The hash for {@link Outputs.notStoredHash}; undefined if the record shows what is declared, or nothing. */
 export function hashOfNotStored(

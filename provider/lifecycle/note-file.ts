@@ -15,9 +15,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { UptimeError } from "../api/errors";
-import { noNote, verbs, type Line, type RunNote, type Verb } from "./run-note";
 import { getOrMake } from "../common/values";
 import { hexHash } from "../common/hash";
+import { noNote, verbs, type Line, type RunNote, type Verb } from "./run-note";
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 

@@ -4,9 +4,9 @@ import type { Address } from "../api/settings";
 import type { Value } from "../common/values";
 import type { Definition, Field } from "../definitions/field";
 import { comparableIdentity, fieldOf } from "../definitions/keys";
+import { hexHash } from "../common/hash";
 import { readableValue, valueOf } from "./difference";
 import type { Claim, Outputs } from "./resource";
-import { hexHash } from "../common/hash";
 
 /** What a process of a run tells the others about a record: see {@link isCreate} and the questions after it. */
 export const verbs = ["creates", "takes", "keeps", "imported", "deletes"] as const;

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { RecordMismatchError, message, quoteId, quoteValue, UptimeError } from "../api/errors";
+import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "../api/errors";
 import { oldSettingsHint } from "../api/failed-attempt";
 import { configCommand, sourceOf } from "../api/settings";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";

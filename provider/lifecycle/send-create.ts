@@ -1,12 +1,12 @@
 import { isRecordOf, type ApiRecord } from "../api/answer";
 import type { WriteAnswer } from "../api/collection";
 import {
-  RecordMismatchError,
   ApiError,
   LostAnswerError,
   message,
   NotFoundError,
   quoteId,
+  RecordMismatchError,
   UptimeError,
 } from "../api/errors";
 import type { Operation } from "../api/operation";

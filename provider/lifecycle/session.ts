@@ -5,6 +5,7 @@ import { KeyRefusedError, UptimeError } from "../api/errors";
 import { keyFingerprintOf, type Address, type Settings } from "../api/settings";
 import { httpTransport, proxyPasswords } from "../api/transport";
 import type { Definition } from "../definitions/field";
+import { getOrMake } from "../common/values";
 import { Claims } from "./claims";
 import { Ledger } from "./ledger";
 import { Owners } from "./owners";
@@ -12,7 +13,6 @@ import { RunCreates } from "./run-creates";
 import { RecordReader } from "./reader";
 import type { RecordScope, SharedScope } from "./record-scope";
 import { noNote, RecordNote, type RunNote } from "./run-note";
-import { getOrMake } from "../common/values";
 
 /** What a session needs of its process. Tests replace it. */
 export interface SessionDependencies extends Partial<ClientDependencies> {

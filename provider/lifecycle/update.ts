@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { message, NotFoundError, NotStoredError, quoteId, withoutPeriod, UptimeError } from "../api/errors";
+import { message, NotFoundError, NotStoredError, quoteId, UptimeError, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";

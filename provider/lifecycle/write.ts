@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import { encode, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { showsAll, differences, isEqual, type Difference, type WantedValues } from "./difference";
+import { differences, isEqual, showsAll, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 

@@ -8,10 +8,10 @@ import type { Definition } from "../definitions/field";
 import { runLookup } from "../engine/lookup";
 import type { RecordScope } from "../lifecycle/record-scope";
 import { Session } from "../lifecycle/session";
+import { getOrMake } from "../common/values";
 import type { Binding } from "./binding";
 import { secretInputs } from "./secret-inputs";
 import { currentRun } from "./warnings";
-import { getOrMake } from "../common/values";
 
 // Pulumi's dynamic provider has no functions, so these lookups run in the program's own process. Most options have no effect.
 

@@ -1,5 +1,5 @@
 import { Collection } from "../../provider/api/collection";
-import { RecordMismatchError, ApiError, LostAnswerError, NotFoundError } from "../../provider/api/errors";
+import { ApiError, LostAnswerError, NotFoundError, RecordMismatchError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Headers } from "../../provider/api/transport";
 import { monitor } from "../../provider/definitions/monitor";

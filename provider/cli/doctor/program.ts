@@ -1,4 +1,4 @@
-import { isDefaultProvider, urnSuffix, parseUrn, providerUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn, providerUrn, urnSuffix } from "../../common/urn";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf } from "../shared/planned-changes";

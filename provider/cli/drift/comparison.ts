@@ -1,4 +1,4 @@
-import { RecordMismatchError, KeyRefusedError, UptimeError } from "../../api/errors";
+import { KeyRefusedError, RecordMismatchError, UptimeError } from "../../api/errors";
 import { fixedKeys, identityKeys } from "../../definitions/keys";
 import type { Properties } from "../../common/marks";
 import { safeName } from "../../common/text";

@@ -1,5 +1,5 @@
 import { message, quote, UptimeError } from "../../api/errors";
-import { urnSuffix, parseUrn } from "../../common/urn";
+import { parseUrn, urnSuffix } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
 import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";

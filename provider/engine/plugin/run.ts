@@ -13,11 +13,11 @@ import { FrontSession, type FrontContext } from "../front";
 import { runLookup, withRedactedErrors } from "../lookup";
 import { Redactor } from "../redactor";
 import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
+import { getOrMake } from "../../common/values";
 import { list, type ListRequest } from "./list";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 import { definitionOfType, functionOf } from "./tokens";
-import { getOrMake } from "../../common/values";
 
 /** The plugin during one run of the engine, with its settings and resources. */
 export class PluginRun {
