@@ -248,7 +248,7 @@ describe("an apply may do what was reviewed", () => {
     write("comments.json", (await run(changes, edits, ["--title", "staging"])).stdout);
     expect(await apply(changes, edits, undefined, "--title", "staging")).toMatchObject(isApplied);
     const { stderr } = await apply(changes, edits, undefined, "--title", "prod");
-    expect(stderr).toContain("No comment on prod has a preview's changes");
+    expect(stderr).toContain("None of the comments is of a preview of prod");
   });
 
   describe("and what a run has left of it that failed in the middle", () => {
@@ -337,7 +337,7 @@ describe("an apply stops", () => {
     [
       "only others have commented",
       () => Promise.resolve([others]),
-      /reviewed\. No comment on team\/prod has a preview's changes in its first line\. /,
+      /reviewed\. None of the comments is of a preview of team\/prod\. /,
     ],
     [
       "an older commit was reviewed",

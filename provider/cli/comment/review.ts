@@ -172,7 +172,7 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
     return [`${missing.length} of ${all} ${were} not reviewed: ${titlesOf(missing)}.`, ...problems].join(" ");
   }
   const fault = hasComments
-    ? `No comment on ${title || "the stack"} has a preview's changes in its first line.`
+    ? `None of the comments is of a preview of ${title || "the stack"}.`
     : "There is no comment of a preview.";
   return ["Nothing of this was reviewed.", ...(problems.length > 0 ? problems : [fault])].join(" ");
 }
