@@ -151,8 +151,8 @@ export class Collection {
         hasEnd = next === undefined;
         const fresh = records.filter(({ id }) => !seen.has(id));
         for (const { id } of fresh) seen.add(id);
-        const present = fresh.filter((record) => !isDeleted(record));
-        if (present.length > 0) pagesWanted = yield present;
+        const existing = fresh.filter((record) => !isDeleted(record));
+        if (existing.length > 0) pagesWanted = yield existing;
       }
       // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
       // created meanwhile, the total does not change, so the records are counted too.

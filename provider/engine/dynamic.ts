@@ -165,13 +165,13 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
 }
 
 /** Whether two states are equal, apart from what a refresh renews after a rotation of the key or a move of the server. */
-function isSameState(present: Properties, old: Properties): boolean {
+function isSameState(current: Properties, old: Properties): boolean {
   const { serverHash, keyFingerprint, providerCode } = hiddenNames;
-  return Object.keys({ ...present, ...old }).every(
+  return Object.keys({ ...current, ...old }).every(
     (key) =>
       [serverHash, keyFingerprint, providerCode].some((renewed) => renewed === key) ||
-      present[key] === old[key] ||
-      isDeepStrictEqual(unwrapSecrets(present[key]), unwrapSecrets(old[key])),
+      current[key] === old[key] ||
+      isDeepStrictEqual(unwrapSecrets(current[key]), unwrapSecrets(old[key])),
   );
 }
 

@@ -60,19 +60,19 @@ function addressProofsOf(config: Config, env: NodeJS.ProcessEnv): string[] {
   return [...new Set(proofs)];
 }
 
-export function changedSettings(old: Properties, present: Properties): string[] {
-  const keys = [...new Set([...Object.keys(old), ...Object.keys(present)])];
-  return keys.filter((key) => !isOfEngine(key) && stringOf(old[key]) !== stringOf(present[key]));
+export function changedSettings(old: Properties, current: Properties): string[] {
+  const keys = [...new Set([...Object.keys(old), ...Object.keys(current)])];
+  return keys.filter((key) => !isOfEngine(key) && stringOf(old[key]) !== stringOf(current[key]));
 }
 
 /**
  * Whether resources must be replaced because they get a provider of another name, and the address or key of an account
  * differs. A provider of the same name may get another key. A setting that is not known yet replaces nothing.
  */
-export function isAnotherAccount(old: Properties, present: Properties, env: NodeJS.ProcessEnv): boolean {
-  if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(present)) return false;
-  if (hasUnknown([old, present])) return false;
-  const [before, after] = [configOf(old), configOf(present)];
+export function isAnotherAccount(old: Properties, current: Properties, env: NodeJS.ProcessEnv): boolean {
+  if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(current)) return false;
+  if (hasUnknown([old, current])) return false;
+  const [before, after] = [configOf(old), configOf(current)];
   // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
     const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));

@@ -134,9 +134,9 @@ export class RecordNote {
   take(record: ApiRecord, claim: Claim): void {
     const { definition } = this;
     this.add("takes", record.id, claim, this.identityOf(record));
-    const present = this.linesSinceCreate(record.id, this.subjectToGet(record));
-    const [first] = present;
-    const isDeleted = present.some(isDelete);
+    const lines = this.linesSinceCreate(record.id, this.subjectToGet(record));
+    const [first] = lines;
+    const isDeleted = lines.some(isDelete);
     if (!isDeleted && (first === undefined || this.isOfOurLedger(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted
@@ -186,9 +186,9 @@ export class RecordNote {
     return this.isOfOthers(this.linesSinceCreate(id, record && this.subjectToGet(record)), claim);
   }
 
-  private isOfOthers(present: readonly Line[], claim: Claim | undefined): boolean {
+  private isOfOthers(lines: readonly Line[], claim: Claim | undefined): boolean {
     const claims = new Set<string>();
-    for (const line of present) {
+    for (const line of lines) {
       if (isDelete(line)) claims.delete(line.claim);
       else if (!this.isOfOurLedger(line)) claims.add(line.claim);
     }

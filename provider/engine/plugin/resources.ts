@@ -166,9 +166,9 @@ export class PluginResources {
     const state = await read(scope, id, old, options);
     if (!state) return undefined;
     const outputs = this.front.encodeState(state.outputs, {}, oldInputs, oldOutputs);
-    const present = currentInputs(definition, decodeInputs(definition, oldInputs), state.outputs);
-    if (!present) return { id, outputs };
-    const inputs = this.front.markSecrets(encodeInputs(present, {}), oldInputs);
+    const current = currentInputs(definition, decodeInputs(definition, oldInputs), state.outputs);
+    if (!current) return { id, outputs };
+    const inputs = this.front.markSecrets(encodeInputs(current, {}), oldInputs);
     return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hiddenNames.isImported) } };
   }
 
@@ -241,12 +241,12 @@ export class PluginResources {
 }
 
 /** The paths at which two different values of a property differ. */
-function changedParts(path: string, old: unknown, present: unknown): [string, PartAction][] {
+function changedParts(path: string, old: unknown, current: unknown): [string, PartAction][] {
   if (isEmpty(old)) return [[path, "add"]];
-  if (isEmpty(present)) return [[path, "delete"]];
-  const areLists = Array.isArray(old) && Array.isArray(present);
-  if (!areLists && !(isObject(old) && isObject(present))) return [[path, "update"]];
-  const [before, after] = [old, present].map((value): Properties =>
+  if (isEmpty(current)) return [[path, "delete"]];
+  const areLists = Array.isArray(old) && Array.isArray(current);
+  if (!areLists && !(isObject(old) && isObject(current))) return [[path, "update"]];
+  const [before, after] = [old, current].map((value): Properties =>
     Object.fromEntries(Object.entries(value)),
   );
   return Object.keys({ ...before, ...after }).flatMap((key) =>
@@ -259,8 +259,8 @@ function changedParts(path: string, old: unknown, present: unknown): [string, Pa
 /** The inputs with the values that a refresh has found. Undefined if nothing has changed. */
 function currentInputs(definition: Definition, inputs: Inputs, outputs: Outputs): Inputs | undefined {
   const changed = Object.entries(definition.fields).flatMap(([key, field]): [string, Value][] => {
-    const [known, present] = [inputs.values[key], outputs.values[key] ?? null];
-    return known === undefined || equal(field, known as Value, present) ? [] : [[key, present]];
+    const [known, current] = [inputs.values[key], outputs.values[key] ?? null];
+    return known === undefined || equal(field, known as Value, current) ? [] : [[key, current]];
   });
   if (changed.length === 0) return undefined;
   return { ...inputs, values: withoutMarks({ ...inputs.values, ...Object.fromEntries(changed) }) };

@@ -53,8 +53,8 @@ export class PluginRun {
     return { settings, problems: this.env[collectVariable] ? [] : problems };
   }
 
-  diffSettings(old: Properties, present: Properties): { changed: string[]; replaces: boolean } {
-    return { changed: changedSettings(old, present), replaces: isAnotherAccount(old, present, this.env) };
+  diffSettings(old: Properties, current: Properties): { changed: string[]; replaces: boolean } {
+    return { changed: changedSettings(old, current), replaces: isAnotherAccount(old, current, this.env) };
   }
 
   configure(settings: Properties): void {
