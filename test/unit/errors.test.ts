@@ -54,6 +54,14 @@ function answering(fault: Emulator["fault"], inputs: Inputs = home, config?: Rec
   };
 }
 
+/** Another resource in state with the same record; a run begins in which neither is known. */
+function twinOf(one: ModelStack): ModelStack {
+  const other = one.beside({ name: "copy" });
+  if (one.state) other.state = { ...one.state, outputs: { ...one.state.outputs, __claim: "0f0f0f0f" } };
+  one.nextRun();
+  return other;
+}
+
 /** An operation on a monitor that exists already, after something has happened to it. */
 function later(change: (one: ModelStack) => Promise<unknown>) {
   return async () => {
@@ -235,16 +243,12 @@ const cases: Record<string, () => Promise<unknown>> = {
     one.beside({ name: "copy" }).preview({ ...home, importId: "1" }),
   ),
   "Two resources have one record": later(async (one) => {
-    const other = one.beside({ name: "copy" });
-    if (one.state) other.state = { ...one.state, outputs: { ...one.state.outputs, __claim: "0f0f0f0f" } };
-    one.nextRun();
+    const other = twinOf(one);
     await one.preview(home);
     return other.preview(home);
   }),
   "A record was deleted with another resource": later(async (one) => {
-    const other = one.beside({ name: "copy" });
-    if (one.state) other.state = { ...one.state, outputs: { ...one.state.outputs, __claim: "0f0f0f0f" } };
-    one.nextRun();
+    const other = twinOf(one);
     await one.replace(home);
     return other.preview(home);
   }),
