@@ -16,7 +16,7 @@ import type { Operation } from "./operation";
 import type { Denial } from "./rate-limit";
 import type { Failure } from "./retry";
 import { defaultProvider, sourceOf, type Address, type Settings } from "./settings";
-import { isProxied, type Headers } from "./transport";
+import { headerOf, isProxied, type Headers } from "./transport";
 
 /** A failed attempt, and the error to throw if the request is not sent again. */
 export interface FailedAttempt {
@@ -91,11 +91,15 @@ export function errorStatusAttempt(attempted: AttemptedRequest, response: FinalR
 /** An answer with a good status and a body that is not JSON. */
 export function unreadableAttempt(
   { name, address }: AttemptedRequest,
-  { status, text }: FinalResponse,
+  { status, headers, text }: FinalResponse,
 ): FailedAttempt {
+  const encoding = headerOf(headers, "content-encoding");
+  const found =
+    encoding === "" || encoding === "identity"
+      ? message`something that is not JSON: "${quote(text)}"`
+      : message`something that is compressed (${quote(encoding)}), although the request asks for no compression`;
   const error = new UptimeError(
-    message`${name} was answered with status ${status} and something that is not JSON: "${quote(text)}". Check
-      ${address.source}: does it lead to the API?`,
+    message`${name} was answered with status ${status} and ${found}. Check ${address.source}: does it lead to the API?`,
   );
   return { failure: { type: "unreadable" }, error };
 }

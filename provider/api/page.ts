@@ -26,13 +26,16 @@ export function parsePage(
   const records = parseRecords(body, definition);
   if (!records) return undefined;
   const shown = isObject(body) ? body : {};
-  const links = { ...linksIn(headerOf(headers, "link")), ...(isObject(shown.links) && shown.links) };
-  // Some servers have their paging beside an object `meta` that is about something else.
-  const meta = { ...shown, ...(isObject(shown.meta) && shown.meta) };
+  // Servers have their paging in one of several objects, or beside these.
+  const { meta: own, pagination, paging } = shown;
+  const parts = [shown, pagination, paging, own, isObject(own) && own.pagination].filter(isObject);
+  const meta: Record<string, unknown> = Object.assign({}, ...parts) as Record<string, unknown>;
+  const linked = parts.flatMap(({ links, _links }) => [links, _links]).filter(isObject);
+  const links = Object.assign(linksIn(headerOf(headers, "link")), ...linked) as Record<string, unknown>;
   return {
     records,
     next: nextPage(shown, links, meta),
-    last: parseNumber(meta.last_page ?? parseQuery(links.last)?.get("page")),
+    last: parseNumber(lastPageIn(meta) ?? parseQuery(links.last)?.get("page")),
     total: parseNumber(meta.total ?? headers["x-total-count"]),
   };
 }
@@ -42,26 +45,28 @@ function nextPage(
   links: Record<string, unknown>,
   meta: Record<string, unknown>,
 ): Page["next"] {
-  const address = links.next ?? body.next_page_url ?? meta.next_page_url;
+  const next = links.next ?? body.next_page_url ?? meta.next_page_url;
+  const address = isObject(next) && next.href !== undefined ? next.href : next;
   if (!isBlank(address)) return parseQuery(address) ?? "more";
-  const cursor = [meta.next_cursor, body.next_cursor, nextOf(meta.cursor), nextOf(body.cursor)].find(
-    (value) => !isBlank(value),
-  );
+  const cursors = [meta, body].flatMap((one) => [one.next_cursor, one.nextCursor, nextOf(one.cursor)]);
+  const cursor = cursors.find((value) => !isBlank(value));
   if (cursor !== undefined)
     return typeof cursor === "string" || typeof cursor === "number"
       ? new URLSearchParams({ cursor: String(cursor) })
       : "more";
   const current = parseNumber(meta.current_page);
-  const last = parseNumber(meta.last_page);
+  const last = parseNumber(lastPageIn(meta));
   if (current >= 1 && last >= 1)
     return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
-  const hasMore = body.has_more ?? meta.has_more;
+  const hasMore = body.has_more ?? meta.has_more ?? meta.hasMore;
   if (hasMore !== undefined) return isTrue(hasMore) ? "more" : undefined;
-  const isLast = ["next", "next_page_url", "next_cursor"].some(
+  const isLast = ["next", "next_page_url", "next_cursor", "nextCursor"].some(
     (key) => key in links || key in body || key in meta,
   );
   return isLast ? undefined : "unknown";
 }
+
+const lastPageIn = (meta: Record<string, unknown>): unknown => meta.last_page ?? meta.total_pages;
 
 function nextOf(cursor: unknown): unknown {
   return isObject(cursor) ? cursor.next : undefined;

@@ -19,9 +19,12 @@ export function isEmpty(value: unknown): boolean {
   );
 }
 
-/** Whether a date is all zeros, which is how some databases write a date that is not set. */
+/**
+ * Whether a date is one that stands for none: all zeros in MySQL, which PHP shows as the last day of November before the year 0, and
+ * the first day of year 1 in Go and .NET.
+ */
 export function isZeroDate(date: unknown): boolean {
-  return /^[0\s:T.Z+-]+$/.test(String(date));
+  return /^(?:-0+1-11-30|0001-01-01|[0\s:T.Z+-]+$)[\s:T0.]*(?:Z|\+00:?00)?$/.test(String(date));
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -131,7 +131,11 @@ const dateTime: Codec<string> = {
 };
 
 const idList: Codec<readonly (string | number)[]> = {
-  parse: (raw) => entriesOf(raw).map((entry) => id(isObject(entry) ? entry.id : entry)),
+  // The empty entry of an empty list may be stored as null.
+  parse: (raw) =>
+    entriesOf(raw)
+      .filter((entry) => !isEmpty(entry))
+      .map((entry) => id(isObject(entry) ? entry.id : entry)),
   comparable: (ids) => [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join(),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[`${wire}[]`, ""]],

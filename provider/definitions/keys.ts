@@ -1,6 +1,6 @@
 import type { Value } from "../common/values";
 import { comparable } from "./codecs";
-import type { Definition, Field } from "./field";
+import { shownNames, type Definition, type Field } from "./field";
 
 /** The properties by which a person recognizes a record: a domain's name, a monitor's name and URL. The name is the first. */
 export function identityKeys(definition: Definition): string[] {
@@ -19,6 +19,13 @@ export function comparableIdentity(
     return value == null ? undefined : comparable(fieldOf(definition, key), value);
   });
   return identity.includes(undefined) ? undefined : JSON.stringify(identity);
+}
+
+/** The secret fields by all names under which a server may show them, also those of the properties, as servers in .NET do. */
+export function secretNames({ fields }: Definition): (readonly [name: string, field: Field])[] {
+  return Object.entries(fields).flatMap(([key, field]) =>
+    field.secret ? [key, ...shownNames(field)].map((name) => [name, field] as const) : [],
+  );
 }
 
 /** The properties that no update can change: another value replaces the resource. */

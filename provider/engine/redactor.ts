@@ -1,5 +1,6 @@
 import { message, quote, UptimeError, type Message } from "../api/errors";
-import { shownNames, type Definition, type Field } from "../definitions/field";
+import type { Definition, Field } from "../definitions/field";
+import { secretNames } from "../definitions/keys";
 import { parse, UnreadableError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
 import { escapeCommands, escapeInvisible, excerpt, excerptScanLength, shorten } from "../common/text";
@@ -96,11 +97,8 @@ function replaceSecrets<T>(detector: SecretDetector, value: T): T {
 }
 
 /** The secret fields whose names occur in the JSON, by these names. */
-function secretFieldsIn({ fields }: Definition, json: string): ReadonlyMap<string, Field> {
-  const named = Object.values(fields).flatMap((field) =>
-    field.secret ? shownNames(field).map((name) => [name, field] as const) : [],
-  );
-  return new Map(named.filter(([name]) => json.includes(`"${name}"`)));
+function secretFieldsIn(definition: Definition, json: string): ReadonlyMap<string, Field> {
+  return new Map(secretNames(definition).filter(([name]) => json.includes(`"${name}"`)));
 }
 
 /** Attributes without these fields. Adds the fields' values to the known secrets. */

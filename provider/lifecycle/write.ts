@@ -157,7 +157,7 @@ function describeNotStored({ key, field, wanted, actual, problem }: Difference):
   if (isConfidential(field)) return [`${key} (what is there differs from what was sent)`];
   // An update sends some ignored fields as the server has shown them.
   const sent = message`${key} was sent as ${quoteValue(wanted)}`;
-  if (problem !== undefined) return message`${sent}, and ${problem}`;
+  if (problem !== undefined) return message`${sent}, and what is there cannot be compared. ${problem}`;
   const hasOffset = field.type === "dateTime" && typeof actual === "string" && /[+-]\d\d:?\d\d$/.test(actual);
   const hint = hasOffset ? " (an offset other than +00:00 is not supported)" : "";
   return message`${sent} and is ${quoteValue(actual)}${hint}`;

@@ -268,6 +268,10 @@ describe("a list", () => {
   test.each<[string, object]>([
     ["has_more", { data: records(9), has_more: true }],
     ["has_more, and shows nothing", { data: [], has_more: true }],
+    ["hasMore", { data: records(9), hasMore: true }],
+    ["pagination", { data: records(9), pagination: { has_more: true } }],
+    ["nextCursor", { data: records(9), nextCursor: "a" }],
+    ["_links", { data: records(9), _links: { next: { href: "/x?after=2" } } }],
     ["a next page that is no address", { data: records(9), links: { next: { page: 2 } } }],
     ["a next page that is itself", { data: records(9), next_page_url: "/x" }],
     ["a cursor that leads nowhere", { data: records(9), next_cursor: "a" }],
@@ -305,6 +309,8 @@ describe("a list", () => {
     ["a cursor", (page) => ({ next_cursor: page < 4 ? page + 1 : null })],
     ["last_page", (page) => ({ meta: { current_page: page, last_page: 4 } })],
     ["last_page beside meta", (page) => ({ meta: { version: 1 }, current_page: page, last_page: 4 })],
+    ["meta.pagination", (page) => ({ meta: { pagination: { current_page: page, total_pages: 4 } } })],
+    ["_links", (page) => ({ _links: { next: page < 4 ? { href: `/x?page=${page + 1}` } : null } })],
   ])("does not end with an empty page that names the next one by %s", async (_how, paging) => {
     const { monitors } = collectionOf((query) => {
       const page = Number(query.get("page") ?? query.get("cursor") ?? 1);

@@ -474,6 +474,13 @@ describe("refusals", () => {
   });
 });
 
+test("a list that is compressed is an error that names how", async () => {
+  emulator.fault = () => answer(200, "\u001f\ufffd\b", { "content-encoding": "gzip" });
+  await expect(stack().up(home)).rejects.toThrow(
+    /compressed \(gzip\), although the request asks for no comp/,
+  );
+});
+
 test.each([
   ["<html>Welcome</html>", /something that is not JSON: "Welcome"\. Check uptime:baseUrl/],
   ['"text"', /not answered with a list of monitors: ""text""/],

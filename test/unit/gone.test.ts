@@ -282,6 +282,7 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
   test.each([
     { deleted_at: null, trashed_at: "", deleted: false, is_deleted: 0, trashed: "0" },
     { deleted_at: 0, trashed_at: "0000-00-00 00:00:00" },
+    { deleted_at: "0001-01-01T00:00:00Z", trashed_at: "-000001-11-30T00:00:00.000000Z" },
   ])("but not if the mark is not set: %j", async (mark) => {
     const [all] = await createdBefore(front, 1);
     emulator.monitors.edit(1, mark);

@@ -76,7 +76,9 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     const byHand = canary("password-set-by-hand");
     const check = { basic: `bob:${byHand}`, header_name: "X-Token", curl: `curl -H "X-Token: ${header}"` };
     const request_headers = [{ key: "X-Token", value: header }];
-    const record = { ...home, request_headers, request_auth_password: byHand, check };
+    const camelCase = canary("password-in-camel-case");
+    const shown = { request_headers, request_auth_password: byHand, requestAuthPassword: camelCase, check };
+    const record = { ...home, ...shown };
     const adopted = (one: ModelStack) => one.up(home).then(() => one.state);
 
     test.each<[string, (program: Program, id: string) => Promise<{ outputs: Properties } | undefined>]>([
@@ -92,7 +94,8 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
       const id = String(emulator.monitors.add(record).id);
       const program = new Program(front, { ...settings, "uptime:adoptExisting": "true" });
       const attributes = (await operation(program, id))?.outputs.attributes;
-      for (const secret of [key, header, byHand]) expect(JSON.stringify(attributes)).not.toContain(secret);
+      for (const secret of [key, header, byHand, camelCase])
+        expect(JSON.stringify(attributes)).not.toContain(secret);
       expect(attributes).toMatchObject({ check: { header_name: "X-Token" } });
       expect(posts()).toBe(0);
     });
