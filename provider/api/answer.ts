@@ -56,12 +56,31 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
   return inner[0] ?? (wrapped.length === 0 ? best : undefined);
 }
 
+/** Where servers have the list of an answer, beside the records' own name. */
+const listNames = ["data", "items", "results"];
+
+/** The objects around the list in an answer, from the outside in, and what is in the place of the list. */
+export function unwrapList(
+  body: unknown,
+  { plural }: Definition,
+): { envelopes: readonly Record<string, unknown>[]; list: unknown } {
+  const envelopes: Record<string, unknown>[] = [];
+  let list = body;
+  while (isObject(list) && envelopes.length < maxDepth) {
+    const envelope = list;
+    envelopes.push(envelope);
+    const name = [plural, ...listNames].find((one) => one in envelope);
+    list = name === undefined ? undefined : envelope[name];
+  }
+  return { envelopes, list };
+}
+
 /**
- * The records of a list: bare, under `data` or under `monitors`; null is an empty one, as servers in Go write it. Undefined if the
- * answer is not a list of records.
+ * The records of a list: bare, or under `data`, `monitors` and similar names, also one inside the other; null is an empty one, as
+ * servers in Go write it. Undefined if the answer is not a list of records.
  */
 export function parseRecords(body: unknown, definition: Definition): ApiRecord[] | undefined {
-  const list = isObject(body) ? ("data" in body ? body.data : body[definition.plural]) : body;
+  const { list } = unwrapList(body, definition);
   if (list === null) return [];
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => parseRecord(entry, definition));
@@ -120,8 +139,8 @@ export const isBlank = (value: unknown): boolean =>
   value === "" ||
   (typeof value === "object" && Object.keys(value).length === 0);
 
-const isFalse = (value: unknown): boolean => [false, 0, "0", "false"].includes(value as string);
-export const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
+export const isFalse = (value: unknown): boolean => [false, 0, "0", "false"].includes(value as string);
+const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
 
 /** Whether a string can be an id. An id becomes a part of a path, in which `.` and `..` would mean another path. */
 export function isRecordId(text: string): boolean {

@@ -1,7 +1,7 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject } from "../common/values";
-import { isTrue, parseRecords, isBlank, type ApiRecord } from "./answer";
+import { isBlank, isFalse, parseRecords, unwrapList, type ApiRecord } from "./answer";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
 
@@ -25,64 +25,65 @@ export function parsePage(
 ): Page | undefined {
   const records = parseRecords(body, definition);
   if (!records) return undefined;
-  const shown = isObject(body) ? body : {};
-  // Servers have their paging in one of several objects, or beside these.
-  const { meta: own, pagination, paging } = shown;
-  const parts = [shown, pagination, paging, own, isObject(own) && own.pagination].filter(isObject);
-  const meta: Record<string, unknown> = Object.assign({}, ...parts) as Record<string, unknown>;
-  const linked = parts.flatMap(({ links, _links }) => [links, _links]).filter(isObject);
-  const links = Object.assign(linksIn(headerOf(headers, "link")), ...linked) as Record<string, unknown>;
+  const { envelopes } = unwrapList(body, definition);
+  const parts = envelopes
+    .flatMap((one) => [one, one.pagination, one.paging, one.meta, isObject(one.meta) && one.meta.pagination])
+    .filter(isObject);
+  const info = merge(parts);
+  const header = linksIn(headerOf(headers, "link"));
+  const links = merge([header, ...parts.flatMap((part) => [part.links, part._links]).filter(isObject)]);
+  const last = info.lastpage ?? info.totalpages ?? info.pages;
   return {
     records,
-    next: nextPage(shown, links, meta),
-    last: parseNumber(lastPageIn(meta) ?? parseQuery(links.last)?.get("page")),
-    total: parseNumber(meta.total ?? headers["x-total-count"]),
+    next: nextPage(info, links, parseNumber(last)),
+    last: parseNumber(last ?? parseQuery(links.last)?.get("page")),
+    total: parseNumber(info.total ?? info.totalcount ?? headers["x-total-count"]),
   };
 }
 
-function nextPage(
-  body: Record<string, unknown>,
-  links: Record<string, unknown>,
-  meta: Record<string, unknown>,
-): Page["next"] {
-  const next = links.next ?? body.next_page_url ?? meta.next_page_url;
-  const address = isObject(next) && next.href !== undefined ? next.href : next;
-  if (!isBlank(address)) return parseQuery(address) ?? "more";
-  const cursors = [meta, body].flatMap((one) => [one.next_cursor, one.nextCursor, nextOf(one.cursor)]);
-  const cursor = cursors.find((value) => !isBlank(value));
-  if (cursor !== undefined)
-    return typeof cursor === "string" || typeof cursor === "number"
-      ? new URLSearchParams({ cursor: String(cursor) })
-      : "more";
-  const current = parseNumber(meta.current_page);
-  const last = parseNumber(lastPageIn(meta));
+/**
+ * What is known of the pages, by names such as `nextpageurl` for `next_page_url` and `nextPageUrl`. Servers have it beside the
+ * records, in an object, or in several: what one of them does not say, another may.
+ */
+function merge(parts: readonly Record<string, unknown>[]): Record<string, unknown> {
+  const merged: Record<string, unknown> = {};
+  for (const [key, value] of parts.flatMap((part) => Object.entries(part))) {
+    const name = key.replaceAll("_", "").toLowerCase();
+    if (isBlank(merged[name])) merged[name] = value;
+  }
+  return merged;
+}
+
+/** @param last the number of the last page, or NaN */
+function nextPage(info: Record<string, unknown>, links: Record<string, unknown>, last: number): Page["next"] {
+  const next = [links.next, info.nextpageurl, info.next].find((value) => !isBlank(value));
+  if (next !== undefined) return parseQuery(isObject(next) ? next.href : next) ?? "more";
+  const cursor = info.nextcursor ?? (isObject(info.cursor) ? info.cursor.next : undefined);
+  if (typeof cursor === "number" || (typeof cursor === "string" && cursor))
+    return new URLSearchParams({ cursor: String(cursor) });
+  const current = parseNumber(info.currentpage ?? info.page);
   if (current >= 1 && last >= 1)
     return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
-  const hasMore = body.has_more ?? meta.has_more ?? meta.hasMore;
-  if (hasMore !== undefined) return isTrue(hasMore) ? "more" : undefined;
-  const isLast = ["next", "next_page_url", "next_cursor", "nextCursor"].some(
-    (key) => key in links || key in body || key in meta,
-  );
-  return isLast ? undefined : "unknown";
+  const names = Object.keys(info).filter((name) => namesOfMore.test(name));
+  if (names.some((name) => !isBlank(info[name]) && !isFalse(info[name]))) return "more";
+  return names.length > 0 || "next" in links ? undefined : "unknown";
 }
 
-const lastPageIn = (meta: Record<string, unknown>): unknown => meta.last_page ?? meta.total_pages;
+/** What says whether there is a next page, under names whose meaning is not known: a token or a number, for example. */
+const namesOfMore = /^(?:next(?:page|num)?(?:url|link|cursor|token|offset)?|has(?:more|next)(?:pages?)?)$/;
 
-function nextOf(cursor: unknown): unknown {
-  return isObject(cursor) ? cursor.next : undefined;
-}
-
-/** The query of an address. The rest is not used: behind a proxy it is often another host's, which must not get the key. */
+/** The query of an address; undefined if it has none. The rest is not used: behind a proxy it is often another host's, which must not get the key. */
 function parseQuery(address: unknown): URLSearchParams | undefined {
   if (typeof address !== "string") return undefined;
-  return parseUrl(address, "http://list.invalid")?.searchParams;
+  const query = parseUrl(address, "http://list.invalid")?.searchParams;
+  return query?.size ? query : undefined;
 }
 
 /**
  * The addresses in a header such as `<https://uptime.example.com/api/v1/monitors?page=2>; rel="next"`. The last page has links to
  * others, and none to a next one.
  */
-function linksIn(header: string): Record<string, string | undefined> {
+function linksIn(header: string): Record<string, unknown> {
   const links = [...header.matchAll(/<([^>]*)>[^<]*?;\s*rel="?([a-z ]+)/gi)].flatMap(
     ([, address, relations = ""]) =>
       relations
@@ -90,7 +91,7 @@ function linksIn(header: string): Record<string, string | undefined> {
         .split(" ")
         .map((relation) => [relation, address] as const),
   );
-  const named: Record<string, string | undefined> = Object.fromEntries(links);
+  const named = Object.fromEntries(links);
   const isPaged = ["first", "prev", "last"].some((relation) => relation in named);
   return isPaged ? { next: undefined, ...named } : named;
 }

@@ -193,6 +193,9 @@ describe("a list", () => {
     ["cursor.next", (next) => ({ cursor: { next: next ?? null }, has_more: next !== undefined })],
     ["meta.cursor.next", (next) => ({ meta: { cursor: { next } }, has_more: next !== undefined })],
     ["next_page_url", (next) => ({ next_page_url: next === undefined ? null : `/x?cursor=${next}` })],
+    ["nextPageUrl", (next) => ({ meta: { nextPageUrl: next === undefined ? "" : `/x?cursor=${next}` } })],
+    ["next", (next) => ({ next: next === undefined ? null : `https://other.example/x?cursor=${next}` })],
+    ["a second object", (next) => ({ meta: { next_cursor: null }, paging: { next_cursor: next } })],
   ])("is followed by %s", async (_where, paging) => {
     const pages = new Map([
       [null, { data: records(9, 8), ...paging("a") }],
@@ -252,15 +255,40 @@ describe("a list", () => {
     );
   });
 
+  test("whose records are followed by their next check has no other page", async () => {
+    const { monitors, asked } = collectionOf(() => ({ data: records(9), next_check: "2030-01-01" }));
+    expect(await listed(monitors)).toEqual(["9"]);
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each<[string, (list: object, paging: object) => object]>([
+    ["data.monitors", (monitors, paging) => ({ status: "success", data: { monitors, ...paging } })],
+    ["data.data", (data, paging) => ({ success: true, data: { data, ...paging } })],
+    ["data.items, with its paging outside", (items, paging) => ({ data: { items }, meta: paging })],
+    ["items", (items, paging) => ({ items, ...paging })],
+    ["results", (results, paging) => ({ results, pagination: paging })],
+  ])("may be under %s", async (_where, wrap) => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      return wrap(records(10 - page), { current_page: page, last_page: 3 });
+    });
+    expect(await listed(monitors)).toEqual(["9", "8", "7"]);
+    expect(await listed(collectionOf(() => wrap([], {})).monitors)).toEqual([]);
+  });
+
   test("may be under the name of its records", async () => {
     const { monitors } = collectionOf(() => ({ monitors: records(9, 8), total: 2 }));
     expect(await listed(monitors)).toEqual(["9", "8"]);
   });
 
-  test("that only says that it has more is followed by page numbers", async () => {
+  test.each<[string, (page: number) => object]>([
+    ["has_more", (page) => ({ has_more: page < 3 })],
+    ["has_next", (page) => ({ pagination: { has_next: page < 3 ? 1 : 0 } })],
+    ["next_page", (page) => ({ meta: { next_page: page < 3 ? page + 1 : null } })],
+  ])("that only says by %s that it has more is followed by page numbers", async (_how, paging) => {
     const { monitors } = collectionOf((query) => {
       const page = Number(query.get("page") ?? 1);
-      return { data: records(10 - page), has_more: page < 3 };
+      return { data: records(10 - page), ...paging(page) };
     });
     expect(await listed(monitors)).toEqual(["9", "8", "7"]);
   });
@@ -276,7 +304,11 @@ describe("a list", () => {
     ["a next page that is itself", { data: records(9), next_page_url: "/x" }],
     ["a cursor that leads nowhere", { data: records(9), next_cursor: "a" }],
     ["a cursor that leads nowhere, and shows nothing", { data: [], next_cursor: "a" }],
+    ["nextPageToken", { data: records(9), meta: { nextPageToken: "a" } }],
+    ["a next token", { data: records(9), next: "a" }],
+    ["hasNextPage", { data: records(9), paging: { hasNextPage: "1" } }],
     ["a larger total", { data: records(9), total: 2 }],
+    ["a larger total_count", { data: records(9), meta: { total_count: 2 } }],
   ])(
     "that says by %s that it has more, and cannot be followed, is an error that says whom to ask",
     async (_how, body) => {
@@ -310,6 +342,7 @@ describe("a list", () => {
     ["last_page", (page) => ({ meta: { current_page: page, last_page: 4 } })],
     ["last_page beside meta", (page) => ({ meta: { version: 1 }, current_page: page, last_page: 4 })],
     ["meta.pagination", (page) => ({ meta: { pagination: { current_page: page, total_pages: 4 } } })],
+    ["pages", (page) => ({ page, pages: 4 })],
     ["_links", (page) => ({ _links: { next: page < 4 ? { href: `/x?page=${page + 1}` } : null } })],
   ])("does not end with an empty page that names the next one by %s", async (_how, paging) => {
     const { monitors } = collectionOf((query) => {

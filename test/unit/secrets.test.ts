@@ -206,7 +206,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   });
 
   test.each<[string, number, (record: object) => object]>([
-    ["a list", 200, (record) => ({ items: [record] })],
+    ["a list", 200, (record) => ({ rows: [record] })],
     ["a record", 200, (record) => ({ item: record })],
     ["a refusal", 422, (record) => ({ record })],
     ["a refusal that is a list", 422, (record) => [record]],
