@@ -59,22 +59,14 @@ export interface ClientDependencies {
 
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
 export class Client {
-  private readonly clock: Clock;
-  private readonly transport: Transport;
   private readonly limiter: RateLimiter;
-  private readonly unreachableMilliseconds: number | undefined;
-  private readonly log: ((line: string) => unknown) | undefined;
 
   constructor(
     readonly address: Address,
     private readonly settings: Settings,
-    { clock, transport, showWait, print, unreachableMilliseconds }: ClientDependencies,
+    private readonly dependencies: ClientDependencies,
   ) {
-    this.clock = clock;
-    this.transport = transport;
-    this.unreachableMilliseconds = unreachableMilliseconds;
-    this.limiter = new RateLimiter(settings, clock, showWait);
-    this.log = settings.logLevel === "debug" ? print : undefined;
+    this.limiter = new RateLimiter(settings, dependencies.clock, dependencies.showWait);
   }
 
   /** How many requests may be sent at the same time. */
@@ -88,10 +80,11 @@ export class Client {
    */
   async send(request: ApiRequest): Promise<Answer> {
     const { method, operation } = request;
+    const { clock, print, unreachableMilliseconds } = this.dependencies;
     const name = describeRequest(request, this.address);
-    const retries = new Retries(this.settings.maxRetries, this.unreachableMilliseconds);
+    const retries = new Retries(this.settings.maxRetries, unreachableMilliseconds);
     let lastError: UptimeError | undefined;
-    const since = this.clock.now();
+    const since = clock.now();
     let ready = since;
     for (let attempt = 1; ; attempt++) {
       const denied = (reason: Denial): UptimeError =>
@@ -99,10 +92,10 @@ export class Client {
       const result = await this.limiter.run(
         { operation, isWrite: method !== "GET", since, denialError: denied },
         async () => {
-          const begun = this.clock.now();
+          const begun = clock.now();
           const ended = await this.attempt(request, name);
-          const times = { begun, waited: begun - ready, attempt };
-          this.log?.(this.describeAttempt(request, ended.result, times));
+          const times = { taken: clock.now() - begun, waited: begun - ready, attempt };
+          if (this.settings.logLevel === "debug") print?.(describeAttempt(request, ended.result, times));
           return ended;
         },
       );
@@ -112,7 +105,7 @@ export class Client {
       if (step === "fail") throw lastError;
       if (step !== "retry" && step !== "wait")
         throw new LostAnswerError(lastError.parts, step, { cause: lastError });
-      ready = this.clock.now();
+      ready = clock.now();
       if (step === "wait") continue;
       if (this.limiter.hasGivenUp) throw denied("throttled");
       const pause = retries.delayAfter(result.failure, ready);
@@ -123,27 +116,10 @@ export class Client {
     }
   }
 
-  /**
-   * A log line. It leaves out the query, headers and form, which may be secret, and any id that is not a number, because the server
-   * may have put a secret in it.
-   */
-  private describeAttempt(
-    { method, path }: ApiRequest,
-    result: Answer | FailedAttempt,
-    { begun, waited, attempt }: { begun: number; waited: number; attempt: number },
-  ): string {
-    const outcome = "failure" in result ? outcomeOf(result.failure) : result.status;
-    const shown = path.replace(/(?<=^\/api\/v1\/[^/]+\/)(?!\d+$).+$/, "[id]");
-    const line = `${method} ${shown} ${outcome}, ${Math.round(this.clock.now() - begun)} ms`;
-    const repeated = attempt > 1 ? `, attempt ${attempt}` : "";
-    const delayed = Math.round(waited) > 0 ? `, after ${Math.round(waited)} ms` : "";
-    return `uptime: ${line}${repeated}${delayed}`;
-  }
-
   private async attempt(request: ApiRequest, name: Message): Promise<EndedRequest<Answer | FailedAttempt>> {
     const { address, settings } = this;
     const { path, query, operation, method } = request;
-    const timeout = this.clock.timeout(settings.timeoutSeconds * 1000);
+    const timeout = this.dependencies.clock.timeout(settings.timeoutSeconds * 1000);
     const attempted = { ...request, name, address, settings };
     const search = query?.toString();
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
@@ -170,7 +146,7 @@ export class Client {
     redirects = 0,
   ): Promise<FinalResponse> {
     const { method, form } = request;
-    const { status, headers, body } = await this.transport({
+    const { status, headers, body } = await this.dependencies.transport({
       url,
       method,
       signal,
@@ -195,6 +171,22 @@ export class Client {
     const text = new TextDecoder().decode(body);
     return { status, headers, text, target, isRedirectedElsewhere: !isPathOf(request, url) };
   }
+}
+
+/**
+ * A log line. It leaves out the query, headers and form, which may be secret, and any id that is not a number, because the server
+ * may have put a secret in it.
+ */
+function describeAttempt(
+  { method, path }: ApiRequest,
+  result: Answer | FailedAttempt,
+  { taken, waited, attempt }: { taken: number; waited: number; attempt: number },
+): string {
+  const outcome = "failure" in result ? outcomeOf(result.failure) : result.status;
+  const shown = path.replace(/(?<=^\/api\/v1\/[^/]+\/)(?!\d+$).+$/, "[id]");
+  const repeated = attempt > 1 ? `, attempt ${attempt}` : "";
+  const delayed = Math.round(waited) > 0 ? `, after ${Math.round(waited)} ms` : "";
+  return `uptime: ${method} ${shown} ${outcome}, ${Math.round(taken)} ms${repeated}${delayed}`;
 }
 
 /** Whether an address is that of the requested record or collection, with a slash or without. */

@@ -38,7 +38,7 @@ export const hiddenNames = {
   claim: "__claim",
   isPartial: "__partial",
   isReadOnly: "__readOnly",
-  /** See `Outputs.notStored` in lifecycle/resource.ts. */
+  /** See `Outputs.notStoredHash` in lifecycle/resource.ts. */
   notStored: "__notStored",
   /**
    * An input of a native resource that was imported. It says that the other inputs are the record's values and not the

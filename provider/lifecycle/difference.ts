@@ -32,13 +32,22 @@ export interface Difference {
 export function compare(field: Field, wanted: Value, record: ApiRecord): Comparison {
   const found = field.writeOnly ? undefined : findShown(field, record);
   if (!found) return { outcome: "notShown" };
+  const plain = tryParse(field, found.value);
+  // What cannot be parsed may be equal once it is decoded.
+  if (!(plain instanceof UnreadableError) && equal(field, wanted, plain))
+    return { outcome: "same", value: wanted };
+  const value = tryParse(field, decodeEntities(found.value));
+  if (value instanceof UnreadableError)
+    return { outcome: "differs", value: undefined, problem: describeUnexpected(field, found.value, value) };
+  return equal(field, wanted, value) ? { outcome: "same", value: wanted } : { outcome: "differs", value };
+}
+
+function tryParse(field: Field, raw: unknown): Value | UnreadableError {
   try {
-    if (isShownAs(field, wanted, found.value)) return { outcome: "same", value: wanted };
-    const value = parse(field, decodeEntities(found.value));
-    return equal(field, wanted, value) ? { outcome: "same", value: wanted } : { outcome: "differs", value };
+    return parse(field, raw);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    return { outcome: "differs", value: undefined, problem: describeUnexpected(field, found.value, error) };
+    return error;
   }
 }
 
@@ -46,16 +55,6 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
 export function readableValue(field: Field, record: ApiRecord): Value | undefined {
   const comparison = compare(field, null, record);
   return comparison.outcome === "differs" ? comparison.value : undefined;
-}
-
-/** Compares without decoding. A value that cannot be parsed counts as not equal: once decoded, it may be. */
-function isShownAs(field: Field, wanted: Value, value: unknown): boolean {
-  try {
-    return equal(field, wanted, parse(field, value));
-  } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error;
-    return false;
-  }
 }
 
 /** The fields that a record shows with another value. A field that it does not show is no difference. */
@@ -115,12 +114,9 @@ export function isEqual(definition: Definition, wanted: WantedValues, record: Ap
 export function shownValue(field: Field, record: ApiRecord, escaped = true): Value | undefined {
   const found = findShown(field, record);
   if (!found) return undefined;
-  try {
-    return parse(field, escaped ? decodeEntities(found.value) : found.value);
-  } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error;
-    throw new UptimeError(message`${describeUnexpected(field, found.value, error)}.`, { cause: error });
-  }
+  const value = tryParse(field, escaped ? decodeEntities(found.value) : found.value);
+  if (!(value instanceof UnreadableError)) return value;
+  throw new UptimeError(message`${describeUnexpected(field, found.value, value)}.`, { cause: value });
 }
 
 /**

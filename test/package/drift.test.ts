@@ -519,6 +519,19 @@ test("does not show the name of an account that looks like a key", async () => {
   }
 });
 
+test("--unmanaged needs no default key if all resources have named accounts", async () => {
+  const resources = await state({ other: { ...home, account: "other" } });
+  emulator.monitors.add({ ...home, name: "By hand" });
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
+  const settings = { "uptime:baseUrl": emulator.url, "uptime:accounts": accounts };
+  const env = withStack(folder, settings, resources);
+  const { code, stdout, stderr } = await cli(unset, folder, ["drift", "--stack", "prod", "--unmanaged"], {
+    env,
+  });
+  expect([code, stderr]).toEqual([2, ""]);
+  expect(stdout).toContain("1 record not managed by this stack");
+});
+
 test("without --state, the stack has the state, the settings and the accounts", async () => {
   const resources = await state({ home, other: { ...home, name: "Other", account: "other" } });
   emulator.monitors.edit(2, { interval: 300 });

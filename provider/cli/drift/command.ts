@@ -181,11 +181,8 @@ async function unmanagedRecords(
       if (definition === of?.definition) list.ids.add(of.resource.id);
     }
   };
-  const stackProvider = providerOf({});
-  // A stack whose resources all have explicit providers needs no other settings.
-  const isNeeded =
-    managed.length === 0 || managed.some(({ resource }) => providerOf(resource) === stackProvider);
-  if (isNeeded) add(stackProvider);
+  // The default account may have no settings if all resources have others.
+  if (managed.length === 0) add(providerOf({}));
   for (const one of managed) {
     const { account } = one.resource.outputs ?? {};
     add(providerOf(one.resource), typeof account === "string" ? account : undefined, one);
