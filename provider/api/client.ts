@@ -13,12 +13,20 @@ import {
 import type { FailedAttempt, FinalResponse } from "./failed-attempt";
 import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
-import { nextStep, Retries } from "./retry";
+import { mayHaveEffect, nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
 import type { Headers, Transport } from "./transport";
 import type { ShowWait } from "./wait-notice";
 
-export interface ApiRequest {
+/** What a sender must know of a write. */
+export interface SendEvents {
+  /** Called right before each attempt, which may be long after `send` is called. If it throws, the request is not sent. */
+  readonly onSend?: (() => void) | undefined;
+  /** Called if the write has had its effect, or may have had it. */
+  readonly onEffect?: (() => void) | undefined;
+}
+
+export interface ApiRequest extends SendEvents {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path below the address, beginning with `/api/v1`. */
   readonly path: string;
@@ -26,8 +34,6 @@ export interface ApiRequest {
   /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
   readonly form?: readonly Pair[];
   readonly operation: Operation;
-  /** Called right before each attempt, which may be long after `send` is called. If it throws, the request is not sent. */
-  readonly onSend?: (() => void) | undefined;
 }
 
 /** An answer with a status below 300. */
@@ -101,6 +107,7 @@ export class Client {
       );
       if (!("failure" in result)) return result;
       lastError = result.error;
+      if (mayHaveEffect(result.failure)) request.onEffect?.();
       const step = nextStep(method, result.failure);
       if (step === "fail") throw lastError;
       if (step !== "retry" && step !== "wait")

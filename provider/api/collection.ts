@@ -1,6 +1,6 @@
 import { isBlankAnswer, isDeleted, isFailure, isRecordId, isRecordOf, parseRecord } from "./answer";
 import type { ApiRecord } from "./answer";
-import type { Answer, ApiRequest, Client } from "./client";
+import type { Answer, ApiRequest, Client, SendEvents } from "./client";
 import type { Definition } from "../definitions/field";
 import type { EmptyListForm, Pair } from "../definitions/codecs";
 import { counted } from "../common/text";
@@ -84,7 +84,7 @@ export class Collection {
   /**
    * Creates a record.
    *
-   * @param onSend see {@link ApiRequest.onSend}
+   * @param onSend see {@link SendEvents.onSend}
    */
   async create(form: readonly Pair[], operation: Operation, onSend?: () => void): Promise<WriteAnswer> {
     const request: ApiRequest = { method: "POST", path: this.path, form, operation, onSend };
@@ -96,18 +96,14 @@ export class Collection {
     return { status: answer.status, request: answer.request, id, record, failure };
   }
 
-  /**
-   * Updates a record, by PUT if this server answers PATCH with 405. Throws {@link NotFoundError}.
-   *
-   * @param onSend see {@link ApiRequest.onSend}
-   */
+  /** Updates a record, by PUT if this server answers PATCH with 405. Throws {@link NotFoundError}. */
   async update(
     id: string,
     form: readonly Pair[],
     operation: Operation,
-    onSend?: () => void,
+    events?: SendEvents,
   ): Promise<WriteAnswer> {
-    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation, onSend });
+    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation, ...events });
     // Another update may change it while this one waits for its answer.
     const method = this.updateMethod;
     const answer = await send(method).catch((error: unknown) => {
@@ -125,7 +121,7 @@ export class Collection {
   /**
    * Deletes a record. Throws {@link NotFoundError}.
    *
-   * @param onSend see {@link ApiRequest.onSend}
+   * @param onSend see {@link SendEvents.onSend}
    */
   async delete(id: string, operation: Operation, onSend?: () => void): Promise<void> {
     await this.requestRecord(id, { method: "DELETE", operation, onSend });

@@ -56,6 +56,11 @@ export function nextStep(method: string, failure: Failure): Step {
   }
 }
 
+/** Whether a write that has failed like this may have had its effect all the same. */
+export function mayHaveEffect(failure: Failure): boolean {
+  return !["retry", "wait", "fail"].includes(nextStep("POST", failure));
+}
+
 /** A server restarts in less time. */
 const restartMilliseconds = 60_000;
 

@@ -5,6 +5,7 @@ import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarked } from "../definitions/keys";
 import { unknownValue, type Properties } from "../common/marks";
+import { hiddenNames } from "../common/pulumi";
 import { counted } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
 import { deleteRecord } from "../lifecycle/delete";
@@ -193,7 +194,12 @@ export class Front {
     assertImportStays(scope, inputs, changes, options);
     assertReplacementHelps(scope, id, outputs, inputs, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
-    const changed = changes.changed.length > 0 ? changes.changed : this.newlyMarked(outputs, news, marked);
+    const changed =
+      changes.changed.length > 0
+        ? changes.changed
+        : outputs.isPartial
+          ? [hiddenNames.isPartial]
+          : this.newlyMarked(outputs, news, marked);
     const name = options.owner && this.context.session.owners.urnSuffixOf(options.owner);
     if (name !== undefined) this.context.reviewFile?.changes(name, changed);
     return { ...changes, changed };

@@ -7,7 +7,7 @@ import { describeRecord } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
 import { importRecord } from "./import";
 import { hashOfNotStored } from "./not-stored";
-import { outputsOf } from "./outputs";
+import { outputsOf, partialOutputsOf } from "./outputs";
 import type { CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { PartialFailureError, type Inputs, type EngineOptions, type State } from "./resource";
@@ -64,10 +64,7 @@ async function settle(
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const notStoredHash = hashOfNotStored(definition, inputs.values, seen);
-    const outputs = outputsOf(scope, inputs, seen, { claim, isPartial: true, notStoredHash });
-    // A field that the record does not show may be unset. Store null, so that the next diff sends it.
-    for (const [key] of unsent)
-      if (compare(fieldOf(definition, key), null, seen).outcome === "notShown") outputs.values[key] = null;
+    const outputs = partialOutputsOf(scope, inputs, seen, { claim, notStoredHash });
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
     throw new PartialFailureError(

@@ -11,7 +11,7 @@ interface OutputOptions {
   readonly claim?: Outputs["claim"];
   /** The attributes in state, to keep them; by default they are the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
-  readonly isPartial?: boolean;
+  readonly isPartial?: boolean | undefined;
   readonly notStoredHash?: Outputs["notStoredHash"];
   /** Throw if a value cannot be read; by default the declared one is kept. */
   readonly isStrict?: boolean;
@@ -40,8 +40,7 @@ export function outputsOf(
   }
   return {
     values,
-    // A partial failure travels in an HTTP header, which may not be large; the next read takes the attributes.
-    attributes: isPartial ? {} : (attributes ?? attributesOf(definition, record, Object.keys(values))),
+    attributes: attributes ?? attributesOf(definition, record, Object.keys(values)),
     account: declared.account,
     importId: declared.importId,
     serverHash: scope.address.hash,
@@ -50,6 +49,19 @@ export function outputsOf(
     ...(isPartial && { isPartial }),
     ...(notStoredHash !== undefined && { notStoredHash }),
   };
+}
+
+/**
+ * Outputs after an operation that failed half-way. They travel in an HTTP header, which may not be large, so the next read takes the
+ * attributes.
+ */
+export function partialOutputsOf(
+  scope: RecordScope,
+  declared: Inputs | Outputs,
+  record: ApiRecord,
+  options: Pick<OutputOptions, "claim" | "notStoredHash">,
+): Outputs {
+  return outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
 }
 
 /** Outputs of a record that is only read, with all fields. */

@@ -1,7 +1,8 @@
 import type { ApiRecord } from "../api/answer";
 import { message, NotFoundError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
-import { wantedValues, type WantedValues } from "./difference";
+import { fieldOf, managedKeys } from "../definitions/keys";
+import { shows, wantedValues, type WantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
@@ -35,10 +36,15 @@ export async function read(
   }
   assertSameRecord(scope, outputs, record);
   ledger.markShown(id);
+  const isKnown = managedKeys(definition, outputs.values).every((key) => {
+    const field = fieldOf(definition, key);
+    return !field.writeOnly && shows(field, record);
+  });
   return {
     id,
     outputs: outputsOf(scope, outputs, record, {
       claim: outputs.claim,
+      isPartial: outputs.isPartial && !isKnown,
       attributes: takesAttributes ? undefined : outputs.attributes,
       notStoredHash: outputs.notStoredHash,
       isStrict: true,

@@ -33,7 +33,10 @@ export interface Outputs {
   readonly keyFingerprint?: string | undefined;
   /** Undefined in old state, and for a record that is only read. */
   readonly claim?: Claim | undefined;
-  /** The last operation failed half-way, so the record may differ from the inputs. */
+  /**
+   * The last write failed half-way, so nobody knows whether the record has the values in state. It stays until a write succeeds, or a
+   * read shows every managed field; until then the next diff is an update.
+   */
   readonly isPartial?: boolean | undefined;
   /**
    * A hash of the declared value of a property that only a replacement changes, if the API has stored another: `www.shop.example` of

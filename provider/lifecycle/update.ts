@@ -1,12 +1,20 @@
 import type { ApiRecord } from "../api/answer";
-import { message, NotFoundError, NotStoredError, quoteId, UptimeError, withoutPeriod } from "../api/errors";
+import {
+  message,
+  messageOf,
+  NotFoundError,
+  NotStoredError,
+  quoteId,
+  UptimeError,
+  withoutPeriod,
+} from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";
 import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
-import { shownValue, wantedValues } from "./difference";
+import { shownValue, valueOf, wantedValues } from "./difference";
 import { assertGone } from "./gone";
-import { outputsOf } from "./outputs";
+import { outputsOf, partialOutputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
 import { PartialFailureError, type Inputs, type EngineOptions, type Outputs, type State } from "./resource";
@@ -29,6 +37,7 @@ export async function update(
     scope.claims.assertNotVoid(id, outputs);
   };
   assertNotVoid();
+  const effect = { isPossible: false };
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -44,8 +53,11 @@ export async function update(
       id,
       wantedOnUpdate(definition, inputs, ignored, current),
       operation,
-      // While it waits, the server may give the id to a create of this run.
-      { onSend: assertNotVoid },
+      {
+        // While it waits, the server may give the id to a create of this run.
+        onSend: assertNotVoid,
+        onEffect: () => (effect.isPossible = true),
+      },
     );
     return { id, outputs: outputsOf(scope, after, record, { claim }) };
   } catch (error) {
@@ -56,11 +68,22 @@ export async function update(
     if (error instanceof NotStoredError)
       throw new PartialFailureError(
         id,
-        outputsOf(scope, after, error.record, { claim, isPartial: true }),
+        partialOutputsOf(scope, after, error.record, { claim }),
         message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
         { cause: error },
       );
-    throw error;
+    if (!effect.isPossible) throw error;
+    // State keeps the values of before, and does not know whether the record has them still.
+    const values = Object.fromEntries(
+      managedKeys(definition, inputs.values).map((key) => [key, valueOf(outputs.values, key)]),
+    );
+    throw new PartialFailureError(
+      id,
+      partialOutputsOf(scope, { ...after, values }, { id, raw: {} }, { claim }),
+      message`${withoutPeriod(messageOf(error))}. The ${definition.singular} may have been updated: the next \`pulumi up\`
+        sends the update again.`,
+      { cause: error },
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ApiRecord } from "../api/answer";
 import type { WriteAnswer } from "../api/collection";
+import type { SendEvents } from "../api/client";
 import {
   ApiError,
   InterruptedError,
@@ -35,12 +36,6 @@ interface Answered {
   readonly emptyLists?: EmptyListForm | undefined;
 }
 
-interface UpdateOptions {
-  readonly emptyLists?: EmptyListForm;
-  /** See {@link ApiRequest.onSend}. */
-  readonly onSend?: (() => void) | undefined;
-}
-
 /**
  * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
  * others, nothing is. Throws {@link NotStoredError}, and NotFoundError if the record is gone.
@@ -50,7 +45,8 @@ export async function sendUpdate(
   id: string,
   wanted: WantedValues,
   operation: Operation,
-  { emptyLists, onSend }: UpdateOptions = {},
+  events: SendEvents = {},
+  emptyLists?: EmptyListForm,
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
@@ -60,10 +56,11 @@ export async function sendUpdate(
   const answer = await sendForm(
     scope,
     changeable,
-    (pairs) => scope.collection.update(id, pairs, operation, onSend),
+    (pairs) => scope.collection.update(id, pairs, operation, events),
     emptyLists,
   );
-  return verify(scope, id, wanted, answer, operation, onSend);
+  events.onEffect?.();
+  return verify(scope, id, wanted, answer, operation, events);
 }
 
 /**
@@ -77,7 +74,7 @@ export async function verify(
   wanted: WantedValues,
   answered: Answered,
   operation: Operation,
-  onSend?: UpdateOptions["onSend"],
+  events?: SendEvents,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
   const { record: shown, emptyLists = collection.emptyLists } = answered;
@@ -89,7 +86,7 @@ export async function verify(
     return record;
   }
   if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
-    return sendUpdate(scope, id, wanted, operation, { emptyLists: "text", onSend });
+    return sendUpdate(scope, id, wanted, operation, events, "text");
   throw new NotStoredError(
     message`the API took these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.`,

@@ -132,6 +132,40 @@ test("a create that fails after the record was stored keeps its id, also if the 
   expect(emulator.monitors.size).toBe(2);
 });
 
+test("an update whose answer is lost is sent again, also if the program goes back, and after a refresh", async () => {
+  const program = (password: string): string => {
+    const args = (name: string) => `site("${name}", { requestAuthPassword: "${password}" })`;
+    return `${imports}
+      const native = require("pulumi-uptime/native");
+      new Monitor("dynamic", ${args("dynamic")});
+      new native.Monitor("native", ${args("native")});`;
+  };
+  const { emulator, workspace } = await startStack({ program: program("first") });
+  await workspace.pulumi("config", "set", "uptime:maxRetries", "0");
+  await workspace.up();
+  const shown = (): unknown[] => emulator.monitors.all().map((record) => record.request_auth_password);
+  const lose = async (): Promise<void> => {
+    emulator.fault = ({ method }) => (method === "PATCH" ? { kind: "cut", effect: true } : undefined);
+    await workspace.write(program("second"));
+    const output = await workspace.failed("up", "--continue-on-error");
+    expect(output.match(/The monitor may have been updated: the next `pulumi up` sends/g)).toHaveLength(2);
+    expect(shown()).toEqual(["second", "second"]);
+    emulator.fault = undefined;
+    await workspace.write(program("first"));
+  };
+  await lose();
+  await workspace.up();
+  expect(shown()).toEqual(["first", "first"]);
+  await workspace.preview("--expect-no-changes");
+  await lose();
+  await workspace.refresh();
+  const { stdout } = await workspace.preview("--diff");
+  expect(stdout).not.toContain("__partial");
+  await workspace.up();
+  expect(shown()).toEqual(["first", "first"]);
+  await workspace.preview("--expect-no-changes");
+});
+
 test("any value may be unknown before the `up`", async () => {
   const program = `${imports}
     const source = new Domain("source", { name: "one.example" });

@@ -7,6 +7,7 @@ import type { Message } from "google-protobuf";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
+import { hiddenNames } from "../../provider/common/pulumi";
 import type { EngineLog } from "../../provider/engine/engine-log";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginRun } from "../../provider/engine/plugin/run";
@@ -240,7 +241,9 @@ function nativeCalls(
     const parts = response.getDetaileddiffMap().getEntryList();
     const detailed = [...new Set(parts.map(([path]) => path.replace(/[.[].*/, "")))];
     const isChanged = response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_SOME;
-    if (isChanged !== named.length > 0 || detailed.sort().join() !== [...named].sort().join())
+    // A preview shows only what has a detailed diff.
+    const visible = named.filter((name) => name !== hiddenNames.isPartial);
+    if (isChanged !== named.length > 0 || detailed.sort().join() !== visible.sort().join())
       throw new Error(`diff contradicts itself: ${JSON.stringify(response.toObject())}`);
     return {
       parts: parts.map(([path]) => path),

@@ -182,6 +182,10 @@ const cases: Record<string, () => Promise<unknown>> = {
     session.interrupt();
     return hosted(monitor, settingsOf(), session).create(home);
   },
+  "The answer to an update was lost": later((one) => {
+    emulator.fault = ({ method }) => (method === "PATCH" ? { kind: "cut", effect: true } : undefined);
+    return one.up({ ...home, interval: 300 });
+  }),
   "The answer to a create was lost": answering(
     onPost({ kind: "cut", effect: false, answerDelayMs: 60_000 }),
     hurried,

@@ -231,6 +231,25 @@ const seen: Record<string, Scenario> = {
         run([a]),
       ],
     },
+  "an update whose answer is lost is taken back by the next run, also what no record shows": {
+    server: { ids: "rising", lag: 0, dialect: { hidden: ["ssl_alert_days"] } },
+    records: [],
+    runs: [
+      run([a, b]),
+      run(
+        [
+          { ...a, args: { ...home, interval: 300 } },
+          { ...b, args: { ...home, sslAlertDays: 7 } },
+        ],
+        {
+          faults: [{ method: "PATCH", number: 0, fault: "lost" }],
+          isContinued: true,
+          isLeft: true,
+        },
+      ),
+      run([a, b]),
+    ],
+  },
 };
 
 test.each(Object.entries(seen))("%s", async (_, scenario) => {

@@ -111,7 +111,8 @@ export class PluginResources {
       const parts = changedParts(key, old, inputs[key]);
       // Only its mark may be new.
       if (parts.length === 0) parts.push([key, "update"]);
-      changes.set(key, { parts: new Map(parts), replaces: replaces.includes(key), isOfInputs });
+      const shown = key === hiddenNames.isPartial ? [] : parts;
+      changes.set(key, { parts: new Map(shown), replaces: replaces.includes(key), isOfInputs });
     }
     return { changes, deleteBeforeReplace };
   }

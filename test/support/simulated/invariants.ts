@@ -169,6 +169,13 @@ export class Invariants {
       const history = this.history(keyOf({ ...entry, id: result }));
       if (history.isOlder) history.takenBy.add(urn);
     }
+    // Of an update, Pulumi notes nothing before it has ended.
+    if (outcome.isKilled)
+      for (const { made, key } of this.effects)
+        if (made !== "created") {
+          const history = this.history(key);
+          history.isChangedByHand = history.mayDifferUnseen = true;
+        }
     const old = new Set(before.map(({ urn, id }) => `${urn} ${id}`));
     for (const entry of this.present) {
       const key = keyOf(entry);

@@ -144,7 +144,7 @@ class World implements Network {
           `${title} was green, and the same again is not: ${messagesOf(second)}, ${shown(writes)}`,
         );
     }
-    if (!wasGreen && this.isRepaired) await this.repair(run, outcome, title);
+    if (!wasGreen && this.isRepaired && !run.isLeft) await this.repair(run, outcome, title);
   }
 
   /** Refreshes and destroys what is left, which must always work. */
@@ -431,9 +431,10 @@ class World implements Network {
       if (isRefused(body)) return faults.refused(request);
       const key = JSON.stringify([method, path, body]);
       const before = faulty.get(key);
-      const fault = before ?? run.faults.find((one) => one.method === method && one.number === number);
+      const fault =
+        before ?? run.faults.find((one) => one.method === method && [0, number].includes(one.number));
       const misbehaviour = fault && faults[fault.fault](request);
-      if (!fault || (before && !misbehaviour?.isLasting)) return undefined;
+      if (!fault || (before && fault.number > 0 && !misbehaviour?.isLasting)) return undefined;
       faulty.set(key, fault);
       request.isFaulty = true;
       return misbehaviour;

@@ -17,8 +17,10 @@ export type Mistake = Generated<typeof mistake>;
 export type Fault = Generated<typeof fault>;
 type Change = Generated<typeof change>;
 
-export type PlannedRun = Omit<Generated<typeof randomRun>, "changes"> & {
+export type PlannedRun = Omit<Generated<typeof randomRun>, "changes" | "isBack"> & {
   readonly program: readonly Declared[];
+  /** Nobody mends what has failed before the next run. */
+  readonly isLeft: boolean;
 };
 
 /** Somebody edits records while it runs. */
@@ -37,6 +39,7 @@ export const plannedRun = (program: readonly Declared[], more: Partial<PlannedRu
   excluded: undefined,
   replace: undefined,
   isForDependents: false,
+  isLeft: false,
   isContinued: false,
   parallel: undefined,
   faults: [],
@@ -120,12 +123,15 @@ const change = fc.oneof(
       hasAlias: fc.boolean(),
     }),
   },
-  fc.record({
-    change: fc.constant("args"),
-    place: fc.nat(3),
-    monitor: argsOf("monitor"),
-    domain: argsOf("domain"),
-  }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      change: fc.constant("args"),
+      place: fc.nat(3),
+      monitor: argsOf("monitor"),
+      domain: argsOf("domain"),
+    }),
+  },
   fc.record({ change: fc.constant("provider"), place: fc.nat(3), provider }),
   fc.record({ change: fc.constant("import"), place: fc.nat(3), id: sometimes(importedId, 2) }),
   fc.record({ change: fc.constantFrom("dependsOn", "uses"), place: fc.nat(3), on: fc.nat(3) }),
@@ -223,12 +229,17 @@ const moment = fc.record({
   ),
 });
 
-/** What goes wrong with one request, counted among those of its method. */
-const fault = fc.record({
-  method: fc.oneof({ weight: 4, arbitrary: fc.constantFrom("POST", "PATCH", "DELETE") }, fc.constant("GET")),
-  number: fc.integer({ min: 1, max: 3 }),
-  fault: fc.constantFrom(...namesOf(faults)),
-});
+/** What goes wrong with one request, counted among those of its method, or 0 with each update, so that its answer is lost. */
+const fault = fc
+  .record({
+    method: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom("POST", "PATCH", "DELETE") },
+      fc.constant("GET"),
+    ),
+    number: fc.integer({ min: 0, max: 3 }),
+    fault: fc.constantFrom(...namesOf(faults)),
+  })
+  .map((one) => (one.method === "PATCH" ? one : { ...one, number: Math.max(1, one.number) }));
 const places = (maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(fc.nat(3), { minLength: 1, maxLength });
 
@@ -245,6 +256,8 @@ const randomRun = fc.record({
   // A preview comes before it.
   isPreviewed: rarely(4),
   changes: fc.array(change, { maxLength: 3 }),
+  // Nobody mends what the run before has left half done, and the program is again what it was two runs before.
+  isBack: rarely(4),
   // The explicit providers are taken out of the program.
   hasNoProviders: rarely(10),
   // `--target`, `--exclude` and `--replace`: resources of the program, by their places.
@@ -298,13 +311,13 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
     runs: fc.array(randomRun, { minLength: 1, maxLength: 4, size: "max" }),
   })
   .map(({ server: habits, hasNeighbor, records: before, program, runs }): Scenario => {
-    let present = sound(program);
+    let [previous, present] = [sound(program), sound(program)];
     return {
       server: habits,
       hasNeighbor,
       records: before,
-      runs: runs.map(({ changes, ...run }) => {
-        present = changes.reduce(changed, present);
+      runs: runs.map(({ changes, isBack, ...run }, index) => {
+        [previous, present] = [present, isBack ? previous : changes.reduce(changed, present)];
         // The flags need a resource to name, and some are for `up` only.
         const isNamed = present.length > 0;
         const isUp = isNamed && run.command.startsWith("up");
@@ -313,6 +326,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
           targets: isUp || (isNamed && run.command.startsWith("destroy")) ? run.targets : undefined,
           excluded: isUp && !run.targets ? run.excluded : undefined,
           replace: isUp ? run.replace : undefined,
+          isLeft: runs[index + 1]?.isBack ?? false,
           program: run.hasNoProviders ? sound(present.filter(hasDefaultProvider)) : present,
         };
       }),
