@@ -42,7 +42,7 @@ export class Domain extends pulumi.CustomResource implements dynamic.Domain {
     state?: dynamic.DomainState,
     opts?: pulumi.CustomResourceOptions,
   ): Domain {
-    return new Domain(name, argsToRead(domain, name, state) as dynamic.DomainArgs, { ...opts, id });
+    return new Domain(name, argsToRead(domain, name, id, state) as dynamic.DomainArgs, { ...opts, id });
   }
 
   /** Returns true for a domain of this type, also for one that another copy of this package has made. */
@@ -93,7 +93,7 @@ export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
     state?: dynamic.MonitorState,
     opts?: pulumi.CustomResourceOptions,
   ): Monitor {
-    return new Monitor(name, argsToRead(monitor, name, state) as dynamic.MonitorArgs, { ...opts, id });
+    return new Monitor(name, argsToRead(monitor, name, id, state) as dynamic.MonitorArgs, { ...opts, id });
   }
 
   /** Returns true for a monitor of this type, also for one that another copy of this package has made. */

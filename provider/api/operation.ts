@@ -128,7 +128,9 @@ export class Operation {
   endError(consequence: string | Message, before?: UptimeError): UptimeError {
     const first = before ? message`${withoutPeriod(before)}. Then ` : "";
     return this.isInterrupted
-      ? new InterruptedError(message`${first}Pulumi was interrupted, so ${consequence}.`)
+      ? new InterruptedError(
+          message`${first}Pulumi was interrupted, or ends the run because of another error, so ${consequence}.`,
+        )
       : new OperationTimeoutError(
           message`${first}The operation has used its time (see the option customTimeouts), so ${consequence}.`,
         );

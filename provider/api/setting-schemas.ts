@@ -133,7 +133,7 @@ function problemOfNames(accounts: unknown): string | undefined {
     const unknown = Object.keys(entry).filter((name) => !accountSettings.some((known) => known === name));
     if (unknown.length === 0) continue;
     const near = nearest(unknown[0] ?? "", accountSettings);
-    return `${place} has a setting other than ${accountSettings.join(", ")}${near === undefined ? "" : `; did you mean ${near}?`}`;
+    return `${place} has a setting other than ${accountSettings.join(", ")}${near === undefined ? "" : ` (did you mean ${near}?)`}`;
   }
   return undefined;
 }

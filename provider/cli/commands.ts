@@ -9,7 +9,7 @@ import type { CommandContext } from "./shared/terminal";
 const exitCodes = `
 Exit codes:
   0  done, and nothing to report
-  1  an error; it is one sentence on the standard error
+  1  an error, which is on the standard error
   2  something was found: drift or unmanaged records (drift), resources that
      would be refused (doctor), monitors that would alert (try)
 `;
@@ -49,14 +49,19 @@ export async function runCommand(
   surroundings: Omit<CommandContext, "exit" | "session">,
 ): Promise<number> {
   const root = commandLine(surroundings);
+  const wanted = args[0] === "help" ? args[1] : args[0];
+  // Commander ignores it if the command that `help` names does not exist.
+  const isKnown = wanted === undefined || commands.some(([name]) => name === wanted);
   const parse = async (): Promise<number> => {
-    await root.parseAsync([...args], { from: "user" });
+    await root.parseAsync(isKnown ? [...args] : [wanted], { from: "user" });
     return 0;
   };
-  const wanted = args[0] === "help" ? args[1] : args[0];
   let run = parse;
   for (const [name, purpose, load] of commands) {
-    const command = root.command(name).description(purpose);
+    const command = root
+      .command(name)
+      .description(purpose)
+      .showHelpAfterError(`(see \`pulumi-uptime help ${name}\`)`);
     if (name !== wanted) continue;
     const { runInSession } = require("./run-in-session") as typeof running;
     run = () =>
@@ -86,6 +91,6 @@ function commandLine({ stdout, stderr }: Pick<CommandContext, "stdout" | "stderr
       getOutHelpWidth: () => 80,
       getErrHelpWidth: () => 80,
     })
-    .showHelpAfterError("(see --help)")
+    .showHelpAfterError("(see `pulumi-uptime help`)")
     .addHelpText("after", exitCodes);
 }

@@ -14,7 +14,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option("--port <number>", "the port to listen on (default: any free one)", readPort)
     .option(
       "--api-key <key>",
-      "the key that requests must carry, for tests: the list of processes shows it",
+      "the API key to accept; for tests only, because process lists show it",
       readKey,
       defaultApiKey,
     )

@@ -32,7 +32,7 @@ Example:
 function initialise(folder: string, cwd: string): string {
   const directory = resolve(cwd, folder);
   const project = readProject(directory);
-  if (project.exists) throw new UptimeError(`${directory} holds a Pulumi project already.`);
+  if (project.exists) throw new UptimeError(`${directory} already contains a Pulumi project.`);
   const files = scaffold(project, sampleProgram);
   writeProject(directory, files);
   const place = relative(cwd, directory);

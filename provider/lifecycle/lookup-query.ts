@@ -1,5 +1,6 @@
 import { isRecordId } from "../api/answer";
 import { UptimeError } from "../api/errors";
+import { isObject } from "../common/values";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 
@@ -18,6 +19,7 @@ export function parseLookupQuery(
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
   const problems = given.flatMap(([key, value]) => {
     if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
+    if (isObject(value) && "__pulumiOutput" in value) return [`${key} is an output; use ${lookup}Output`];
     const problem = problemOfArgument(definition, key, value);
     return problem === undefined ? [] : [`${key} ${problem}`];
   });

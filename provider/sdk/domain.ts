@@ -59,7 +59,7 @@ export class Domain extends pulumi.CustomResource {
     state?: DomainState,
     opts?: pulumi.CustomResourceOptions,
   ): Domain {
-    return new Domain(name, argsToRead(domain, name, state) as DomainArgs, { ...opts, id });
+    return new Domain(name, argsToRead(domain, name, id, state) as DomainArgs, { ...opts, id });
   }
 
   /** Returns true for a domain of this type, also for one that another copy of this package has made. */

@@ -60,7 +60,7 @@ export class Monitor extends pulumi.CustomResource {
     state?: MonitorState,
     opts?: pulumi.CustomResourceOptions,
   ): Monitor {
-    return new Monitor(name, argsToRead(monitor, name, state) as MonitorArgs, { ...opts, id });
+    return new Monitor(name, argsToRead(monitor, name, id, state) as MonitorArgs, { ...opts, id });
   }
 
   /** Returns true for a monitor of this type, also for one that another copy of this package has made. */

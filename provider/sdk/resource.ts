@@ -93,7 +93,14 @@ export function isOf(type: string, value: unknown): boolean {
 }
 
 /** @internal What `get` declares: of its state only the account, because the provider reads all fields from the API. */
-export function argsToRead({ label, fields }: Definition, name: string, state: object = {}): AccountArgs {
+export function argsToRead(
+  { label, singular, fields }: Definition,
+  name: string,
+  id: Input<string> | undefined,
+  state: object = {},
+): AccountArgs {
+  // Without an id, the SDK would declare a new resource.
+  if (!id) throw new RunError(`${label}.get(${JSON.stringify(name)}) needs the id of a ${singular}.`);
   const outputs = [...Object.keys(fields), "account", "attributes"];
   const others = Object.keys(state).filter((key) => !outputs.includes(key));
   if (others.length > 0)

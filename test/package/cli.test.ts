@@ -26,6 +26,10 @@ describe("arguments", () => {
     expect(misspelt.stderr).toMatch(/^error: unknown option '--jsn'\n\(Did you mean --json\?\)/);
     expect((await run("export")).stderr).toMatch(/^error: required option '--out <dir>' not specified/);
     expect((await run("exprt")).stderr).toMatch(/unknown command 'exprt'\n\(Did you mean export\?\)/);
+    expect(await run("help", "exprt")).toEqual(await run("exprt"));
+    // The option --help would be that of npx.
+    expect((await run("exprt")).stderr).toContain("(see `pulumi-uptime help`)");
+    expect(misspelt.stderr).toContain("(see `pulumi-uptime help export`)");
   });
 
   test("help lists every command, and each command has its own", async () => {
@@ -96,7 +100,7 @@ describe("init", () => {
     );
 
     const before = files.map((file) => text(project, file));
-    expect(await failed(run("init", project))).toContain("holds a Pulumi project already");
+    expect(await failed(run("init", project))).toContain("already contains a Pulumi project");
     expect(files.map((file) => text(project, file))).toEqual(before);
   });
 
@@ -107,7 +111,7 @@ describe("init", () => {
 
   test("overwrites nothing", async () => {
     fs.writeFileSync(join(folder, "package.json"), "{}");
-    expect(await failed(run("init", "."))).toContain("package.json exists already, and is not overwritten");
+    expect(await failed(run("init", "."))).toContain("package.json already exists, and is not overwritten");
     expect(fs.readdirSync(folder)).toEqual(["package.json"]);
   });
 

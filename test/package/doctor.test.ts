@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { runCommand } from "../../provider/cli/commands";
+import type { ProgramReport } from "../../provider/cli/doctor/program";
+import { programFindings } from "../../provider/cli/doctor/program-findings";
 import type { Dialect } from "../../provider/emulator";
 import { cli, emulator, folder, type Outcome, unset, withCli, withStack } from "../support/cli";
 import { answer, startEmulator } from "../support/emulator";
@@ -46,6 +48,43 @@ test("lists the channels that monitors use, and records that look the same", asy
     "ok       monitors: the alertChannelIds in use: 7 (3 monitors), 8 (1 monitor), 9 (1 monitor)\n",
   );
   expect(stdout).toContain("warning  monitors: records with the same name and url: 2 = 3 = 4\n");
+});
+
+test("does not say of two equal resources that both adopt a record", () => {
+  const like = { id: "9", differs: [], owner: undefined, adoptExisting: true };
+  const planned = ["Monitor a", "Monitor b"].map((title) => ({
+    title,
+    operation: "create" as const,
+    record: undefined,
+    namesakes: [like],
+  }));
+  const report = {
+    resources: 2,
+    refused: [],
+    errors: [],
+    unchecked: [],
+    usesStackSettings: true,
+    silent: [],
+  };
+  const findings = (twins: ProgramReport["twins"]) => programFindings({ ...report, planned, twins });
+  expect(findings([])).toContainEqual(expect.objectContaining({ text: "Monitor a: adopts record 9." }));
+  const same = findings([{ same: "name and url", resources: ["Monitor a", "Monitor b"] }]);
+  for (const { title } of planned)
+    expect(same).toContainEqual({
+      code: "program-plan",
+      level: "warning",
+      text: `${title}: adopts record 9, unless a resource like it does so first: then another record is created.`,
+    });
+});
+
+test("--program shows Pulumi's reason once, and Pulumi's own sentence only if there is no reason", () => {
+  const report = { resources: 2, refused: [], unchecked: [], usesStackSettings: true, silent: [] };
+  const textsOf = (...errors: string[]) =>
+    programFindings({ ...report, planned: [], twins: [], errors }).map(({ text }) => text);
+  expect(textsOf("Preview failed: resource a has a problem", "preview failed")).toEqual([
+    "The preview failed: resource a has a problem",
+  ]);
+  expect(textsOf("preview failed")).toEqual(["The preview failed: preview failed"]);
 });
 
 test("shows neither name nor URL of records that look the same, which a program may have as secrets", async () => {
@@ -313,6 +352,34 @@ describe("in a project", () => {
       expect((await below(...args)).stdout).toMatch(
         /^failed .*below has no Pulumi\.yaml, so there is no stack\./m,
       );
+  });
+
+  test("needs no settings if every resource has an explicit provider", async () => {
+    const type = "uptime:index:Monitor";
+    const one = (name: string, provider: string) => ({
+      urn: `urn:pulumi:test::mine::${type}::${name}`,
+      type,
+      id: "1",
+      provider: `urn:pulumi:test::mine::pulumi:providers:uptime::${provider}::5c1e`,
+      outputs: {},
+    });
+    const of = (...providers: string[]): Promise<Outcome> =>
+      doctorWithout(
+        withStack(
+          folder,
+          {},
+          providers.map((provider, index) => one(`m${index}`, provider)),
+        ),
+      );
+    const { code, stdout } = await of("eu", "us");
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "ok       The stack has no settings, and needs none: every resource has an explicit",
+    );
+    for (const providers of [[], ["eu", "default_1_0_0"]]) {
+      const needed = await of(...providers);
+      expect([needed.code, needed.stdout]).toEqual([1, expect.stringContaining("uptime:baseUrl is not set")]);
+    }
   });
 
   test("asks for no Node.js SDK in a project in another language", async () => {

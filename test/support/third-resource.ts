@@ -59,7 +59,7 @@ export class Policy extends pulumi.CustomResource {
     state?: PolicyState,
     opts?: pulumi.CustomResourceOptions,
   ): Policy {
-    return new Policy(name, argsToRead(policy, name, state) as PolicyArgs, { ...opts, id });
+    return new Policy(name, argsToRead(policy, name, id, state) as PolicyArgs, { ...opts, id });
   }
   static override isInstance(obj: unknown): obj is Policy {
     return isOf(Policy.__pulumiType, obj);
@@ -94,7 +94,7 @@ class NativePolicy extends pulumi.CustomResource {
     state?: PolicyState,
     opts?: pulumi.CustomResourceOptions,
   ): NativePolicy {
-    return new NativePolicy(name, argsToRead(policy, name, state) as PolicyArgs, { ...opts, id });
+    return new NativePolicy(name, argsToRead(policy, name, id, state) as PolicyArgs, { ...opts, id });
   }
   static override isInstance(obj: unknown): obj is NativePolicy {
     return isOf(NativePolicy.__pulumiType, obj);

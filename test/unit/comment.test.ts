@@ -585,7 +585,7 @@ describe("what has failed", () => {
     );
     expect(failed.stdout).toContain("**It is not known what merging this changes.**");
     expect(failed.stdout).not.toContain("unchanged");
-    expect(failed.stdout).toContain("Drift: it could not be looked for; see the log.");
+    expect(failed.stdout).toContain("The drift is not known; see the log.");
 
     write("preview.json", "");
     write("preview.log", "error: no stack named 'prod' found\n");
@@ -594,7 +594,7 @@ describe("what has failed", () => {
     rmSync(join(folder, "preview.json"));
     expect((await comment()).stdout).toBe(
       "<!-- pulumi-uptime comment v2 title= -->\n\n### Nothing was previewed\n\n" +
-        "**It is not known what merging this changes.**\n\nDrift: it could not be looked for; see the log.\n",
+        "**It is not known what merging this changes.**\n\nThe drift is not known; see the log.\n",
     );
     rmSync(join(folder, "drift.json"));
     const findings = [

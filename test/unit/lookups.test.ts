@@ -337,6 +337,14 @@ test("arguments that make no sense are refused before anything is sent", async (
     ]),
     [uptime.getMonitor({ name: 7 as unknown as string }), "name must be a string"],
     [
+      uptime.getMonitor({ id: pulumi.output("7") as unknown as string }),
+      "id is an output; use getMonitorOutput",
+    ],
+    [
+      uptime.getDomains({ search: pulumi.output("shop") as unknown as string }),
+      "search is an output; use getDomainsOutput",
+    ],
+    [
       uptime.getDomain("shop.example" as never),
       'getDomain needs its arguments as an object, not "shop.example"',
     ],

@@ -164,6 +164,12 @@ describe("a resource that is read with `get`", () => {
     expect(read).toThrow(pulumi.RunError);
   });
 
+  test.each(["", undefined])("needs an id: not %j, with which the SDK would create a resource", (id) => {
+    expect(() => Monitor.get("home", id as unknown as string)).toThrow(
+      'Monitor.get("home") needs the id of a monitor.',
+    );
+  });
+
   test("cannot be imported as well", () => {
     expect(() => Monitor.get("home", "7", {}, { import: "7" })).toThrow(
       "Monitor home has both the options id and import: use id to read a monitor, or import to manage it.",

@@ -171,7 +171,7 @@ describe("hashes and digest", () => {
     expect(outcome.stdout).toContain("the apply stops, and needs the digest that it prints.**");
     write("comments.json", outcome.stdout);
     const stopped = await apply(steps);
-    expect(stopped.stderr).toContain("A comment has no room for its changes' hashes. To go on:");
+    expect(stopped.stderr).toContain("A comment has no room for its changes' hashes. To apply this:");
     // GitLab's limit holds them.
     expect(marker(await run(steps, [], ["--limit", "1000000"]))).toContain(" changes=");
   });
@@ -368,7 +368,7 @@ describe("an apply stops", () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(reason);
     expect(stderr).toMatch(
-      /To go on: a comment that shows it, and is reviewed, or if all that is listed above is right, a run by hand with the digest [\da-f]{32}\.\n$/,
+      /To apply this: merge a pull request whose comment shows these changes, or if everything listed above is right, run the workflow by hand with the digest [\da-f]{32}\.\n$/,
     );
     // What would be done is listed all the same.
     expect(stdout).toContain("- Monitor c\n");
@@ -444,7 +444,7 @@ describe("--max-deletes", () => {
     } else {
       expect(stderr).toMatch(words);
       expect(stderr).toContain(
-        "To go on: the label allow-deletes on a pull request, which counts if it was set before the merge, or if all",
+        "To apply this: merge a pull request that has the label allow-deletes by then, or if everything",
       );
       expect(before.stdout).toMatch(words);
       expect(before.stdout).toContain(
@@ -557,7 +557,7 @@ describe("code of other packages in state", () => {
     expect(await apply(changes, edits)).toMatchObject({ code: 1 });
     write("drift.json", "");
     expect((await comment(["--code", "--reviewed", ""])).stderr).toContain("the drift is not known");
-    expect((await comment(["--code"])).stderr).toContain("--code checks what --reviewed gives");
+    expect((await comment(["--code"])).stderr).toContain("--code needs --reviewed");
   });
 });
 

@@ -203,7 +203,11 @@ describe("an account", () => {
     ["eu", "{", /uptime:accounts must be a JSON object such as .*, and is not JSON/],
     ["eu", ["eu"], /uptime:accounts must be a JSON object/],
     ["eu", { eu: { apiKey: 5 } }, /uptime:accounts\.eu\.apiKey must be a string/],
-    ["eu", { eu: { apikey: "canary" } }, /account 1 of 1 has a setting other than .*; did you mean apiKey\?/],
+    [
+      "eu",
+      { eu: { apikey: "canary" } },
+      /account 1 of 1 has a setting other than .* \(did you mean apiKey\?\)/,
+    ],
     ["eu", { us: {}, eu: { canary: "x" } }, /account 2 of 2 has a setting other than baseUrl, monitors/],
     ["eu", { canary: "eu" }, /uptime:accounts must be a JSON object .*: account 1 of 1 is not an object/],
     ["eu", { eu: { apiKey: "canary key" } }, /accounts\.eu\.apiKey must be one word of printable ASCII/],

@@ -86,8 +86,7 @@ function run(options: CommentOptions, context: CommandContext): void {
     stdout.write(`${digestOf(facts.actions)}\n`);
     return;
   }
-  if (options.code && options.reviewed === undefined)
-    throw new UptimeError("--code checks what --reviewed gives: add it.");
+  if (options.code && options.reviewed === undefined) throw new UptimeError("--code needs --reviewed.");
   if (!options.code) stdout.write(commentOn(facts, options));
   const stop = options.reviewed === undefined ? undefined : stopReason(facts, options.reviewed, options, cwd);
   if (options.summary !== undefined) {

@@ -42,7 +42,7 @@ export function headOf(facts: Facts, options: HeadOptions): string[] {
     about.join(" · "),
     isPreviewed || isPreviewSkipped ? `**${effect}**` : "",
     drift ? `Drift: ${driftSummary(drift)}` : "",
-    isCompared && !drift ? "Drift: it could not be looked for; see the log." : "",
+    isCompared && !drift ? "The drift is not known; see the log." : "",
     tooMany === undefined
       ? ""
       : `**${tooMany} The apply stops after the merge, unless this pull request has the label \`${deletesLabel}\` when it is merged: set it if you approve.**`,

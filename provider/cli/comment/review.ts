@@ -115,7 +115,7 @@ export function codeStop(code: readonly ApplyAction[], review: Review): string |
   if (reason === undefined) return undefined;
   return (
     `Nothing is previewed or applied, because Pulumi may run code from the state that no review has. ${reason} Find out ` +
-    "who has written it. To go on: a pull request whose comment shows it, and is reviewed, or if it is right, a run by hand " +
+    "who has written it. To go on: merge a pull request whose comment shows it, or if it is right, run the workflow by hand " +
     `with the digest ${partialDigest(code)}.`
   );
 }
@@ -142,13 +142,11 @@ export function applyStop(
   const reasons = [notReviewed, tooMany].filter((reason) => reason !== undefined);
   if (reasons.length === 0) return undefined;
   const ways = [
-    ...(tooMany === undefined
-      ? []
-      : [`the label ${deletesLabel} on a pull request, which counts if it was set before the merge`]),
-    ...(notReviewed === undefined ? [] : ["a comment that shows it, and is reviewed"]),
-    `if all that is listed above is right, a run by hand with the digest ${digestOf(actions)}`,
+    ...(tooMany === undefined ? [] : [`merge a pull request that has the label ${deletesLabel} by then`]),
+    ...(notReviewed === undefined ? [] : ["merge a pull request whose comment shows these changes"]),
+    `if everything listed above is right, run the workflow by hand with the digest ${digestOf(actions)}`,
   ];
-  return `Nothing is applied. ${reasons.join(" ")} To go on: ${ways.join(", or ")}.`;
+  return `Nothing is applied. ${reasons.join(" ")} To apply this: ${ways.join(", or ")}.`;
 }
 
 function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): string | undefined {

@@ -13,17 +13,19 @@ import { ownPackage } from "../../common/package";
 import { plainTextKeys, unknownSettings } from "../../definitions/setting-warnings";
 import { safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
+import { isDefaultProvider, providerUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
-import { readProject } from "../shared/project";
+import { isProject, readProject } from "../shared/project";
 import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { printable } from "../shared/quoting";
 import { addSettingOptions, settingsInFolder } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { titleOf } from "../shared/resource-types";
+import { managedResources } from "../shared/state";
 import { codeProblems } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
@@ -150,7 +152,8 @@ async function examine(
   if (isStackMissed) return undefined;
   // A program whose resources all have explicit providers needs no other settings.
   if (program === undefined || levels.has("failed")) {
-    tell(...unset);
+    const isNeeded = unset.length === 0 || !(await hasOnlyExplicitProviders(location));
+    tell(...(isNeeded ? unset : [ok("settings", noSettingsText)]));
     return undefined;
   }
   try {
@@ -171,13 +174,29 @@ async function examine(
   }
 }
 
+/** Whether every resource in the stack's state has an explicit provider, so that the stack needs no settings of its own. */
+async function hasOnlyExplicitProviders(location: StackLocation): Promise<boolean> {
+  if (!isProject(location.cwd)) return false;
+  try {
+    const managed = managedResources(await exportState(location, false));
+    const providers = managed.map(({ resource }) => providerUrn(resource.provider));
+    return providers.length > 0 && !providers.some(isDefaultProvider);
+  } catch (error) {
+    if (!(error instanceof UptimeError)) throw error;
+    return false;
+  }
+}
+
+const noSettingsText =
+  "The stack has no settings, and needs none: every resource has an explicit provider, which `drift` asks";
+
 const previewNeeds =
   "With --program, `doctor` runs `pulumi preview`, which needs the Pulumi CLI and a stack: `pulumi stack init` makes one, and --stack names one.";
 
 async function versionFindings(location: StackLocation): Promise<Finding[]> {
   const { cwd } = location;
-  const { exists: isProject, runtime } = readProject(cwd);
-  const missing = isProject ? warning : ok;
+  const { exists, runtime } = readProject(cwd);
+  const missing = exists ? warning : ok;
   const findings = [
     ok("package-version", `pulumi-uptime ${ownPackage().version}`),
     ok("node-version", `Node.js ${process.versions.node}`),

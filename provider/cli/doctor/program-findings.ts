@@ -24,7 +24,7 @@ export function programFindings({
   );
   return [
     ...plainFindings(planned.filter(({ namesakes }) => namesakes.length === 0)),
-    ...planned.filter(({ namesakes }) => namesakes.length > 0).map(namesakeFinding),
+    ...planned.filter(({ namesakes }) => namesakes.length > 0).map((one) => namesakeFinding(one, twins)),
     ...twins.map(({ same, resources }) =>
       warning("program-twins", `Several new resources have the same ${same}: ${listOf(resources)}.`),
     ),
@@ -41,10 +41,7 @@ export function programFindings({
       const resource = importId === undefined ? title : `${title} (import ${importId})`;
       return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
     }),
-    // The stack trace of an exception is left out.
-    ...errors.map((error) =>
-      failed("preview", `The preview failed: ${firstWords(error.replace(/\n\s+at [^]*/, ""))}`),
-    ),
+    ...reasonsOf(errors).map((error) => failed("preview", `The preview failed: ${firstWords(error)}`)),
     // After an error the preview has not reached every resource, so the counts would be too low.
     ...(errors.length > 0
       ? []
@@ -57,18 +54,35 @@ export function programFindings({
   ];
 }
 
+/** Errors of a preview without stack traces, and without Pulumi's own sentence that it has failed if another says why. */
+function reasonsOf(errors: readonly string[]): string[] {
+  const texts = errors.map((error) => error.replace(/\n\s+at [^]*/, "").replace(/^preview failed: /i, ""));
+  const reasons = texts.filter((text) => text !== "preview failed");
+  return reasons.length > 0 ? reasons : texts;
+}
+
 /** What a create does although there are records with the name of the new resource. */
-function namesakeFinding({ title, operation, namesakes }: Plan["planned"][number]): Finding {
+function namesakeFinding(
+  { title, operation, namesakes }: Plan["planned"][number],
+  twins: Plan["twins"],
+): Finding {
+  const hasTwins = twins.some(({ resources }) => resources.includes(title));
   const like = namesakes.map(differenceText).join("; ");
   const free = namesakes.filter(({ owner }) => owner === undefined);
   const [first, ...others] = free.filter(({ differs }) => differs.length === 0);
-  if (free.some(({ adoptExisting }) => adoptExisting))
-    return first && others.length === 0
-      ? ok("program-plan", `${title}: adopts record ${first.id}.`)
-      : failed(
-          refusedCode,
-          `${title}: uptime:adoptExisting is set, and not exactly one record is equal: ${like}.`,
-        );
+  if (free.some(({ adoptExisting }) => adoptExisting)) {
+    if (!first || others.length > 0)
+      return failed(
+        refusedCode,
+        `${title}: with uptime:adoptExisting, exactly one record must be equal: ${like}.`,
+      );
+    if (hasTwins)
+      return warning(
+        "program-plan",
+        `${title}: adopts record ${first.id}, unless a resource like it does so first: then another record is created.`,
+      );
+    return ok("program-plan", `${title}: adopts record ${first.id}.`);
+  }
   const text = `${title}: ${operation}, although a record like it exists: ${like}.`;
   const advice = " To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.";
   return warning("program-plan", free.length > 0 ? text + advice : text);

@@ -48,12 +48,13 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
   const isMainKept = project.exists || project.files.has("index.ts");
   return [
     {
-      text: "Create a stack (without a Pulumi account, run `pulumi login --local` first), set the server's address and the API key, for which the command asks, and check them.",
+      text: "Create a stack (without a Pulumi account, run `pulumi login --local` first), set the server's address and the API key (the command asks for it), then check both.",
       lines: project.exists ? [] : startCommands(settings, isPackage ? addCommands() : undefined),
     },
     {
       text: isSampleIn(project)
-        ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it."
+        ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it. If it has been " +
+          "created already, keep its declaration, or remove it to delete the record."
         : "Import the new modules in the program's main file; no existing file was changed.",
       lines: isMainKept ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
       language: "ts",
@@ -84,8 +85,8 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
     },
     {
       text:
-        "After the first `pulumi up`, remove the option `import` from the program, because with it Pulumi cannot create a record again that " +
-        "somebody has deleted by hand. Then run `pulumi up` once more, so that state knows.",
+        "After the first `pulumi up`, remove the option `import` from the program, because while it is there, Pulumi cannot recreate a record " +
+        "that somebody has deleted by hand. Then run `pulumi up` once more, which stores that.",
       lines: [`node -e '${removeImports}' ${modules.map((name) => `${name}.ts`).join(" ")}`, "pulumi up"],
     },
     `${protectText} To let Pulumi delete any of them, run \`pulumi config set ${protectKey} false\` and then \`pulumi up\`.`,

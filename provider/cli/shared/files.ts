@@ -23,7 +23,7 @@ export function explainFailure<T>(failure: string, attempt: () => T): T {
 
 /** Throws if something is at a path. */
 export function assertFree(path: string): void {
-  if (existsSync(path)) throw new UptimeError(`${path} exists already, and is not overwritten.`);
+  if (existsSync(path)) throw new UptimeError(`${path} already exists, and is not overwritten.`);
 }
 
 /** The mode of a file that only its owner can read. */

@@ -135,7 +135,9 @@ export function unknownSteps({ steps }: Preview): string[] {
       (op) => `The preview has the operation ${op}, which pulumi-uptime does not know: update it.`,
     ),
     ...(found.has("replace") && !found.has("create-replacement") && !found.has("import-replacement")
-      ? ["The preview was made without --show-replacement-steps, so it hides what earlier runs have left."]
+      ? [
+          "The preview was made without --show-replacement-steps, so deletes that earlier runs have left over are not in it.",
+        ]
       : []),
   ];
 }
