@@ -1,5 +1,5 @@
 import { shownNames, type Definition } from "../definitions/field";
-import { mapLeaves, isObject, isZeroDate } from "../common/values";
+import { mapLeaves, isObject } from "../common/values";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
 export interface ApiRecord {
@@ -69,7 +69,8 @@ export function unwrapList(
   while (isObject(list) && envelopes.length < maxDepth) {
     const envelope = list;
     envelopes.push(envelope);
-    const name = [plural, ...listNames].find((one) => one in envelope);
+    const names = [plural, ...listNames].filter((one) => one in envelope);
+    const name = names.find((one) => envelope[one] !== null) ?? names[0];
     list = name === undefined ? undefined : envelope[name];
   }
   return { envelopes, list };
@@ -100,9 +101,20 @@ function countRequired({ fields }: Definition, { raw }: ApiRecord): number {
 
 /** Some servers keep deleted records, and mark them. */
 export function isDeleted({ raw }: ApiRecord): boolean {
-  const { deleted_at, trashed_at, deleted, is_deleted, trashed } = raw;
-  const isSet = (date: unknown): boolean => !isBlank(date) && !isZeroDate(date);
-  return [deleted_at, trashed_at].some(isSet) || [deleted, is_deleted, trashed].some(isTrue);
+  const names = ["deleted_at", "trashed_at", "deletedAt", "trashedAt"];
+  const flags = ["deleted", "is_deleted", "trashed", "isDeleted"];
+  return (
+    names.some((name) => isDate(raw[name])) || flags.some((name) => isTrue(raw[name]) || isDate(raw[name]))
+  );
+}
+
+/** A date of the years that there are monitors in, as a string, a Unix time or in an object, and none that stands for no date. */
+function isDate(value: unknown): boolean {
+  if (isObject(value)) return Object.values(value).some(isDate);
+  const text = String(value);
+  return (
+    value === true || (/(?:^|\D)(?:19|20)\d\d|^[1-9]\d{8,}/.test(text) && !text.startsWith("1970-01-01"))
+  );
 }
 
 /** Whether an answer holds nothing, or nothing where the record would be. */
@@ -119,17 +131,29 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
 export function isFailure(body: unknown, definition: Definition, method: string): boolean {
   const record = parseRecord(body, definition);
   const holdsRecords = (parseRecords(body, definition)?.length ?? 0) > 0;
+  // The number of deleted rows, for example.
+  if (method === "DELETE" && isFalse(body)) return true;
   if (!isObject(body) || holdsRecords || (record && isRecordOf(definition, record))) return false;
-  const { success, error, errors, status, deleted } = body;
-  const isWord = typeof status === "string" && /^(?:error|fail|failed|failure)$/i.test(status);
+  const { error, errors, status, deleted } = body;
+  const isWord = typeof status === "string" && /^(?:error|fail|failed|failure|ko)$/i.test(status);
   return (
-    isFalse(success) ||
+    Object.entries(body).some(([name, value]) => saysFailed(plainName(name), value)) ||
     [error, errors].some((one) => !isBlank(one) && !isFalse(one)) ||
     // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
     (isWord && (record === undefined || method === "DELETE")) ||
     (method === "DELETE" && isFalse(deleted))
   );
 }
+
+/** Whether a part of an answer says that the request failed, such as `ok: false`, `status: false` or `code: 403`. */
+function saysFailed(name: string, value: unknown): boolean {
+  if (/^(?:is)?(?:success(?:ful)?|ok)$/.test(name)) return isFalse(value) || value === "no";
+  if (!/^(?:http)?(?:status(?:code)?|code|stat|result)$/.test(name)) return false;
+  return value === false || value === "error" || (Number(value) >= 400 && Number(value) < 600);
+}
+
+/** A name in lower case and without `_`: `nextpageurl` of `next_page_url` and `nextPageUrl`. */
+export const plainName = (name: string): string => name.replaceAll("_", "").toLowerCase();
 
 /** Nothing, false, an empty string, or an empty list or object. PHP writes an empty object as a list. */
 export const isBlank = (value: unknown): boolean =>
@@ -159,6 +183,7 @@ export function compareIds(a: string, b: string): number {
 
 function parseId(body: Record<string, unknown>): string | undefined {
   const { id } = body;
-  if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);
-  return typeof id === "string" && id !== "" ? id : undefined;
+  // A server may answer before its database has given the record an id.
+  if (typeof id === "number") return Number.isSafeInteger(id) && id > 0 ? String(id) : undefined;
+  return typeof id === "string" && !/^(?:|-\d+|0+|null|undefined)$/.test(id) ? id : undefined;
 }

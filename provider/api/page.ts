@@ -1,7 +1,7 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject } from "../common/values";
-import { isBlank, isFalse, parseRecords, unwrapList, type ApiRecord } from "./answer";
+import { isBlank, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./answer";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
 
@@ -26,29 +26,36 @@ export function parsePage(
   const records = parseRecords(body, definition);
   if (!records) return undefined;
   const { envelopes } = unwrapList(body, definition);
-  const parts = envelopes
-    .flatMap((one) => [one, one.pagination, one.paging, one.meta, isObject(one.meta) && one.meta.pagination])
-    .filter(isObject);
+  const parts = withParts(withParts(envelopes));
   const info = merge(parts);
   const header = linksIn(headerOf(headers, "link"));
   const links = merge([header, ...parts.flatMap((part) => [part.links, part._links]).filter(isObject)]);
+  const [, ofAll] = /\/(\d+)$/.exec(headerOf(headers, "content-range")) ?? [];
+  const totals = [info.total, info.totalcount, info.totalitems, info.totalrecords, info.totalresults];
+  // It may be the number of records on this page.
+  const count = parseNumber(info.count);
   const last = info.lastpage ?? info.totalpages ?? info.pages;
   return {
     records,
     next: nextPage(info, links, parseNumber(last)),
     last: parseNumber(last ?? parseQuery(links.last)?.get("page")),
-    total: parseNumber(info.total ?? info.totalcount ?? headers["x-total-count"]),
+    total:
+      [...totals, headers["x-total-count"], ofAll].map(parseNumber).find((total) => !Number.isNaN(total)) ??
+      (count > records.length ? count : NaN),
   };
 }
 
-/**
- * What is known of the pages, by names such as `nextpageurl` for `next_page_url` and `nextPageUrl`. Servers have it beside the
- * records, in an object, or in several: what one of them does not say, another may.
- */
+/** Objects, and those in them in which servers say something of the pages. */
+function withParts(objects: readonly Record<string, unknown>[]): Record<string, unknown>[] {
+  const names = ["meta", "pagination", "paging", "page", "page_info", "pageInfo", "pager"];
+  return objects.flatMap((one) => [one, ...names.map((name) => one[name]).filter(isObject)]);
+}
+
+/** What is known of the pages, by {@link plainName}. What one object does not say, another may. */
 function merge(parts: readonly Record<string, unknown>[]): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
   for (const [key, value] of parts.flatMap((part) => Object.entries(part))) {
-    const name = key.replaceAll("_", "").toLowerCase();
+    const name = plainName(key);
     if (isBlank(merged[name])) merged[name] = value;
   }
   return merged;
@@ -56,21 +63,27 @@ function merge(parts: readonly Record<string, unknown>[]): Record<string, unknow
 
 /** @param last the number of the last page, or NaN */
 function nextPage(info: Record<string, unknown>, links: Record<string, unknown>, last: number): Page["next"] {
-  const next = [links.next, info.nextpageurl, info.next].find((value) => !isBlank(value));
+  const next = [links.next, info.nextpageurl, info.next].find((value) => !isNone(value));
   if (next !== undefined) return parseQuery(isObject(next) ? next.href : next) ?? "more";
   const cursor = info.nextcursor ?? (isObject(info.cursor) ? info.cursor.next : undefined);
-  if (typeof cursor === "number" || (typeof cursor === "string" && cursor))
+  if (!isNone(cursor) && (typeof cursor === "number" || typeof cursor === "string"))
     return new URLSearchParams({ cursor: String(cursor) });
+  // Some servers count from 0.
   const current = parseNumber(info.currentpage ?? info.page);
-  if (current >= 1 && last >= 1)
-    return current < last ? new URLSearchParams({ page: String(current + 1) }) : undefined;
+  const following = new URLSearchParams({ page: String(current + 1) });
+  if (current >= 0 && last >= 1) return current < last ? following : undefined;
   const names = Object.keys(info).filter((name) => namesOfMore.test(name));
-  if (names.some((name) => !isBlank(info[name]) && !isFalse(info[name]))) return "more";
+  if (names.some((name) => !isNone(info[name]))) return current >= 0 ? following : "more";
   return names.length > 0 || "next" in links ? undefined : "unknown";
 }
 
+/** What a server writes if there is no next page. */
+const isNone = (value: unknown): boolean =>
+  isBlank(value) || isFalse(value) || [-1, "-1", "null"].includes(value as string);
+
 /** What says whether there is a next page, under names whose meaning is not known: a token or a number, for example. */
-const namesOfMore = /^(?:next(?:page|num)?(?:url|link|cursor|token|offset)?|has(?:more|next)(?:pages?)?)$/;
+const namesOfMore =
+  /^(?:(?:@odata\.)?next(?:page|num)?(?:url|uri|href|link|cursor|token|offset)?|has(?:more|next)(?:pages?)?|more|(?:is)?truncated)$/;
 
 /** The query of an address; undefined if it has none. The rest is not used: behind a proxy it is often another host's, which must not get the key. */
 function parseQuery(address: unknown): URLSearchParams | undefined {
@@ -84,7 +97,7 @@ function parseQuery(address: unknown): URLSearchParams | undefined {
  * others, and none to a next one.
  */
 function linksIn(header: string): Record<string, unknown> {
-  const links = [...header.matchAll(/<([^>]*)>[^<]*?;\s*rel="?([a-z ]+)/gi)].flatMap(
+  const links = [...header.matchAll(/<([^>]*)>[^<]*?;\s*rel\s*=\s*["']?([a-z ]+)/gi)].flatMap(
     ([, address, relations = ""]) =>
       relations
         .toLowerCase()

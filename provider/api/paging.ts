@@ -10,6 +10,9 @@ export const pageSize = 100;
 /** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */
 const maxPages = 10_000;
 
+/** Some servers name a next page for ever. A filter of theirs may leave a few pages empty. */
+const maxEmptyPages = 20;
+
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
 export async function* readPages(
   definition: Definition,
@@ -32,6 +35,7 @@ export async function* readPages(
     sent.set(String(of), answer);
     return answer;
   };
+  let emptyPages = 0;
   /** Whether the next page is a guess: the server has not said that there is one. */
   let isGuess = false;
   for (let number = 1; ; number++) {
@@ -48,7 +52,9 @@ export async function* readPages(
     sent.delete(String(query));
     asked.add(String(query));
     const page = parsePage(answer, definition);
-    if (!page)
+    // Such a redirect may lead to a page that says that the server is being maintained.
+    const isElsewhere = answer.isRedirectedElsewhere && page?.records.length === 0;
+    if (!page || isElsewhere)
       throw new UptimeError(
         message`${answer.request} was not answered with a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
           ${address.source}.`,
@@ -72,6 +78,12 @@ export async function* readPages(
       throw unreadable(
         answer.request,
         `page ${number} says that there is more, and neither holds a record nor says where`,
+      );
+    emptyPages = size === 0 ? emptyPages + 1 : 0;
+    if (emptyPages > maxEmptyPages)
+      throw unreadable(
+        answer.request,
+        `page ${number} is one of many without records that say there is more`,
       );
     if (number === maxPages) throw unreadable(answer.request, `it has no end after ${maxPages} pages`);
     // If pages are numbered and the last number is known, the next ones are asked for now.

@@ -102,15 +102,16 @@ const integer: Codec<number> = {
   },
 };
 
-const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined];
-const trueForms: readonly unknown[] = [true, "true", 1, "1"];
+const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined, "f", "no", "off"];
+const trueForms: readonly unknown[] = [true, "true", 1, "1", "t", "yes", "on"];
 
 const boolean: Codec<boolean> = {
   parse(raw) {
-    if (falseForms.includes(raw)) return false;
-    if (trueForms.includes(raw)) return true;
+    const form = typeof raw === "string" ? raw.toLowerCase() : raw;
+    if (falseForms.includes(form) || (typeof raw === "string" && isZeroDate(raw))) return false;
+    if (trueForms.includes(form)) return true;
     // A time under a name such as `paused_at` means that it happened.
-    if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return !isZeroDate(raw);
+    if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return true;
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
     throw new UnreadableError("true, false, 1, 0 or a date");
   },
@@ -124,7 +125,7 @@ const dateTime: Codec<string> = {
   parse(raw) {
     const value = isZeroDate(raw) ? null : string.parse(raw);
     const [, date, time] =
-      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:?00)?$/.exec(value ?? "") ?? [];
+      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[+-]00(?::?00)?| UTC)?$/.exec(value ?? "") ?? [];
     // A value with another offset, or in another form, is kept, so that it shows as a difference.
     return date !== undefined && time !== undefined ? `${date}T${time}` : value;
   },
@@ -168,12 +169,13 @@ const headerList: Codec<readonly RequestHeader[]> = {
 /** Headers are shown as a list of pairs, or as a map from name to value. */
 function parseHeaders(raw: unknown): RequestHeader[] {
   const shown = parseJsonList(raw);
-  const isPair = (entry: unknown): entry is Record<string, unknown> => isObject(entry) && "key" in entry;
+  const isPair = (entry: unknown): entry is Record<string, unknown> =>
+    isObject(entry) && ("key" in entry || "name" in entry);
   if (isObject(shown) && !Object.values(shown).every(isPair))
     return Object.entries(shown).map(([key, value]) => ({ key, value: string.parse(value) ?? "" }));
   return entriesOf(shown).map((entry) => {
     if (!isPair(entry)) throw new UnreadableError("a list of headers or a map of them");
-    return { key: string.parse(entry.key) ?? "", value: string.parse(entry.value) ?? "" };
+    return { key: string.parse(entry.key ?? entry.name) ?? "", value: string.parse(entry.value) ?? "" };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import { isBlank, type ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
@@ -186,12 +186,19 @@ export function valueOf(values: Readonly<Record<string, unknown>>, key: string):
   return (values[key] ?? null) as Value;
 }
 
-function findShown(field: Field, record: ApiRecord): { readonly value: unknown } | undefined {
-  const name = shownNames(field).find((one) => Object.hasOwn(record.raw, one));
+function findShown(field: Field, { raw }: ApiRecord): { readonly value: unknown } | undefined {
+  const names = shownNames(field).filter((one) => Object.hasOwn(raw, one));
+  // `pause: null` beside a date in `paused_at`, for example.
+  const name = names.find((one) => !isBlank(raw[one])) ?? names[0];
   if (name === undefined) return undefined;
   // A list may be shown as JSON text. It is parsed before entities are decoded, because a decoded quote would end a string in it.
-  const value = record.raw[name];
-  return { value: isList(field) ? parseJsonList(value) : value };
+  const value = isList(field) ? parseJsonList(raw[name]) : raw[name];
+  return field.secret && isMasked(value) ? undefined : { value };
+}
+
+/** Whether a server shows asterisks in the place of a secret, in a list also of one of several. */
+function isMasked(value: unknown): boolean {
+  return /"[*•●]{2,}"/.test(JSON.stringify(value));
 }
 
 function describeUnexpected(field: Field, value: unknown, { message: expected }: UnreadableError): Message {

@@ -24,7 +24,7 @@ export interface Look {
  *
  * | a new record                                                                            |         |
  * | --------------------------------------------------------------------------------------- | ------- |
- * | has the id that the answer named                                                        | `equal` |
+ * | has the id that the answer named, and may be alike                                      | `equal` |
  * | is equal, and state, or a provider with another key, has its id for another resource    | `alike` |
  * | was created later than the create was sent, and is equal                                | `equal` |
  * | has its name or URL, is equal to no other lost create, and no resource has it           | `alike` |
@@ -53,7 +53,9 @@ export async function lookOnce(
     const candidates = listed.filter(isNew);
     // A create that is still in flight may have made one of them, and is about to say so.
     await operation.inTime(Promise.allSettled(creates.inFlight));
-    const answered = candidates.find((record) => record.id === lost.answeredId && isNew(record));
+    const answered = candidates.find(
+      (record) => record.id === lost.answeredId && isNew(record) && mayBeAlike(definition, wanted, record),
+    );
     if (answered) return { equal: [answered], alike: [] };
     const equal: ApiRecord[] = [];
     const alike: ApiRecord[] = [];
@@ -110,7 +112,7 @@ function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRec
 }
 
 /** A record is alike if it has the same name or URL, one that the server may have made of ours, or shows neither. */
-function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+export function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
   const keys = identityKeys(definition);
   if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
   return keys.some((key) => {

@@ -12,7 +12,9 @@ import {
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import { wasListed, type Baseline } from "./baseline";
+import type { WantedValues } from "./difference";
 import { adviceOnId, recoverCreate } from "./lost-create";
+import { isAlike } from "./lost-create-look";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { formOf, sendForm } from "./write";
@@ -86,7 +88,7 @@ async function postOnce(
   assertNew(scope, id, baseline, answer);
   const claim = claims.takeCreated(id, owner);
   ledger.markOutdated(id);
-  const record = await recordOfAnswer(scope, id, answer, operation);
+  const record = await recordOfAnswer(scope, id, wanted, answer, operation);
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim, record);
   return { id, claim, record, emptyLists, advice: record ? undefined : adviceOnId(scope, id) };
@@ -146,12 +148,16 @@ function assertNew(
 async function recordOfAnswer(
   { collection, definition, ledger }: RecordScope,
   id: string,
+  wanted: WantedValues,
   { record, request }: WriteAnswer,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   if (record && isRecordOf(definition, record)) return record;
   try {
-    return await collection.get(id, operation);
+    const found = await collection.get(id, operation);
+    if (isAlike(definition, wanted, found)) return found;
+    // If jobs and records are numbered apart, the id of a job may be that of a record, which another create has made.
+    throw new RecordMismatchError(message`${definition.label} ${quoteId(id)} is another.`);
   } catch (error) {
     const isAnother = error instanceof RecordMismatchError;
     const isMissing = error instanceof NotFoundError || isRefusedId(error);

@@ -60,6 +60,12 @@ describe("an answer with status 200 that holds no record and says that it failed
     [{ error: "No more monitors" }, "No more monitors"],
     [{ message: "", error: "No more monitors" }, "No more monitors"],
     [{ errors: ["No more monitors"] }, '["No more monitors"]'],
+    [{ ok: false, message: "No more monitors" }, "No more monitors"],
+    [{ isSuccess: "no", message: "No more monitors" }, "No more monitors"],
+    [{ status: false, message: "No more monitors" }, "No more monitors"],
+    [{ status_code: 403, message: "No more monitors" }, "No more monitors"],
+    [{ code: "401", data: null, message: "No more monitors" }, "No more monitors"],
+    [{ result: "error", message: "No more monitors" }, "No more monitors"],
     [{ status: "error", message: "No more monitors" }, "No more monitors"],
     [{ status: "FAIL", data: null, message: "No more monitors" }, "No more monitors"],
   ])("(%j) is a refusal in the server's words", async (body, said) => {
@@ -93,7 +99,9 @@ describe("an answer with status 200 that holds no record and says that it failed
   test("to a delete also if it says that nothing was deleted", async () => {
     const { monitors } = collectionOf(() => ({ deleted: false, message: "It is in use" }));
     expect(shownText(await errorOf(monitors.delete("7", start())))).toContain("status 200: It is in use");
-    await collectionOf(() => ({ deleted: true })).monitors.delete("7", start());
+    for (const body of ["false", "0"])
+      expect(await errorOf(collectionOf(() => body).monitors.delete("7", start()))).toBeInstanceOf(ApiError);
+    await collectionOf(() => ({ deleted: true, code: 200, status: true })).monitors.delete("7", start());
     await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.delete("7", start());
     const { monitors: failing } = collectionOf(() => ({ status: "error", id: 7, message: "It is in use" }));
     expect(shownText(await errorOf(failing.delete("7", start())))).toContain("It is in use");
@@ -124,6 +132,48 @@ test.each(["null", '{"data":null}', '{"data":null,"meta":{"total":0}}', '{"monit
     expect(await listed(collectionOf(() => body).monitors)).toEqual([]);
   },
 );
+
+test.each([0, -1, "0", "-1", "null", "undefined", ""])(
+  "%j is no id: the server has answered before its database has given one",
+  async (id) => {
+    const { monitors } = collectionOf(() => ({ data: { ...record, id } }));
+    expect((await monitors.create([], start())).id).toBeUndefined();
+  },
+);
+
+describe("a record", () => {
+  const listedWith = (more: object): Promise<string[]> =>
+    listed(collectionOf(() => ({ data: [{ ...record, ...more }] })).monitors);
+
+  test.each([
+    "2026-11-26T10:00:00Z",
+    "26/11/2026",
+    1794000000,
+    true,
+    { Time: "2026-11-26T10:00:00Z", Valid: true },
+    { date: "2026-11-26 10:00:00.000000", timezone_type: 3, timezone: "UTC" },
+  ])("is deleted if deleted_at is %j", async (date) => {
+    expect(await listedWith({ deleted_at: date })).toEqual([]);
+    expect(await listedWith({ isDeleted: date })).toEqual([]);
+  });
+
+  test.each([
+    null,
+    "",
+    false,
+    0,
+    -1,
+    "0000-00-00 00:00:00",
+    "-0001-11-30 00:00:00",
+    "1970-01-01T00:00:00Z",
+    "null",
+    "infinity",
+    { Time: "0001-01-01T00:00:00Z", Valid: false },
+    { date: "-0001-11-30 00:00:00.000000", timezone_type: 3, timezone: "UTC" },
+  ])("is not deleted if deleted_at is %j", async (date) => {
+    expect(await listedWith({ deleted_at: date, deleted: date })).toEqual(["7"]);
+  });
+});
 
 describe("the record, of an object and one inside it,", () => {
   const inner = { id: 501, name: "last result" };
@@ -195,6 +245,8 @@ describe("a list", () => {
     ["next_page_url", (next) => ({ next_page_url: next === undefined ? null : `/x?cursor=${next}` })],
     ["nextPageUrl", (next) => ({ meta: { nextPageUrl: next === undefined ? "" : `/x?cursor=${next}` } })],
     ["next", (next) => ({ next: next === undefined ? null : `https://other.example/x?cursor=${next}` })],
+    ["next_cursor that ends with 0", (next) => ({ next_cursor: next ?? 0 })],
+    ["next_cursor that ends with -1", (next) => ({ page_info: { next_cursor: next ?? "-1" } })],
     ["a second object", (next) => ({ meta: { next_cursor: null }, paging: { next_cursor: next } })],
   ])("is followed by %s", async (_where, paging) => {
     const pages = new Map([
@@ -223,6 +275,10 @@ describe("a list", () => {
       (next) => ({
         link: next ? `</x?cursor=${next}>;rel="last next", </x>; rel="first prev"` : '</x>; rel="prev"',
       }),
+    ],
+    [
+      "one with other quotes",
+      (next) => ({ link: next ? `</x?cursor=${next}>; rel = 'next'` : "</x>; rel='prev'" }),
     ],
   ])("is followed by the header Link, %s", async (_how, headersOf) => {
     const pages = new Map([
@@ -266,6 +322,7 @@ describe("a list", () => {
     ["data.data", (data, paging) => ({ success: true, data: { data, ...paging } })],
     ["data.items, with its paging outside", (items, paging) => ({ data: { items }, meta: paging })],
     ["items", (items, paging) => ({ items, ...paging })],
+    ["items, beside an empty data", (items, paging) => ({ data: null, items, ...paging })],
     ["results", (results, paging) => ({ results, pagination: paging })],
   ])("may be under %s", async (_where, wrap) => {
     const { monitors } = collectionOf((query) => {
@@ -308,7 +365,12 @@ describe("a list", () => {
     ["a next token", { data: records(9), next: "a" }],
     ["hasNextPage", { data: records(9), paging: { hasNextPage: "1" } }],
     ["a larger total", { data: records(9), total: 2 }],
+    ["more", { data: records(9), more: true }],
+    ["isTruncated", { data: records(9), isTruncated: true }],
+    ["pageInfo", { data: records(9), pageInfo: { hasNextPage: true } }],
     ["a larger total_count", { data: records(9), meta: { total_count: 2 } }],
+    ["a larger count", { data: records(9), count: 2 }],
+    ["a larger totalItems", { data: records(9), page: { totalItems: 2 } }],
   ])(
     "that says by %s that it has more, and cannot be followed, is an error that says whom to ask",
     async (_how, body) => {
@@ -350,6 +412,32 @@ describe("a list", () => {
       return { data: page % 2 === 0 ? records(10 - page) : [], ...paging(page) };
     });
     expect(await listed(monitors)).toEqual(["8", "6"]);
+  });
+
+  test.each(["total_pages", "last_page"])("is followed by page numbers from 0 on, up to %s", async (last) => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 0);
+      return { data: page < 3 ? records(9 - page) : [], page, [last]: last === "last_page" ? 2 : 3 };
+    });
+    expect(await listed(monitors)).toEqual(["9", "8", "7"]);
+  });
+
+  test("that names a next page for ever, without a record, is an error", async () => {
+    const { monitors, asked } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      return { data: page < 3 ? records(10 - page) : [], links: { next: `/x?page=${page + 1}` } };
+    });
+    expect((await errorOf(listed(monitors))).message).toContain("is one of many without records");
+    expect(asked.length).toBeLessThan(30);
+  });
+
+  test("that a redirect to another page shows as empty is no list", async () => {
+    const { monitors } = collectionOf(
+      (query) => (query.has("maintenance") ? { data: [] } : undefined),
+      302,
+      (query): Headers => (query.has("maintenance") ? {} : { location: "/?maintenance=1" }),
+    );
+    expect((await errorOf(listed(monitors))).message).toContain("was not answered with a list of monitors");
   });
 
   test("without an end is an error that names the number of pages", async () => {

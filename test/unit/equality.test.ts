@@ -23,6 +23,25 @@ function compared(of: Field, declared: Value, shown: unknown) {
 
 const header = (key: string, value: string) => ({ key, value });
 
+test("a field that a record shows under several names has the value of the one that is not empty", () => {
+  const pause = field("pause");
+  for (const raw of [
+    { pause: null, paused_at: "2026-01-01T00:00:00Z" },
+    { pause: false, paused_at: "2026-01-01T00:00:00Z" },
+    { pause: 1, paused_at: null },
+  ])
+    expect(compare(pause, false, { id: "1", raw })).toMatchObject({ outcome: "differs", value: true });
+  const raw = { pause: false, paused_at: null };
+  expect(compare(pause, false, { id: "1", raw })).toMatchObject({ outcome: "same" });
+});
+
+test("a secret that a server shows as asterisks is not shown", () => {
+  const headers = field("requestHeaders");
+  for (const shown of [[header("A", "1"), header("Authorization", "********")], { A: "••••" }])
+    expect(compare(headers, [header("A", "1")], showing(headers, shown))).toEqual({ outcome: "notShown" });
+  expect(compare(field("name"), "a", showing(field("name"), "****"))).toMatchObject({ outcome: "differs" });
+});
+
 /** Declared, and what a record shows, which a person would call the same. */
 const same: [property: string, declared: Value, shown: unknown][] = [
   ["alertChannelIds", [1, 2, 3], [3, 1, 2]],
@@ -42,6 +61,14 @@ const same: [property: string, declared: Value, shown: unknown][] = [
   ["requestHeaders", [header("A", "1")], [header("A", "1"), header("", "")]],
   ["requestHeaders", [header("A", "a & b")], [header("A", "a &amp; b")]],
   ["requestHeaders", [header("A", "5")], { A: 5 }],
+  ["requestHeaders", [header("A", "1")], [{ name: "A", value: "1" }]],
+  ["pause", true, "YES"],
+  ["pause", true, "t"],
+  ["pause", false, "off"],
+  ["pause", false, "-0001-11-30 00:00:00"],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31 22:00:00+00"],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00:00-00:00"],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31 22:00:00 UTC"],
   ["requestHeaders", null, {}],
   ["requestHeaders", null, [header("", "")]],
   ["requestHeaders", [header("A", 'say "hi"')], '[{"key":"A","value":"say &quot;hi&quot;"}]'],

@@ -750,6 +750,34 @@ test("the id of a job is not kept if another create gets a record with that id",
   expect([one.state?.id, other.state?.id]).toEqual([undefined, "1"]);
 });
 
+test.each([0, 3000])(
+  "the ids of jobs, each that of the record of another create, are not kept (effect after %d ms)",
+  async (afterMs) => {
+    let job = 1;
+    emulator.fault = ({ method }) =>
+      method === "POST"
+        ? { kind: "answer", effect: afterMs ? { afterMs } : true, status: 202, body: { id: ++job } }
+        : undefined;
+    const first = resource("monitor");
+    const all = ["A", "B", "C"].map((name) => ({ name, url: `https://${name}.example/`, interval: 60 }));
+    const stacks = [first, first.beside(), first.beside()];
+    await Promise.all(stacks.map((one, index) => failureOf(one.up(all[index] ?? {}))));
+    emulator.fault = undefined;
+    for (const [index, one] of stacks.entries()) {
+      const { name } = all[index] ?? {};
+      const record = emulator.monitors.all().find(({ id }) => String(id) === one.state?.id);
+      if (one.state) expect(record).toMatchObject({ name });
+    }
+    expect(emulator.writes().filter(({ method }) => method !== "POST")).toEqual([]);
+    expect(
+      emulator.monitors
+        .all()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(["A", "B", "C"]);
+  },
+);
+
 test("the id of a job that is kept does not stop a later create that gets a record with that id", async () => {
   onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
   const together = program();
