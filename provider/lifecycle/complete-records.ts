@@ -39,7 +39,7 @@ export async function findSample(
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   for (const largest of [...listed].sort((a, b) => size(b) - size(a))) {
     const record = await findConfirmed(scope, largest.id, operation);
-    if (record) return { record, leftOut: leftOut(largest, record) };
+    if (record) return { record, leftOut: leftOut(scope.definition, largest, record) };
   }
   return undefined;
 }

@@ -156,10 +156,21 @@ export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;
 }
 
-/** The names that a record has at its own address, and not in the list. */
-export function leftOut(listed: ApiRecord, record: ApiRecord): string[] {
-  return Object.keys(record.raw).filter((name) => !(name in listed.raw));
+/** The names that a record has at its own address, and not in the list, or only an empty value for a field that has another. */
+export function leftOut({ fields }: Definition, listed: ApiRecord, record: ApiRecord): string[] {
+  const ofFields = new Set(Object.values(fields).flatMap(shownNames));
+  return Object.entries(record.raw).flatMap(([name, value]) => {
+    const isBlanked = ofFields.has(name) && !isUnset(value) && isUnset(listed.raw[name]);
+    return name in listed.raw && !isBlanked ? [] : [name];
+  });
 }
+
+/** Whether a record shows nothing for a field, or what a list may show that has not loaded it, such as null, 0 or an empty list. */
+export function isUnsetIn(field: Field, { raw }: ApiRecord): boolean {
+  return shownNames(field).every((name) => isUnset(raw[name]));
+}
+
+const isUnset = (value: unknown): boolean => isBlank(value) || value === 0;
 
 /** The values of managed properties, without those that are not known yet. */
 export function wantedValues(

@@ -5,7 +5,9 @@ import type { Collection } from "../api/collection";
 import { OperationTimeoutError, UptimeError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
-import { leftOut, showsAll, type WantedValues } from "./difference";
+import type { Field } from "../definitions/field";
+import { fieldOf } from "../definitions/keys";
+import { isUnsetIn, leftOut, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
 /** A page of the list is worth it only in place of more than this many reads by id. */
@@ -14,6 +16,8 @@ const readsPerPage = 4;
 const sparePages = 10;
 /** A list that was begun so recently shows that the API can be read. */
 const readableMilliseconds = 5000;
+/** More records at their own addresses show little that these do not show. */
+const maxExamples = 8;
 /** After a list could not be read, records are read by their ids for a while. */
 const listPauseMilliseconds = 60_000;
 
@@ -26,6 +30,7 @@ const listPauseMilliseconds = 60_000;
  * | that is wanted as its own address shows it, or that this run has changed | by its id     |
  * | whose list has just failed, or would take too many pages                 | by its id     |
  * | that the list does not hold, or not with every wanted value              | by its id     |
+ * | that may only look empty in the list                                     | by its id     |
  * | any other                                                                | from the list |
  */
 export class RecordReader {
@@ -35,8 +40,9 @@ export class RecordReader {
   private latestReadable: Listing | undefined;
   /** When a list could not be read, on the clock. */
   private listFailedAt = -Infinity;
-  /** A record as its own address has shown it. */
-  private example: ApiRecord | undefined;
+  /** Records as their own addresses have shown them. */
+  private readonly examples: ApiRecord[] = [];
+  private exampleRead: Promise<unknown> | undefined;
 
   constructor(
     private readonly collection: Collection,
@@ -58,8 +64,47 @@ export class RecordReader {
     this.askedIds.add(id);
     const listed = wanted && (await this.findInList(id, operation));
     const isWhole = listed && showsAll(this.collection.definition, wanted, listed);
-    if (isWhole && (!withAttributes || this.listShowsAsMuch())) return listed;
-    return (this.example = await this.collection.get(id, operation));
+    if (
+      isWhole &&
+      (await this.isLoaded(wanted, listed, operation)) &&
+      (!withAttributes || this.listShowsAsMuch())
+    )
+      return listed;
+    return this.getExample(id, operation);
+  }
+
+  private async getExample(id: string, operation: Operation): Promise<ApiRecord> {
+    const record = await this.collection.get(id, operation);
+    if (this.examples.length < maxExamples) this.examples.push(record);
+    return record;
+  }
+
+  /**
+   * Whether the list has loaded what it shows as empty: some servers leave channels out of a list by showing none, for example. It has
+   * if it shows the field of some record, or if the field of an example is as empty at the example's own address.
+   */
+  private async isLoaded(wanted: WantedValues, listed: ApiRecord, operation: Operation): Promise<boolean> {
+    const { definition } = this.collection;
+    const fields = [...wanted.keys()].map((key) => fieldOf(definition, key));
+    const empty = fields.filter((field) => !field.writeOnly && isUnsetIn(field, listed));
+    if (empty.length === 0) return true;
+    const isShown = (field: Field): boolean =>
+      // A list that shows false has mostly loaded it.
+      field.type === "boolean" || (this.latestList?.all().some((one) => !isUnsetIn(field, one)) ?? false);
+    const unclear = empty.filter((field) => !isShown(field));
+    if (unclear.length > 0 && this.examples.length === 0) {
+      this.exampleRead ??= this.getExample(listed.id, operation).catch(() => undefined);
+      await operation.inTime(this.exampleRead);
+    }
+    const examples = this.examples.flatMap((own) => {
+      const inList = this.latestList?.get(own.id);
+      return inList ? [{ own, inList }] : [];
+    });
+    const alike = (field: Field) => examples.filter(({ inList }) => isUnsetIn(field, inList));
+    return (
+      unclear.every((field) => alike(field).length > 0) &&
+      empty.every((field) => alike(field).every(({ own }) => isUnsetIn(field, own)))
+    );
   }
 
   /** The record in the list, as far as that is worth reading. */
@@ -81,9 +126,12 @@ export class RecordReader {
 
   /** Whether the list shows everything that a record's own address does, as far as one example proves it. */
   private listShowsAsMuch(): boolean {
-    const { example, latestList } = this;
-    const listed = example && latestList?.get(example.id);
-    return example !== undefined && listed !== undefined && leftOut(listed, example).length === 0;
+    const { latestList } = this;
+    const listed = this.examples.flatMap((own) => {
+      const inList = latestList?.get(own.id);
+      return inList ? [leftOut(this.collection.definition, inList, own)] : [];
+    });
+    return listed.length > 0 && listed.every((names) => names.length === 0);
   }
 
   /**

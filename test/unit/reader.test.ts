@@ -105,7 +105,7 @@ describe("a refresh of many", () => {
       expect(await refresh(known, parallel)).toEqual(outputsOf(known));
       expect(lists()).toBe(paging === "none" ? 1 : pages);
       // If one follows the other, the first four are read by their ids.
-      expect(shows()).toBe(parallel === 1 ? 4 : 0);
+      expect(shows()).toBe(parallel === 1 ? 4 : 1);
     },
   );
 
@@ -217,7 +217,7 @@ describe("a list that shows records in another way", () => {
     const known = await monitors(90);
     await withRecord(at(known, 40), (record) => ({ ...record, interval: 900 }));
     expect(await refresh(known)).toEqual(outputsOf(known));
-    expect([lists(), shows()]).toEqual([1, 1]);
+    expect([lists(), shows()]).toEqual([1, 2]);
   });
 
   test("is ignored for a record whose managed fields it leaves out", async () => {
@@ -282,7 +282,7 @@ test("a list of many pages is read once if the stack manages the whole account, 
   const known = await monitors(many);
   const gone = many / 2;
   expect(await refresh(known)).toEqual(outputsOf(known));
-  expect([lists(), shows()]).toEqual([many / 100, 0]);
+  expect([lists(), shows()]).toEqual([many / 100, 1]);
   emulator.forget();
   emulator.monitors.remove(at(known, gone).id);
   const results = await refresh(known);
@@ -443,6 +443,53 @@ describe("missing records among many", () => {
     emulator.monitors.remove(at(known, 0).id);
     const results = await refresh(known);
     expect(results).toEqual([undefined, ...outputsOf(known.slice(1))]);
-    expect([lists(), shows()]).toEqual([2, 1]);
+    expect([lists(), shows()]).toEqual([2, 2]);
+  });
+});
+
+describe("a list that shows as empty what it has not loaded", () => {
+  /** Lists have these values. */
+  const listsHave = (values: object): void => {
+    emulator.fault = (request) =>
+      isList(request)
+        ? answer(200, { data: emulator.monitors.all().map((one) => ({ ...one, ...values })) })
+        : undefined;
+  };
+  const ofAll = (count: number, declared: Inputs): Promise<Known[]> =>
+    Promise.resolve(
+      Array.from({ length: count }, (_, index) => {
+        const values = { name: `M ${index}`, url: `https://${index}.example/`, interval: 60 };
+        const { id } = emulator.monitors.add(values);
+        return { id: String(id), outputs: { ...values, ...declared, attributes: {} } };
+      }),
+    );
+
+  test.each<[string, Inputs, Inputs, Inputs]>([
+    [
+      "alertCondition",
+      { alertCondition: "url_unavailable" },
+      { alert_condition: null },
+      { alert_condition: "url_text" },
+    ],
+    ["alertChannelIds", { alertChannelIds: [] }, { alert_channel_ids: [] }, { alert_channel_ids: [7] }],
+    ["sslAlertDays", { sslAlertDays: null }, { ssl_alert_days: 0 }, { ssl_alert_days: 14 }],
+  ])("hides no drift of %s once it is known", async (key, declared, listed, edited) => {
+    const known = await ofAll(12, declared);
+    const others = (await ofAll(1, { ...declared, ...(key === "alertChannelIds" && { [key]: [5] }) }))[0];
+    if (!others) throw new Error("There is none.");
+    // What state has for it tells that the list leaves it out.
+    emulator.monitors.edit(
+      Number(others.id),
+      key === "alertChannelIds" ? { alert_channel_ids: [5] } : edited,
+    );
+    edit(at(known, 11), edited);
+    listsHave(listed);
+    const provider = newProcess();
+    await refresh([others], 1, provider);
+    const refreshed = (await refresh(known, 8, provider)) as Inputs[];
+    expect(refreshed[11]?.[key]).not.toEqual(known[11]?.outputs[key]);
+    expect(refreshed.slice(0, 11).map((one) => one[key])).toEqual(
+      known.slice(0, 11).map(({ outputs }) => outputs[key]),
+    );
   });
 });
