@@ -133,7 +133,8 @@ export type ResultOf<F> = { readonly [K in keyof Omit<F, KeysWith<F, "secret">>]
 export interface AccountArgs {
   /**
    * The account that the record belongs to: a name in the setting `uptime:accounts`. It must be known in the preview.
-   * Default: the account of `uptime:apiKey`. Another account replaces the resource. (docs/settings.md)
+   * Default: the account of `uptime:apiKey`. Another account replaces the resource; another name of the same account does not.
+   * (docs/settings.md)
    */
   account?: Input<string> | undefined;
 }

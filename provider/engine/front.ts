@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
-import type { Message } from "../api/errors";
+import { message, UptimeError, withoutPeriod, type Message } from "../api/errors";
+import { oldSettingsHint } from "../api/failed-attempt";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarked } from "../definitions/keys";
@@ -11,6 +12,7 @@ import { check, type Declaration } from "../lifecycle/check";
 import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import { assertReplacementHelps } from "../lifecycle/not-stored";
+import { isRecordedAccount } from "../lifecycle/same-record";
 import { readForGet } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
@@ -138,9 +140,20 @@ export class Front {
 
   /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
-    const scope = this.connect(account);
+    const scope = this.connectFor(account, properties);
     const definition = this.markedDefinition(...properties);
     return definition === this.definition ? scope : { ...scope, definition };
+  }
+
+  /** Without the program, Pulumi uses the settings of the last `up`, also if they have been corrected since. */
+  private connectFor(account: string | undefined, [properties = {}]: readonly Properties[]): RecordScope {
+    try {
+      return this.connect(account);
+    } catch (error) {
+      if (!(error instanceof UptimeError) || !this.runOptions(properties).mayHaveOldSettings) throw error;
+      const hint = oldSettingsHint("If you have already corrected it");
+      throw hint === "" ? error : new UptimeError(message`${withoutPeriod(error)}${hint}.`, { cause: error });
+    }
   }
 
   private markedDefinition(...properties: readonly Properties[]): Definition {
@@ -185,11 +198,13 @@ export class Front {
     options: EngineOptions,
     marked: readonly string[] | undefined,
   ): Changes | Promise<Changes> {
-    const scope = this.scopeOf(outputs.account, news);
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. That is no other account.
     const inputs = news.account === unknownValue ? { ...decoded, account: outputs.account } : decoded;
-    const changes = diff(scope, id, outputs, inputs, options);
+    const declared = this.scopeOf(inputs.account, news);
+    const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);
+    const scope = isMoved ? this.scopeOf(outputs.account, news) : declared;
+    const changes = diff(scope, id, outputs, inputs, options, isMoved);
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
     assertReplacementHelps(scope, id, outputs, inputs, options);

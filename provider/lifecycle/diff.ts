@@ -22,13 +22,18 @@ export interface Changes {
   readonly deleteBeforeReplace: boolean;
 }
 
-/** Compares the declared inputs with state. Throws if state was made at another address. */
+/**
+ * Compares the declared inputs with state. Throws if state was made at another address.
+ *
+ * @param isMoved whether the declared account is another than that of state, and not only called otherwise
+ */
 export function diff(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
   inputs: Inputs,
   options: EngineOptions,
+  isMoved: boolean,
 ): Changes {
   assertSameServer(scope, outputs, options);
   const { definition } = scope;
@@ -36,22 +41,22 @@ export function diff(
   // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
   const differing = changedKeys(definition, outputs, inputs);
   const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
-  const moved = [
-    ...(inputs.account === outputs.account ? [] : ["account"]),
-    ...(isImportDone(id, outputs, inputs) ? [] : ["importId"]),
-  ];
+  // In another account the same id is another record.
+  const isImportDone = isMoved || [undefined, id, outputs.importId].includes(inputs.importId);
+  const moved = [...(isMoved ? ["account"] : []), ...(isImportDone ? [] : ["importId"])];
+  const renamed = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
   const isFixed = (key: string): boolean =>
     fixedKeys(definition).includes(key) || pathsTouch(replaceOnChanges, key);
   // What would replace an import is an error. What is not known yet may stay as it is: the engine asks without the value of what is
   // about to be replaced, and deletes first what is replaced because of that.
   const isImport = inputs.importId !== undefined;
   return {
-    changed: [...changed, ...moved],
+    changed: [...changed, ...renamed, ...moved],
     replaces: [
       ...changed.filter((key) => isFixed(key) && !(isImport && isUnknown(inputs.values[key]))),
       ...moved,
     ],
-    deleteBeforeReplace: inputs.account === outputs.account && keepsIdentity(scope, differing),
+    deleteBeforeReplace: !isMoved && keepsIdentity(scope, differing),
   };
 }
 
@@ -85,11 +90,4 @@ export function changedKeys(definition: Definition, { values: old }: Outputs, { 
     // update is sent.
     return (declared === 0) !== (before === 0) || !equal(fieldOf(definition, key), declared, before);
   });
-}
-
-function isImportDone(id: string, outputs: Outputs, { account, importId }: Inputs): boolean {
-  if (importId === undefined) return true;
-  // In another account the same id is another record.
-  if (account !== outputs.account) return true;
-  return importId === id || importId === outputs.importId;
 }

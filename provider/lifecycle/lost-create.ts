@@ -177,11 +177,11 @@ function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown
   const isAboutIt =
     refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(fields[key]?.wire ?? "");
   if (!isAboutIt) return error;
-  const setting = settings.adoptExisting ? "" : `, or set ${sourceOf(settings, "adoptExisting")}`;
+  const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
-    message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, name its id with the option
-      import${setting}. If the resource is to replace it, as with \`pulumi up --replace\`, give it the
-      option deleteBeforeReplace.`,
+    message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, ${adopt}name its id with the option
+      import if the resource is new. If it is the resource's own, as with \`pulumi up --replace\`, give that the option
+      deleteBeforeReplace.`,
     { cause: error },
   );
 }

@@ -15,6 +15,12 @@ export function isAccountOfState(account: Account, outputs: Outputs): boolean {
   return isPresent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
 }
 
+/** Whether state says that it was made in this account, so that only the account's name in `uptime:accounts` has changed. */
+export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
+  const { serverHash, keyFingerprint } = outputs;
+  return serverHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
+}
+
 /** Whether state was made at this address. */
 function isServerOfState({ address }: Pick<Account, "address">, { serverHash }: Outputs): boolean {
   return serverHash === undefined || serverHash === address.hash;

@@ -116,3 +116,22 @@ test.each(fronts)(
     for (const one of all.slice(0, 1)) expect(await failureOf(one.refresh())).toContain(hint);
   },
 );
+
+test.each([
+  [{ "uptime:baseUrl": "nonsense" }, "uptime:baseUrl must be"],
+  [{ "uptime:apiKey": "" }, "uptime:apiKey is not set"],
+])("it says so also if settings are missing or wrong: %j", async (settings, problem) => {
+  const program = new Program("dynamic");
+  const [one, other] = [program.resource(), program.resource()];
+  await one.up(home);
+  program.nextRun(settings);
+  for (const operation of [one.refresh(), one.destroy()]) {
+    const failure = await failureOf(operation);
+    expect(failure).toContain(problem);
+    expect(failure).toContain(`. If you have already corrected it: `);
+    expect(failure).toContain(hint);
+  }
+  const declared = await failureOf(other.preview({ ...home, name: "Other" }));
+  expect(declared).toContain(problem);
+  expect(declared).not.toContain(hint);
+});

@@ -387,7 +387,7 @@ describe("if the option import is kept", () => {
       const first = kind === "domain" ? { name: "first.example" } : home;
       const importId = String(emulator[`${kind}s`].add(first).id);
       emulator.monitors.add(home);
-      const accounts = { "uptime:accounts": '{"eu": {"apiKey": "emulator-key"}}' };
+      const accounts = { "uptime:accounts": '{"eu": {"apiKey": "another-key"}}' };
       const one = new Program("dynamic", accounts).resource(kind, options);
       await one.up({ ...first, importId });
       one.nextRun();

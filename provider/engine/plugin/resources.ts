@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, messageOf, quoteId, UptimeError } from "../../api/errors";
+import { message, messageOf, NotFoundError, quoteId, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equal } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
@@ -207,7 +207,11 @@ export class PluginResources {
       return { id, outputs: this.front.encodeState(outputs), inputs: importedInputs(definition, outputs) };
     } catch (error) {
       // The engine calls `read` before `check`, and a failed read would end the preview.
-      if (!isCollecting) throw error;
+      if (!isCollecting) {
+        if (!(error instanceof NotFoundError)) throw error;
+        const text = message`${error} If it was imported before, and has been deleted since, remove the option import.`;
+        throw new UptimeError(text, { cause: error });
+      }
       const { id } = request;
       const reason = message`of ${definition.singular} ${id} is not possible: ${messageOf(error)}`;
       const outputs = { values: {}, attributes: {} };
