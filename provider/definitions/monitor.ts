@@ -38,7 +38,7 @@ export const monitorFields = {
   }),
   /**
    * The text to look for in the response; required with `url_text`, as for `Fatal error`, and with `url_no_text`, as for
-   * `Pay now`, which must always be there.
+   * `Pay now`, which must always be there. With `url_unavailable` it has no effect.
    * (docs/monitor.md)
    */
   alertTextLookup: text("alert_text_lookup"),

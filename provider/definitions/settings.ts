@@ -54,7 +54,7 @@ export const settings = {
     secret: true,
     text: "Further accounts by name, each with its key and, if they differ, its addresses.",
     details:
-      "Set it with `--secret`. In the variable, NAME is the account's name in capitals. See [Several accounts](#several-accounts).",
+      'Set it with `--secret`. The variable has only the key, of an account that is in the setting, such as `{"eu": {}}`; NAME is its name in capitals. See [Several accounts](#several-accounts).',
   },
   adoptExisting: {
     type: "boolean",

@@ -632,7 +632,7 @@ describe("which monitors", () => {
     expect(await cli(emulator, folder, ["try", "--all", "--state"])).toMatchObject({ code: 1 });
     expect(await cli(emulator, folder, ["try", "--account", "eu"])).toMatchObject({
       code: 1,
-      stderr: "--account is for --all only.\n",
+      stderr: "--account needs --all.\n",
     });
   });
 });

@@ -57,7 +57,7 @@ export function configure(command: Command, context: CommandContext): void {
         "--secrets <file>",
         "also write the values of secrets, which NEXT-STEPS.md sets one after the other",
       )
-      .option("--dry-run", "write nothing, only print what would be written")
+      .option("--dry-run", "write nothing, only list the files")
       .option("--json", "print the report as JSON"),
   )
     .addHelpText(

@@ -58,7 +58,7 @@ export function exportText(report: ExportReport): string {
       ...files.map((file) => `  ${file}`),
     );
   } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
-  else lines.push("There are no such records.");
+  else lines.push("No records match.");
   if (refused.length > 0)
     lines.push(
       "",

@@ -87,7 +87,7 @@ async function readMonitors(
   const { state, all, account, stack } = options;
   const at = (path: string): string => resolve(context.cwd, path);
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack };
-  if (account !== undefined && !all) throw new UptimeError("--account is for --all only.");
+  if (account !== undefined && !all) throw new UptimeError("--account needs --all.");
   if (all) {
     const { forAccount } = await settingsInFolder(options, context, location, stack !== undefined, (text) => {
       context.stderr.write(`${text}\n`);
