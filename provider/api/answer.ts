@@ -45,7 +45,10 @@ function isShallow(value: unknown, left: number): boolean {
  */
 export function parseRecord(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
   if (!isObject(body) || depth === 0) return undefined;
-  const wrapped = [body[definition.singular], body.data].filter(isObject);
+  // Some servers answer with a list of one.
+  const wrapped = [body[definition.singular], body.data]
+    .map((one) => (Array.isArray(one) && one.length === 1 ? (one[0] as unknown) : one))
+    .filter(isObject);
   const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
   const id = parseId(body);
   const { id: _, ...raw } = body;

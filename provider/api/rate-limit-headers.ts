@@ -20,7 +20,9 @@ function untilReset(headers: Headers, date: number): number | undefined {
 /** Milliseconds until a `Retry-After`, in seconds or as a date; undefined if there is none that can be read. */
 function untilRetry(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
+  // Some servers write a Unix time.
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header))
+    return Number(header) > 1e9 ? Math.max(0, Number(header) * 1000 - now) : Number(header) * 1000;
   // Date.parse finds a date in "-5" too.
   const date = /\d:\d\d/.test(header) ? Date.parse(header) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);

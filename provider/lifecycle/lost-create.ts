@@ -180,8 +180,8 @@ function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
     message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, ${adopt}name its id with the option
-      import if the resource is new. If it is the resource's own, as with \`pulumi up --replace\`, give that the option
-      deleteBeforeReplace.`,
+      import if the resource is new. If it is the resource's own, as with \`pulumi up --replace\`, give the resource the
+      option deleteBeforeReplace.`,
     { cause: error },
   );
 }

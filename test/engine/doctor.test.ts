@@ -152,7 +152,7 @@ test("names the resource that has a record like a new one, also if state knows i
   expect(refusing.code).toBe(2);
   expect(failedLines(refusing)).toEqual([
     expect.stringMatching(
-      /Monitor twice: uptime:adoptExisting is set, and not exactly one .*: record \d differs in interval; /,
+      /Monitor twice: with uptime:adoptExisting, exactly one record must be equal: record \d differs in interval; /,
     ),
   ]);
   expect(emulator.writes()).toEqual([]);

@@ -28,7 +28,7 @@ test.each(languages)(
     const urn = (await workspace.resources()).shop?.urn ?? "";
     await workspace.write(program("shop.example", homepage));
     expect(await workspace.failed("up", "--replace", urn)).toContain(
-      "give it the option deleteBeforeReplace",
+      "give the resource the option deleteBeforeReplace",
     );
     expectOnly(2, "Shop.Example");
     await workspace.write(program("shop.example", homepage, { deleteBeforeReplace: true }));

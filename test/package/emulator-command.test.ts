@@ -24,7 +24,10 @@ test.each(["SIGINT", "SIGTERM"] as const)("serves until %s", async (signal) => {
 });
 
 test.each([
-  [["--port", "http"], "argument 'http' is invalid. It is a number up to 65535.\n(see --help)"],
+  [
+    ["--port", "http"],
+    "argument 'http' is invalid. It is a number up to 65535.\n(see `pulumi-uptime help emulator`)",
+  ],
   [["--api-key", ""], "argument '' is invalid. It must not be empty."],
   [["--dialect", "record"], "argument 'record' is invalid. It must be a JSON object."],
   [["--dialect", '{"record":1}'], 'record must be one of "data", "bare", "named".'],

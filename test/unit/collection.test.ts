@@ -133,6 +133,12 @@ test.each(["null", '{"data":null}', '{"data":null,"meta":{"total":0}}', '{"monit
   },
 );
 
+test("a record may be a list of one", async () => {
+  const { monitors } = collectionOf(() => ({ data: [record] }));
+  expect(await monitors.get("7", start())).toMatchObject({ id: "7", raw: { name: "Home" } });
+  expect((await monitors.create([], start())).id).toBe("7");
+});
+
 test.each([0, -1, "0", "-1", "null", "undefined", ""])(
   "%j is no id: the server has answered before its database has given one",
   async (id) => {

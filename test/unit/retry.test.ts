@@ -126,6 +126,7 @@ describe("a response says how long to wait", () => {
     ["120", 120_000],
     [" 7 ", 7000],
     ["0.5", 500],
+    [String(now / 1000 + 7), 7000],
     ["Tue, 01 Jan 2030 12:00:30 GMT", 30_000],
     ["Tuesday, 01-Jan-30 12:00:30 GMT", 30_000],
     ["Tue, 01 Jan 2030 11:59:30 GMT", 0],
