@@ -64,7 +64,8 @@ function merge(parts: readonly Record<string, unknown>[]): Record<string, unknow
 /** @param last the number of the last page, or NaN */
 function nextPage(info: Record<string, unknown>, links: Record<string, unknown>, last: number): Page["next"] {
   const next = [links.next, info.nextpageurl, info.next].find((value) => !isNone(value));
-  if (next !== undefined) return parseQuery(isObject(next) ? next.href : next) ?? "more";
+  const query = parseQuery(isObject(next) ? (next.href ?? next.url) : next);
+  if (query) return query;
   const cursor = info.nextcursor ?? (isObject(info.cursor) ? info.cursor.next : undefined);
   if (!isNone(cursor) && (typeof cursor === "number" || typeof cursor === "string"))
     return new URLSearchParams({ cursor: String(cursor) });
@@ -73,7 +74,8 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   const following = new URLSearchParams({ page: String(current + 1) });
   if (current >= 0 && last >= 1) return current < last ? following : undefined;
   const names = Object.keys(info).filter((name) => namesOfMore.test(name));
-  if (names.some((name) => !isNone(info[name]))) return current >= 0 ? following : "more";
+  if (next !== undefined || names.some((name) => !isNone(info[name])))
+    return current >= 0 ? following : "more";
   return names.length > 0 || "next" in links ? undefined : "unknown";
 }
 

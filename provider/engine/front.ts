@@ -209,12 +209,9 @@ export class Front {
     assertImportStays(scope, inputs, changes, options);
     assertReplacementHelps(scope, id, outputs, inputs, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
-    const changed =
-      changes.changed.length > 0
-        ? changes.changed
-        : outputs.isPartial
-          ? [hiddenNames.isPartial]
-          : this.newlyMarked(outputs, news, marked);
+    let { changed } = changes;
+    if (changed.length === 0)
+      changed = outputs.isPartial ? [hiddenNames.isPartial] : this.newlyMarked(outputs, news, marked);
     const name = options.owner && this.context.session.owners.urnSuffixOf(options.owner);
     if (name !== undefined) this.context.reviewFile?.changes(name, changed);
     return { ...changes, changed };

@@ -36,15 +36,15 @@ export async function read(
   }
   assertSameRecord(scope, outputs, record);
   ledger.markShown(id);
-  const isKnown = managedKeys(definition, outputs.values).every((key) => {
+  const isShown = (key: string): boolean => {
     const field = fieldOf(definition, key);
     return !field.writeOnly && shows(field, record);
-  });
+  };
   return {
     id,
     outputs: outputsOf(scope, outputs, record, {
       claim: outputs.claim,
-      isPartial: outputs.isPartial && !isKnown,
+      isPartial: outputs.isPartial && !managedKeys(definition, outputs.values).every(isShown),
       attributes: takesAttributes ? undefined : outputs.attributes,
       notStoredHash: outputs.notStoredHash,
       isStrict: true,
