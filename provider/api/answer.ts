@@ -134,26 +134,33 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
 export function isFailure(body: unknown, definition: Definition, method: string): boolean {
   const record = parseRecord(body, definition);
   const holdsRecords = (parseRecords(body, definition)?.length ?? 0) > 0;
-  // The number of deleted rows, for example.
-  if (method === "DELETE" && isFalse(body)) return true;
+  // Whether it was done, or the number of records.
+  if (method !== "GET" && isFalse(body)) return true;
   if (!isObject(body) || holdsRecords || (record && isRecordOf(definition, record))) return false;
-  const { error, errors, status, deleted } = body;
-  const isWord = typeof status === "string" && /^(?:error|fail|failed|failure|ko)$/i.test(status);
+  const { error, errors, deleted } = body;
+  // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
+  const mayBeRecord = record !== undefined && method !== "DELETE";
   return (
-    Object.entries(body).some(([name, value]) => saysFailed(plainName(name), value)) ||
+    [body, body.meta, body.data].some((part) => isObject(part) && saysFailed(part, mayBeRecord)) ||
     [error, errors].some((one) => !isBlank(one) && !isFalse(one)) ||
-    // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
-    (isWord && (record === undefined || method === "DELETE")) ||
-    (method === "DELETE" && isFalse(deleted))
+    (method === "DELETE" && saysNo(deleted))
   );
 }
 
-/** Whether a part of an answer says that the request failed, such as `ok: false`, `status: false` or `code: 403`. */
-function saysFailed(name: string, value: unknown): boolean {
-  if (/^(?:is)?(?:success(?:ful)?|ok)$/.test(name)) return isFalse(value) || value === "no";
-  if (!/^(?:http)?(?:status(?:code)?|code|stat|result)$/.test(name)) return false;
-  return value === false || value === "error" || (Number(value) >= 400 && Number(value) < 600);
+/** Whether an object says that a request failed: by `ok: false`, `status: false` or `code: 403`, for example. */
+function saysFailed(part: Record<string, unknown>, mayBeRecord: boolean): boolean {
+  return Object.entries(part).some(([key, value]) => {
+    const name = plainName(key);
+    if (/^(?:is)?(?:success(?:ful)?|ok)$/.test(name)) return saysNo(value);
+    if (mayBeRecord || !/^(?:http)?(?:status(?:code)?|code|stat|result)$/.test(name)) return false;
+    return value === false || failures.test(String(value));
+  });
 }
+
+const saysNo = (value: unknown): boolean => isFalse(value) || /^no?$/i.test(String(value));
+
+/** What servers write in the place of a status of failure. */
+const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied|[45]\d\d)$/i;
 
 /** A name in lower case and without `_`: `nextpageurl` of `next_page_url` and `nextPageUrl`. */
 export const plainName = (name: string): string => name.replaceAll("_", "").toLowerCase();

@@ -29,19 +29,21 @@ export function parsePage(
   const parts = withParts(withParts(envelopes));
   const info = merge(parts);
   const header = linksIn(headerOf(headers, "link"));
-  const links = merge([header, ...parts.flatMap((part) => [part.links, part._links]).filter(isObject)]);
+  const linked = parts.flatMap((part) => [part.links, part._links]);
+  const links = merge([header, ...linked.map(byRelation).filter(isObject)]);
   const [, ofAll] = /\/(\d+)$/.exec(headerOf(headers, "content-range")) ?? [];
-  const totals = [info.total, info.totalcount, info.totalitems, info.totalrecords, info.totalresults];
+  const totals = ["", "count", "items", "records", "results", "elements"].map((of) => info[`total${of}`]);
   // It may be the number of records on this page.
   const count = parseNumber(info.count);
-  const last = info.lastpage ?? info.totalpages ?? info.pages;
+  const last = info.lastpage ?? info.totalpages ?? info.pages ?? info.pagecount ?? headers["x-total-pages"];
   return {
     records,
     next: nextPage(info, links, parseNumber(last)),
     last: parseNumber(last ?? parseQuery(links.last)?.get("page")),
     total:
-      [...totals, headers["x-total-count"], ofAll].map(parseNumber).find((total) => !Number.isNaN(total)) ??
-      (count > records.length ? count : NaN),
+      [...totals, info.recordstotal, headers["x-total-count"], headers["x-total"], ofAll]
+        .map(parseNumber)
+        .find((total) => !Number.isNaN(total)) ?? (count > records.length ? count : NaN),
   };
 }
 
@@ -61,6 +63,13 @@ function merge(parts: readonly Record<string, unknown>[]): Record<string, unknow
   return merged;
 }
 
+/** Links are an object, or a list of objects such as `{"rel": "next", "href": "…"}`. */
+function byRelation(links: unknown): unknown {
+  if (!Array.isArray(links)) return links;
+  const named = links.filter(isObject).filter(({ rel }) => typeof rel === "string");
+  return Object.fromEntries(named.map((link) => [String(link.rel), link]));
+}
+
 /** @param last the number of the last page, or NaN */
 function nextPage(info: Record<string, unknown>, links: Record<string, unknown>, last: number): Page["next"] {
   const next = [links.next, info.nextpageurl, info.next].find((value) => !isNone(value));
@@ -73,6 +82,8 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   const current = parseNumber(info.currentpage ?? info.page);
   const following = new URLSearchParams({ page: String(current + 1) });
   if (current >= 0 && last >= 1) return current < last ? following : undefined;
+  const isLast = info.islastpage ?? info.last;
+  if (isLast === false) return current >= 0 ? following : "more";
   const names = Object.keys(info).filter((name) => namesOfMore.test(name));
   if (next !== undefined || names.some((name) => !isNone(info[name])))
     return current >= 0 ? following : "more";

@@ -66,6 +66,11 @@ describe("an answer with status 200 that holds no record and says that it failed
     [{ status_code: 403, message: "No more monitors" }, "No more monitors"],
     [{ code: "401", data: null, message: "No more monitors" }, "No more monitors"],
     [{ result: "error", message: "No more monitors" }, "No more monitors"],
+    [{ success: "N", message: "No more monitors" }, "No more monitors"],
+    [{ status: "unauthorized", message: "No more monitors" }, "No more monitors"],
+    [{ stat: "fail", message: "No more monitors" }, "No more monitors"],
+    [{ data: null, meta: { code: 403 }, message: "No more monitors" }, "No more monitors"],
+    [{ data: { success: false }, message: "No more monitors" }, "No more monitors"],
     [{ status: "error", message: "No more monitors" }, "No more monitors"],
     [{ status: "FAIL", data: null, message: "No more monitors" }, "No more monitors"],
   ])("(%j) is a refusal in the server's words", async (body, said) => {
@@ -99,12 +104,20 @@ describe("an answer with status 200 that holds no record and says that it failed
   test("to a delete also if it says that nothing was deleted", async () => {
     const { monitors } = collectionOf(() => ({ deleted: false, message: "It is in use" }));
     expect(shownText(await errorOf(monitors.delete("7", start())))).toContain("status 200: It is in use");
-    for (const body of ["false", "0"])
+    for (const body of ["false", "0", '{"deleted":"no"}', '{"id":7,"status":false}'])
       expect(await errorOf(collectionOf(() => body).monitors.delete("7", start()))).toBeInstanceOf(ApiError);
     await collectionOf(() => ({ deleted: true, code: 200, status: true })).monitors.delete("7", start());
     await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.delete("7", start());
     const { monitors: failing } = collectionOf(() => ({ status: "error", id: 7, message: "It is in use" }));
     expect(shownText(await errorOf(failing.delete("7", start())))).toContain("It is in use");
+  });
+
+  test("is a success if it may be a record that shows no required field, of which these may be fields", async () => {
+    for (const status of [false, 0, 404, "failed"]) {
+      const { monitors } = collectionOf(() => ({ id: 7, status, code: 500 }));
+      expect(await monitors.update("7", [], start())).toMatchObject({ id: "7" });
+      expect((await monitors.create([], start())).failure).toBeUndefined();
+    }
   });
 
   test("is a success if it holds a record, in which these are fields like others", async () => {
@@ -364,6 +377,8 @@ describe("a list", () => {
     ["pagination", { data: records(9), pagination: { has_more: true } }],
     ["nextCursor", { data: records(9), nextCursor: "a" }],
     ["_links", { data: records(9), _links: { next: { href: "/x?after=2" } } }],
+    ["links by rel", { data: records(9), links: [{ rel: "self" }, { rel: "next", href: "/x?after=2" }] }],
+    ["last", { data: records(9), last: false, totalElements: 9 }],
     ["a next page that is no address", { data: records(9), links: { next: { page: 2 } } }],
     ["a next page that is itself", { data: records(9), next_page_url: "/x" }],
     ["a cursor that leads nowhere", { data: records(9), next_cursor: "a" }],
