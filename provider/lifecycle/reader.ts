@@ -96,10 +96,7 @@ export class RecordReader {
       this.exampleRead ??= this.getExample(listed.id, operation).catch(() => undefined);
       await operation.inTime(this.exampleRead);
     }
-    const examples = this.examples.flatMap((own) => {
-      const inList = this.latestList?.get(own.id);
-      return inList ? [{ own, inList }] : [];
-    });
+    const examples = this.listedExamples();
     const alike = (field: Field) => examples.filter(({ inList }) => isUnsetIn(field, inList));
     return (
       unclear.every((field) => alike(field).length > 0) &&
@@ -124,14 +121,22 @@ export class RecordReader {
     }
   }
 
-  /** Whether the list shows everything that a record's own address does, as far as one example proves it. */
+  /** Whether the list shows everything that a record's own address does, as far as examples prove it. */
   private listShowsAsMuch(): boolean {
-    const { latestList } = this;
-    const listed = this.examples.flatMap((own) => {
-      const inList = latestList?.get(own.id);
-      return inList ? [leftOut(this.collection.definition, inList, own)] : [];
+    const { definition } = this.collection;
+    const examples = this.listedExamples();
+    return (
+      examples.length > 0 &&
+      examples.every(({ own, inList }) => leftOut(definition, inList, own).length === 0)
+    );
+  }
+
+  /** The examples that the list holds too, as far as it was read. */
+  private listedExamples(): { own: ApiRecord; inList: ApiRecord }[] {
+    return this.examples.flatMap((own) => {
+      const inList = this.latestList?.get(own.id);
+      return inList ? [{ own, inList }] : [];
     });
-    return listed.length > 0 && listed.every((names) => names.length === 0);
   }
 
   /**

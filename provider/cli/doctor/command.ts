@@ -13,12 +13,12 @@ import { ownPackage } from "../../common/package";
 import { plainTextKeys, unknownSettings } from "../../definitions/setting-warnings";
 import { safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
-import { isDefaultProvider, providerUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
 import { failed, failure, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
 import { isProject, readProject } from "../shared/project";
+import { usesStackSettings } from "../shared/providers";
 import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { printable } from "../shared/quoting";
@@ -152,7 +152,7 @@ async function examine(
   if (isStackMissed) return undefined;
   // A program whose resources all have explicit providers needs no other settings.
   if (program === undefined || levels.has("failed")) {
-    const isNeeded = unset.length === 0 || !(await hasOnlyExplicitProviders(location));
+    const isNeeded = unset.length === 0 || (await stateUsesStackSettings(location));
     tell(...(isNeeded ? unset : [ok("settings", noSettingsText)]));
     return undefined;
   }
@@ -174,16 +174,15 @@ async function examine(
   }
 }
 
-/** Whether every resource in the stack's state has an explicit provider, so that the stack needs no settings of its own. */
-async function hasOnlyExplicitProviders(location: StackLocation): Promise<boolean> {
-  if (!isProject(location.cwd)) return false;
+/** Whether the resources in the stack's state need its own settings; true if the state cannot be read. */
+async function stateUsesStackSettings(location: StackLocation): Promise<boolean> {
+  if (!isProject(location.cwd)) return true;
   try {
     const managed = managedResources(await exportState(location, false));
-    const providers = managed.map(({ resource }) => providerUrn(resource.provider));
-    return providers.length > 0 && !providers.some(isDefaultProvider);
+    return usesStackSettings(managed.map(({ resource }) => resource));
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    return false;
+    return true;
   }
 }
 

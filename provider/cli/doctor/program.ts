@@ -1,8 +1,9 @@
-import { isDefaultProvider, parseUrn, providerUrn, urnSuffix } from "../../common/urn";
+import { parseUrn, providerUrn, urnSuffix } from "../../common/urn";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf } from "../shared/planned-changes";
 import { errorsIn, type PreviewStep } from "../shared/preview";
+import { usesStackSettings } from "../shared/providers";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
@@ -68,9 +69,6 @@ export async function checkProgram(
   const former = new Set(steps.map(({ oldState }) => oldState?.urn));
   const kept = managed.filter(({ urn }) => !former.has(urn));
   const declared = new Set([...kept, ...steps].map(({ urn }) => urn).filter((urn) => !deleted.has(urn)));
-  const providers = [...steps.map(({ newState }) => newState), ...managed].map((one) =>
-    providerUrn(one?.provider),
-  );
   return {
     resources: declared.size,
     ...plan,
@@ -83,7 +81,7 @@ export async function checkProgram(
       .sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
     unchecked: [...similarRecords.unchecked],
-    usesStackSettings: providers.length === 0 || providers.some(isDefaultProvider),
+    usesStackSettings: usesStackSettings([...steps.map(({ newState }) => newState), ...managed]),
   };
 }
 

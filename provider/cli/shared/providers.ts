@@ -1,7 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { providerType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import type { Connect } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "./setting-options";
@@ -23,6 +23,13 @@ export function providersOf(
       .map((resource) => [referenceTo(resource), providerWith(settingsIn(resource, settings), session)]),
   );
   return ({ provider = "" }) => explicit.get(provider) ?? stackProvider;
+}
+
+/** Whether resources need the stack's own settings: not if each of them has an explicit provider. */
+export function usesStackSettings(
+  resources: readonly ({ readonly provider?: string | undefined } | null | undefined)[],
+): boolean {
+  return resources.length === 0 || resources.some((one) => isDefaultProvider(providerUrn(one?.provider)));
 }
 
 /** How resources refer to their provider. The URN alone is not enough: a provider that was replaced has it too. */
