@@ -173,6 +173,9 @@ export const isBlank = (value: unknown): boolean =>
   value === "" ||
   (typeof value === "object" && Object.keys(value).length === 0);
 
+/** What a list may show for a field that it has not loaded. */
+export const isUnset = (value: unknown): boolean => isBlank(value) || value === 0;
+
 export const isFalse = (value: unknown): boolean => [false, 0, "0", "false"].includes(value as string);
 const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
 

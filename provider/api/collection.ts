@@ -81,13 +81,9 @@ export class Collection {
     }
   }
 
-  /**
-   * Creates a record.
-   *
-   * @param onSend see {@link SendEvents.onSend}
-   */
-  async create(form: readonly Pair[], operation: Operation, onSend?: () => void): Promise<WriteAnswer> {
-    const request: ApiRequest = { method: "POST", path: this.path, form, operation, onSend };
+  /** Creates a record. */
+  async create(form: readonly Pair[], operation: Operation, events?: SendEvents): Promise<WriteAnswer> {
+    const request: ApiRequest = { method: "POST", path: this.path, form, operation, ...events };
     const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
     const id = record?.id ?? this.idOf(headerOf(answer.headers, "location"));
@@ -118,13 +114,9 @@ export class Collection {
     return { status, request, id, record };
   }
 
-  /**
-   * Deletes a record. Throws {@link NotFoundError}.
-   *
-   * @param onSend see {@link SendEvents.onSend}
-   */
-  async delete(id: string, operation: Operation, onSend?: () => void): Promise<void> {
-    await this.requestRecord(id, { method: "DELETE", operation, onSend });
+  /** Deletes a record. Throws {@link NotFoundError}. */
+  async delete(id: string, operation: Operation, events?: SendEvents): Promise<void> {
+    await this.requestRecord(id, { method: "DELETE", operation, ...events });
   }
 
   /** All records, or those that a filter of the API selects, page by page and, by default, newest first. */

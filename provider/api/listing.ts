@@ -1,4 +1,4 @@
-import type { ApiRecord } from "./answer";
+import { isUnset, type ApiRecord } from "./answer";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 
@@ -15,6 +15,7 @@ export class Listing {
   /** When the last page was asked for, so that a list does not expire while it is read slowly. */
   private lastAskedAt: number;
   private readonly records = new Map<string, ApiRecord>();
+  private readonly filledNames = new Set<string>();
   private next: Promise<void> | undefined;
 
   constructor(
@@ -42,6 +43,11 @@ export class Listing {
     return [...this.records.values()];
   }
 
+  /** Whether a record that was read so far shows more than an empty value under this name. */
+  isFilled(name: string): boolean {
+    return this.filledNames.has(name);
+  }
+
   /** Reads pages until the record is found, or `maxPages` were read. Doubles how many it asks for at once. */
   async find(id: string, maxPages: number): Promise<ApiRecord | undefined> {
     while (!this.records.has(id) && !this.isComplete && this.pages < maxPages)
@@ -58,6 +64,11 @@ export class Listing {
     while (!this.isComplete) await this.advance(Infinity);
   }
 
+  private add(record: ApiRecord): void {
+    this.records.set(record.id, record);
+    for (const [name, value] of Object.entries(record.raw)) if (!isUnset(value)) this.filledNames.add(name);
+  }
+
   /** Reads one more page for all callers that wait, and asks for as many as are wanted if their addresses are known. */
   private advance(pagesWanted: number): Promise<void> {
     return (this.next ??= this.read(pagesWanted).finally(() => (this.next = undefined)));
@@ -70,7 +81,7 @@ export class Listing {
       this.isComplete = result.done === true;
       if (result.done) return;
       this.pages++;
-      for (const record of result.value) this.records.set(record.id, record);
+      for (const record of result.value) this.add(record);
     } catch (error) {
       this.isBroken = true;
       throw error;

@@ -2,30 +2,30 @@ import type { Headers } from "./transport";
 
 /** Milliseconds that a 429 or 503 asks to wait; undefined if it does not say. `date` is this machine's. */
 export function announcedWait(headers: Headers, date: number): number | undefined {
-  return (
-    untilRetry(firstValue(headers["retry-after"]), serverDate(headers, date)) ?? untilReset(headers, date)
-  );
+  const now = serverDate(headers, date);
+  return untilRetry(firstValue(headers["retry-after"]), now) ?? untilReset(headers, now);
 }
 
-/** `X-RateLimit-Reset`: a date or a duration, in seconds or milliseconds. */
-function untilReset(headers: Headers, date: number): number | undefined {
+/** `X-RateLimit-Reset`: a Unix time, or a duration in seconds or milliseconds. */
+function untilReset(headers: Headers, now: number): number | undefined {
   const reset = wholeNumber(headers["x-ratelimit-reset"]);
   if (reset === undefined) return undefined;
-  if (reset > 1e12) return Math.max(0, reset - serverDate(headers, date));
-  if (reset > 1e9) return Math.max(0, reset * 1000 - serverDate(headers, date));
   // Rate limits are per minute or shorter, so a larger number is in milliseconds.
-  return reset > 60 ? reset : reset * 1000;
+  return untilUnixTime(reset, now) ?? (reset > 60 ? reset : reset * 1000);
 }
 
 /** Milliseconds until a `Retry-After`, in seconds or as a date; undefined if there is none that can be read. */
 function untilRetry(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
-  // Some servers write a Unix time.
-  if (/^\s*\d+(\.\d+)?\s*$/.test(header))
-    return Number(header) > 1e9 ? Math.max(0, Number(header) * 1000 - now) : Number(header) * 1000;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return untilUnixTime(Number(header), now) ?? Number(header) * 1000;
   // Date.parse finds a date in "-5" too.
   const date = /\d:\d\d/.test(header) ? Date.parse(header) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Milliseconds until a Unix time in seconds or milliseconds; undefined if the number is too small to be one. */
+function untilUnixTime(time: number, now: number): number | undefined {
+  return time > 1e9 ? Math.max(0, (time > 1e12 ? time : time * 1000) - now) : undefined;
 }
 
 /** The present date by the server's clock, from which its dates are counted. */

@@ -28,8 +28,10 @@ export async function deleteRecord(
     }
     ledger.markOutdated(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
-    await collection.delete(id, operation, () => {
-      claims.assertNotVoid(id, outputs);
+    await collection.delete(id, operation, {
+      onSend: () => {
+        claims.assertNotVoid(id, outputs);
+      },
     });
   } catch (error) {
     if (claims.isVoid(id, outputs)) return undefined;

@@ -1,4 +1,4 @@
-import { isBlank, type ApiRecord } from "../api/answer";
+import { isBlank, isUnset, type ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
@@ -169,8 +169,6 @@ export function leftOut({ fields }: Definition, listed: ApiRecord, record: ApiRe
 export function isUnsetIn(field: Field, { raw }: ApiRecord): boolean {
   return shownNames(field).every((name) => isUnset(raw[name]));
 }
-
-const isUnset = (value: unknown): boolean => isBlank(value) || value === 0;
 
 /** The values of managed properties, without those that are not known yet. */
 export function wantedValues(

@@ -5,7 +5,7 @@ import type { Collection } from "../api/collection";
 import { OperationTimeoutError, UptimeError } from "../api/errors";
 import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
-import type { Field } from "../definitions/field";
+import { shownNames, type Field } from "../definitions/field";
 import { fieldOf } from "../definitions/keys";
 import { isUnsetIn, leftOut, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
@@ -90,7 +90,7 @@ export class RecordReader {
     if (empty.length === 0) return true;
     const isShown = (field: Field): boolean =>
       // A list that shows false has mostly loaded it.
-      field.type === "boolean" || (this.latestList?.all().some((one) => !isUnsetIn(field, one)) ?? false);
+      field.type === "boolean" || shownNames(field).some((name) => this.latestList?.isFilled(name));
     const unclear = empty.filter((field) => !isShown(field));
     if (unclear.length > 0 && this.examples.length === 0) {
       this.exampleRead ??= this.getExample(listed.id, operation).catch(() => undefined);

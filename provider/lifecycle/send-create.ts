@@ -1,4 +1,5 @@
 import { isRecordOf, type ApiRecord } from "../api/answer";
+import type { SendEvents } from "../api/client";
 import type { WriteAnswer } from "../api/collection";
 import {
   ApiError,
@@ -32,7 +33,7 @@ export async function sendCreate(
     for (let sends = 1, earlierLostAnswer: LostAnswerError | undefined; ; sends++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
       const onSend = earlierLostAnswer ? undefined : () => (highestIdBefore = creates.highestKnownId);
-      const post = postOnce(scope, planned, operation, onSend);
+      const post = postOnce(scope, planned, operation, { onSend });
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
@@ -71,11 +72,11 @@ async function postOnce(
   scope: RecordScope,
   { wanted, baseline, owner }: PlannedCreate,
   operation: Operation,
-  onSend: (() => void) | undefined,
+  events: SendEvents,
 ): Promise<CreatedRecord> {
   const { claims, collection, creates, definition, ledger } = scope;
   const answer = await sendForm(scope, wanted, async (pairs) => {
-    const stored = await collection.create(pairs, operation, onSend);
+    const stored = await collection.create(pairs, operation, events);
     return stored.failure ? recordInFailure(scope, stored, stored.failure, baseline, operation) : stored;
   });
   const { id, status, request, emptyLists } = answer;
