@@ -1,9 +1,11 @@
+import * as pulumi from "@pulumi/pulumi";
 import dns from "node:dns";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createSecureServer } from "node:https";
 import os from "node:os";
 import { join } from "node:path";
 
+import { getMonitor } from "../../provider";
 import { readText } from "../../provider/cli/shared/files";
 import { monitor } from "../../provider/definitions/monitor";
 import { unknownValue } from "../../provider/common/marks";
@@ -78,6 +80,11 @@ function ofAnotherKey(): ModelStack {
   one.state = { id: "1", inputs: home, outputs, unfinished: false };
   return one;
 }
+
+const lookUp = (args: object): Promise<unknown> => {
+  pulumi.runtime.setAllConfig(settingsOf(), ["uptime:apiKey"]);
+  return getMonitor(args);
+};
 
 const importing = (importId: string) => stack().up({ ...home, importId });
 
@@ -278,6 +285,13 @@ const cases: Record<string, () => Promise<unknown>> = {
     await other.up(home);
     return old.up({ ...home, interval: 300 });
   },
+  "A record to read does not exist": () => new Program("dynamic").providers.monitor.read("urn", "41", {}, {}),
+  "A lookup finds nothing": () => lookUp({ name: "Shop" }),
+  "A lookup finds several records": () => {
+    for (const interval of [60, 300]) emulator.monitors.add({ ...home, interval });
+    return lookUp({ name: home.name });
+  },
+  "A lookup cannot take its arguments": () => lookUp({ nam: "Shop", searchBy: "title" }),
   "An account is not set": () =>
     stack({ "uptime:accounts": '{"eu": {"apiKey": "k"}, "us": {"apiKey": "k"}}' }).up({
       ...home,
