@@ -84,6 +84,17 @@ test("the tarball has the build, its sources, the docs and the changelog, and no
   expect(Object.keys(scripts).filter((name) => running.test(name))).toEqual([]);
 });
 
+test("a clone that is not built cannot be packed", () => {
+  const clone = newFolder();
+  cpSync(join(repository, "package.json"), join(clone, "package.json"));
+  const { status, stdout, stderr } = spawnSync("npm", ["pack", "--silent", clone], {
+    cwd: newFolder(),
+    encoding: "utf8",
+  });
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("not built: run npm ci && npm run build");
+});
+
 test("the README has no relative link, and each link of a packed page leads to a file", () => {
   execFileSync("tar", ["-xzf", packed.tarball, "-C", folder]);
   const pages = packed.files.filter((file) => file.endsWith(".md"));
