@@ -45,7 +45,7 @@ export interface Answer {
   /** The request was redirected to another path, so an empty answer says nothing about the record. */
   readonly isRedirectedElsewhere: boolean;
   /** The request and its address, for messages. */
-  readonly request: Message;
+  readonly requestText: Message;
 }
 
 /** Enough for a missing slash and a server that has moved; more redirects are a loop. */
@@ -143,7 +143,7 @@ export class Client {
     if (status >= 300) return { result: errorStatusAttempt(attempted, response, body), response };
     if (text.trim() !== "" && body === undefined)
       return { result: unreadableAttempt(attempted, response), response };
-    return { result: { status, body, headers, isRedirectedElsewhere, request: name }, response };
+    return { result: { status, body, headers, isRedirectedElsewhere, requestText: name }, response };
   }
 
   private async exchange(

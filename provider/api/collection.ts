@@ -9,7 +9,7 @@ import { parseError } from "./error-body";
 import { ApiError, message, NotFoundError, quoteId, RecordMismatchError, UptimeError } from "./errors";
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
-import { quoteBody, readPages, unreadable } from "./paging";
+import { incompleteListError, quoteBody, readPages } from "./paging";
 import { headerOf } from "./transport";
 
 /** An answer to a write. */
@@ -19,7 +19,7 @@ export interface WriteAnswer {
   readonly id: string | undefined;
   readonly record: ApiRecord | undefined;
   /** The request and its address, for messages. */
-  readonly request: Message;
+  readonly requestText: Message;
   /** Of an answer to a create with an id and without a record: it says that the create failed. */
   readonly failure?: ApiError | undefined;
 }
@@ -32,7 +32,8 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | un
 
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
-  private takesEmptyText = false;
+  /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
+  emptyListForm: EmptyListForm = "entry";
   private updateMethod: "PATCH" | "PUT" = "PATCH";
   private readonly path: string;
 
@@ -43,14 +44,9 @@ export class Collection {
     this.path = `/api/v1/${definition.plural}`;
   }
 
-  /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
-  get emptyLists(): EmptyListForm {
-    return this.takesEmptyText ? "text" : "entry";
-  }
-
-  /** This form has worked. Another operation may have learned of the second one meanwhile, so it is never set back. */
-  rememberEmptyLists(form: EmptyListForm): void {
-    this.takesEmptyText ||= form === "text";
+  /** Never goes back to "entry": another operation may have learned meanwhile that this server needs "text". */
+  rememberEmptyListForm(form: EmptyListForm): void {
+    if (form === "text") this.emptyListForm = form;
   }
 
   /** The record under an id. Throws {@link NotFoundError}. */
@@ -60,12 +56,12 @@ export class Collection {
     const { singular } = this.definition;
     if (record && record.id !== id)
       throw new RecordMismatchError(
-        message`${answer.request} was answered with the record ${quoteId(record.id)} instead.`,
+        message`${answer.requestText} was answered with the record ${quoteId(record.id)} instead.`,
       );
     this.assertPresent(record, answer);
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
-    const problem = message`${answer.request} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
+    const problem = message`${answer.requestText} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
     if (isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere)
       throw new NotFoundError(problem);
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
@@ -89,7 +85,7 @@ export class Collection {
     const id = record?.id ?? this.idOf(headerOf(answer.headers, "location"));
     const failure = this.failureIn(answer, request);
     if (failure && id === undefined) throw failure;
-    return { status: answer.status, request: answer.request, id, record, failure };
+    return { status: answer.status, requestText: answer.requestText, id, record, failure };
   }
 
   /** Updates a record, by PUT if this server answers PATCH with 405. Throws {@link NotFoundError}. */
@@ -110,8 +106,8 @@ export class Collection {
     const found = parseRecord(answer.body, this.definition);
     const record = found?.id === id ? found : undefined;
     this.assertPresent(record, answer);
-    const { status, request } = answer;
-    return { status, request, id, record };
+    const { status, requestText } = answer;
+    return { status, requestText, id, record };
   }
 
   /** Deletes a record. Throws {@link NotFoundError}. */
@@ -150,7 +146,7 @@ export class Collection {
       if (!hasShrunk && pass > 1 && seen.size === seenBefore) {
         // Some servers count records that they do not show. If they say which page is the last, these are all.
         if (hasEnd) return;
-        throw unreadable(
+        throw incompleteListError(
           name,
           `its pages hold ${counted(seen.size, "record")}, and it says that there are ${totals[0]}`,
         );
@@ -178,7 +174,7 @@ export class Collection {
     const hint = mayBeMissing
       ? `If the ${this.definition.singular} no longer exists, remove it from state with \`pulumi state delete URN\``
       : "";
-    return new ApiError(answer.request, answer.status, reason, fields, hint);
+    return new ApiError(answer.requestText, answer.status, reason, fields, hint);
   }
 
   /** A request about one record. Throws {@link NotFoundError}. */
@@ -195,10 +191,10 @@ export class Collection {
   }
 
   /** Throws {@link NotFoundError} if the record is marked as deleted. */
-  private assertPresent(record: ApiRecord | undefined, { request }: Answer): void {
+  private assertPresent(record: ApiRecord | undefined, { requestText }: Answer): void {
     if (!record || !isDeleted(record)) return;
     throw new NotFoundError(
-      message`${request} was answered with a ${this.definition.singular} that is marked as deleted.`,
+      message`${requestText} was answered with a ${this.definition.singular} that is marked as deleted.`,
     );
   }
 

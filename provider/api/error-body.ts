@@ -1,12 +1,12 @@
 import { excerpt } from "../common/text";
 import { isObject } from "../common/values";
 import { definitions } from "../definitions";
-import { secretNames } from "../definitions/keys";
+import { secretFieldsByName } from "../definitions/keys";
 import { isBlank } from "./answer";
 import { quote, type Message, type Quote } from "./errors";
 
 /** The names of secret fields. An answer may show the records of others, whose secrets nobody else knows. */
-const secretFieldNames = new Set(definitions.flatMap(secretNames).map(([name]) => name));
+const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => name));
 
 /** A body as JSON, without secret fields. */
 export function jsonWithoutSecrets(body: unknown): string {

@@ -77,7 +77,7 @@ export class UptimeError extends Error {
 export class ApiError extends UptimeError {
   constructor(
     /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
-    readonly request: Message,
+    readonly requestText: Message,
     readonly status: number,
     /** The API's words on the whole; empty if they are not readable. */
     readonly reason: Message,
@@ -87,7 +87,7 @@ export class ApiError extends UptimeError {
     /** The request was redirected to another path, so this says nothing about the record. */
     readonly isRedirectedElsewhere = false,
   ) {
-    const answer = message`${request} was answered with status
+    const answer = message`${requestText} was answered with status
       ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     super(hint.length > 0 ? message`${withoutPeriod(answer)}. ${hint}.` : answer);
   }

@@ -41,11 +41,11 @@ export async function* readPages(
   for (let number = 1; ; number++) {
     const answer = await ask(query).catch((error: unknown) => {
       if (number === 1 || !(error instanceof ApiError)) throw error;
-      const { request, status, isRefusal } = error;
+      const { requestText, status, isRefusal } = error;
       // Some servers answer 404 after the last page.
       if (isGuess && status === 404) return undefined;
       throw status === 404 || isRefusal
-        ? unreadable(request, `the request for page ${number} is answered with status ${status}`)
+        ? incompleteListError(requestText, `the request for page ${number} is answered with status ${status}`)
         : error;
     });
     if (!answer) return;
@@ -56,7 +56,7 @@ export async function* readPages(
     const isElsewhere = answer.isRedirectedElsewhere && page?.records.length === 0;
     if (!page || isElsewhere)
       throw new UptimeError(
-        message`${answer.request} was not answered with a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
+        message`${answer.requestText} was not answered with a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
           ${address.source}.`,
       );
     const pagesWanted = (yield page) ?? Infinity;
@@ -70,22 +70,23 @@ export async function* readPages(
       mergeQuery(query, new URLSearchParams({ page: String(next) }));
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
     if (isRepeat || asked.has(String(next)))
-      throw unreadable(
-        answer.request,
+      throw incompleteListError(
+        answer.requestText,
         `page ${number} says that there is more, and leads back to an earlier one`,
       );
     if (size === 0 && page.next === "more")
-      throw unreadable(
-        answer.request,
+      throw incompleteListError(
+        answer.requestText,
         `page ${number} says that there is more, and neither holds a record nor says where`,
       );
     emptyPages = size === 0 ? emptyPages + 1 : 0;
     if (emptyPages > maxEmptyPages)
-      throw unreadable(
-        answer.request,
+      throw incompleteListError(
+        answer.requestText,
         `page ${number} is one of many without records that say there is more`,
       );
-    if (number === maxPages) throw unreadable(answer.request, `it has no end after ${maxPages} pages`);
+    if (number === maxPages)
+      throw incompleteListError(answer.requestText, `it has no end after ${maxPages} pages`);
     // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
       for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)
@@ -96,7 +97,7 @@ export async function* readPages(
 }
 
 /** The error of a list that cannot be followed to its end; its reason is a clause. */
-export function unreadable(list: string | Message, reason: string): UptimeError {
+export function incompleteListError(list: string | Message, reason: string): UptimeError {
   return new UptimeError(
     message`${list} cannot be read completely: ${reason}. Ask the people who run the server how the next page of this list is
       asked for. The provider follows links.next, next_page_url, next_cursor, current_page with last_page, and the header Link.`,

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { accountSettings, joinWithOr } from "../definitions/settings";
-import type { Setting, SettingName, settings } from "../definitions/settings";
+import type { Setting, SettingName, settingDeclarations } from "../definitions/settings";
 import { nearest } from "../common/nearest";
 import { isLoopback, parseUrl } from "../common/url";
 import { isObject, tryParseJson } from "../common/values";
@@ -31,7 +31,7 @@ type ValueOf<S extends Setting> =
   | (S extends { readonly required: true } | { readonly default: unknown } ? never : undefined);
 
 /** The values of all settings, by name. */
-export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof settings)[Name]> };
+export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof settingDeclarations)[Name]> };
 
 /** What a setting must be, for messages, and the schema that parses it. */
 export function settingParser(
@@ -42,23 +42,23 @@ export function settingParser(
     case "integer": {
       const [least, most] = setting.range;
       const integer = z.number().check(z.gte(least), z.lte(most));
-      return { expected: `a whole number from ${least} to ${most}`, schema: z.pipe(digits, integer) };
+      return { expected: `a whole number from ${least} to ${most}`, schema: z.pipe(digitsSchema, integer) };
     }
     case "boolean":
-      return { expected: "true or false", schema: boolean };
+      return { expected: "true or false", schema: booleanSchema };
     case "choice":
       return { expected: joinWithOr(setting.allowed), schema: z.enum(setting.allowed) };
     case "pairs":
       return {
         expected: "pairs of four hex digits such as 3f9c=81d0, with commas between them",
-        schema: pairs,
+        schema: pairsSchema,
       };
     case "key":
-      return { expected: "one word of printable ASCII characters", schema: key };
+      return { expected: "one word of printable ASCII characters", schema: keySchema };
     case "url":
-      return { expected: expectedAddress, schema: server(allowHttp) };
+      return { expected: expectedAddress, schema: serverSchema(allowHttp) };
     case "accounts":
-      return { expected: expectedAccounts, schema: accounts };
+      return { expected: expectedAccounts, schema: accountsSchema };
   }
 }
 
@@ -66,12 +66,12 @@ export function settingParser(
 const refuse = <T>(isWrong: (value: T) => boolean, error: string): z.core.$ZodCheck<T> =>
   z.refine<T>((value) => !isWrong(value), { error, abort: true });
 
-const digits = z.pipe(z.string().check(z.regex(/^\d+$/)), z.transform(Number));
+const digitsSchema = z.pipe(z.string().check(z.regex(/^\d+$/)), z.transform(Number));
 
-const boolean = z.stringbool({ truthy: ["true"], falsy: ["false"], case: "sensitive" });
+const booleanSchema = z.stringbool({ truthy: ["true"], falsy: ["false"], case: "sensitive" });
 
 /** Strings with commas or blanks between them, or in JSON. */
-const list = z.pipe(
+const listSchema = z.pipe(
   z.string(),
   z.transform((text) => {
     const values = tryParseJson(text);
@@ -79,9 +79,9 @@ const list = z.pipe(
   }),
 );
 
-const pairs = z.pipe(list, z.array(z.string().check(z.regex(/^[0-9a-f]{4}=[0-9a-f]{4}$/))));
+const pairsSchema = z.pipe(listSchema, z.array(z.string().check(z.regex(/^[0-9a-f]{4}=[0-9a-f]{4}$/))));
 
-const key = z.string().check(
+const keySchema = z.string().check(
   refuse(
     (given) => /^bearer\s/i.test(given),
     'must be the key alone: leave out "Bearer ", which the provider adds itself',
@@ -91,7 +91,7 @@ const key = z.string().check(
 
 const expectedAddress = "an absolute URL such as https://uptime.example.com";
 
-const server = (allowHttp: boolean) => {
+const serverSchema = (allowHttp: boolean) => {
   const checked = z.instanceof(URL).check(
     refuse(({ protocol }) => !/^https?:$/.test(protocol), "must begin with https://"),
     refuse(
@@ -122,10 +122,10 @@ function serverAt({ origin, pathname }: URL): Server {
 export const expectedAccounts = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
 
 const ownSetting = z.optional(z.string("must be a string").check(z.trim()));
-const account = z.object(Object.fromEntries(accountSettings.map((name) => [name, ownSetting])));
+const accountSchema = z.object(Object.fromEntries(accountSettings.map((name) => [name, ownSetting])));
 
-/** Something wrong with the names in `uptime:accounts`, without repeating one: a key may be in the place of a name. */
-function problemOfNames(accounts: unknown): string | undefined {
+/** What is wrong with the entries of `uptime:accounts`. It repeats no name, because a key may be in the place of one. */
+function problemOfAccounts(accounts: unknown): string | undefined {
   const entries = isObject(accounts) ? Object.values(accounts) : [];
   for (const [index, entry] of entries.entries()) {
     const place = `must be ${expectedAccounts}: account ${index + 1} of ${entries.length}`;
@@ -138,7 +138,7 @@ function problemOfNames(accounts: unknown): string | undefined {
   return undefined;
 }
 
-const accounts = z.pipe(
+const accountsSchema = z.pipe(
   z.pipe(
     z
       .string()
@@ -149,11 +149,11 @@ const accounts = z.pipe(
   ),
   z.pipe(
     z.unknown().check(
-      z.refine((given) => problemOfNames(given) === undefined, {
-        error: ({ input }) => problemOfNames(input),
+      z.refine((given) => problemOfAccounts(given) === undefined, {
+        error: ({ input }) => problemOfAccounts(input),
         abort: true,
       }),
     ),
-    z.record(z.string(), account),
+    z.record(z.string(), accountSchema),
   ),
 );

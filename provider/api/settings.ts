@@ -1,5 +1,5 @@
 import { safeName } from "../common/text";
-import { settingNames, settingOf, settings, type SettingName } from "../definitions/settings";
+import { settingNames, settingOf, settingDeclarations, type SettingName } from "../definitions/settings";
 import { hexHash } from "../common/hash";
 import { UptimeError } from "./errors";
 import { expectedAccounts, settingParser } from "./setting-schemas";
@@ -245,7 +245,7 @@ const namesOf = (accounts: readonly string[]): string => accounts.map(safeName).
 
 /** The environment variable for the key of an account. */
 const keyVariable = (account: string): string =>
-  `${settings.apiKey.environment}_${account.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
+  `${settingDeclarations.apiKey.environment}_${account.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 
 /** Four hex digits that change with the address or the key; too few to guess a key by. */
 export function keyFingerprintOf(address: Pick<Address, "url">, apiKey: string): string {
@@ -259,7 +259,7 @@ export function addressProofOf({ url }: Pick<Address, "url">, apiKey: string): s
 
 /** Whether the key of these settings comes from the environment. */
 export function isKeyOfEnvironment({ apiKeySource }: Pick<Settings, "apiKeySource">): boolean {
-  return apiKeySource.startsWith(settings.apiKey.environment);
+  return apiKeySource.startsWith(settingDeclarations.apiKey.environment);
 }
 
 /** The addresses that configuration and environment name, whether or not there is a key for them. */
@@ -268,7 +268,7 @@ export function namedAddresses(config: Config, env: NodeJS.ProcessEnv): string[]
   const { accounts = {} } = parseSettings(["accounts"], raw);
   const given = (["baseUrl", "monitorsBaseUrl"] as const).flatMap((name) => [
     raw[name].value,
-    env[settings[name].environment],
+    env[settingDeclarations[name].environment],
     ...Object.values(accounts).map((account) => account[name]),
   ]);
   return given.flatMap((value) => {

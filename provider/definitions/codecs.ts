@@ -11,7 +11,7 @@ export type Pair = readonly [name: string, value: string];
 export type EmptyListForm = "entry" | "text";
 
 /** A record shows a value that a field of this type cannot have. */
-export class UnreadableError extends Error {}
+export class UnexpectedValueError extends Error {}
 
 /** How the values of a type are read from records, sent in forms and compared. */
 interface Codec<T extends Value> {
@@ -21,13 +21,13 @@ interface Codec<T extends Value> {
   empty(wire: string): Pair[];
 }
 
-/** Parses the value of a field in a record. Throws {@link UnreadableError}. */
-export function parse(field: Field, raw: unknown): Value {
+/** Parses the value of a field in a record. Throws {@link UnexpectedValueError}. */
+export function parseValue(field: Field, raw: unknown): Value {
   return codecOf[field.type].parse(raw) ?? null;
 }
 
 /** Whether a declared value (null: managed as empty) and another one mean the same to a person. */
-export function equal(field: Field, declared: Value, other: Value): boolean {
+export function equalValues(field: Field, declared: Value, other: Value): boolean {
   // This is faster, and most values have not changed.
   if (isDeepStrictEqual(declared, other)) return true;
   const orDefault = (value: Value): Value => (isEmpty(value) ? (field.default ?? null) : value);
@@ -35,27 +35,27 @@ export function equal(field: Field, declared: Value, other: Value): boolean {
   if (field.type === "boolean") return (one ?? false) === (two ?? false);
   const isNothing = (value: Value): boolean => isEmpty(value) || (field.zeroIsEmpty === true && value === 0);
   if (isNothing(one)) return isNothing(two);
-  return !isEmpty(two) && comparable(field, one) === comparable(field, two);
+  return !isEmpty(two) && comparableValue(field, one) === comparableValue(field, two);
 }
 
 /** The one spelling of all values that mean the same, of a value that is not empty. */
-export function comparable(field: Field, value: Value): string | number | boolean {
+export function comparableValue(field: Field, value: Value): string | number | boolean {
   return codecOf[field.type].comparable(value);
 }
 
 /** Whether a program must declare a value so that it matches the record: it is neither empty nor the default. */
 export function mustBeDeclared(field: Field, value: Value): value is Exclude<Value, null> {
-  return !isEmpty(value) && (field.required === true || !equal(field, field.default ?? null, value));
+  return !isEmpty(value) && (field.required === true || !equalValues(field, field.default ?? null, value));
 }
 
 export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }
 
-export function encode(field: Field, value: Value, emptyLists: EmptyListForm): Pair[] {
+export function encodeValue(field: Field, value: Value, emptyListForm: EmptyListForm): Pair[] {
   const codec = codecOf[field.type];
   if (!isEmpty(value)) return codec.encode(field.wire, value);
-  return isList(field) && emptyLists === "text" ? emptyString(field.wire) : codec.empty(field.wire);
+  return isList(field) && emptyListForm === "text" ? emptyString(field.wire) : codec.empty(field.wire);
 }
 
 const emptyString = (wire: string): Pair[] => [[wire, ""]];
@@ -67,13 +67,13 @@ const plain = {
   empty: emptyString,
 };
 
-const string: Codec<string> = {
+const stringCodec: Codec<string> = {
   ...plain,
   parse(raw) {
     if (typeof raw === "string") return raw === "" ? null : raw;
     if (typeof raw === "number") return String(raw);
     if (raw === null || raw === undefined) return null;
-    throw new UnreadableError("a string");
+    throw new UnexpectedValueError("a string");
   },
 };
 
@@ -92,20 +92,20 @@ function comparableUrl(value: string): string {
   );
 }
 
-const integer: Codec<number> = {
+const integerCodec: Codec<number> = {
   ...plain,
   parse(raw) {
     if (raw === null || raw === undefined || raw === "") return null;
     const value = typeof raw === "string" && /^-?\d+(\.0+)?$/.test(raw) ? Number(raw) : raw;
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-    throw new UnreadableError("a whole number");
+    throw new UnexpectedValueError("a whole number");
   },
 };
 
 const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined, "f", "no", "off"];
 const trueForms: readonly unknown[] = [true, "true", 1, "1", "t", "yes", "on"];
 
-const boolean: Codec<boolean> = {
+const booleanCodec: Codec<boolean> = {
   parse(raw) {
     const form = typeof raw === "string" ? raw.toLowerCase() : raw;
     if (falseForms.includes(form) || (typeof raw === "string" && isZeroDate(raw))) return false;
@@ -113,17 +113,17 @@ const boolean: Codec<boolean> = {
     // A time under a name such as `paused_at` means that it happened.
     if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return true;
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
-    throw new UnreadableError("true, false, 1, 0 or a date");
+    throw new UnexpectedValueError("true, false, 1, 0 or a date");
   },
   comparable: (value) => value,
   encode: (wire, value) => [[wire, value ? "1" : "0"]],
   empty: (wire) => [[wire, "0"]],
 };
 
-const dateTime: Codec<string> = {
-  ...string,
+const dateTimeCodec: Codec<string> = {
+  ...stringCodec,
   parse(raw) {
-    const value = isZeroDate(raw) ? null : string.parse(raw);
+    const value = isZeroDate(raw) ? null : stringCodec.parse(raw);
     const [, date, time] =
       /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[+-]00(?::?00)?| UTC)?$/.exec(value ?? "") ?? [];
     // A value with another offset, or in another form, is kept, so that it shows as a difference.
@@ -131,7 +131,7 @@ const dateTime: Codec<string> = {
   },
 };
 
-const idList: Codec<readonly (string | number)[]> = {
+const idListCodec: Codec<readonly (string | number)[]> = {
   // The empty entry of an empty list may be stored as null.
   parse: (raw) =>
     entriesOf(raw)
@@ -148,10 +148,10 @@ function id(raw: unknown): string | number {
     const value = Number(raw);
     return Number.isSafeInteger(value) ? value : raw;
   }
-  throw new UnreadableError("a list of ids");
+  throw new UnexpectedValueError("a list of ids");
 }
 
-const headerList: Codec<readonly RequestHeader[]> = {
+const headerListCodec: Codec<readonly RequestHeader[]> = {
   parse: (raw) => parseHeaders(raw).filter(({ key, value }) => key !== "" || value !== ""),
   comparable: (headers) =>
     JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort()),
@@ -172,10 +172,13 @@ function parseHeaders(raw: unknown): RequestHeader[] {
   const isPair = (entry: unknown): entry is Record<string, unknown> =>
     isObject(entry) && ("key" in entry || "name" in entry);
   if (isObject(shown) && !Object.values(shown).every(isPair))
-    return Object.entries(shown).map(([key, value]) => ({ key, value: string.parse(value) ?? "" }));
+    return Object.entries(shown).map(([key, value]) => ({ key, value: stringCodec.parse(value) ?? "" }));
   return entriesOf(shown).map((entry) => {
-    if (!isPair(entry)) throw new UnreadableError("a list of headers or a map of them");
-    return { key: string.parse(entry.key ?? entry.name) ?? "", value: string.parse(entry.value) ?? "" };
+    if (!isPair(entry)) throw new UnexpectedValueError("a list of headers or a map of them");
+    return {
+      key: stringCodec.parse(entry.key ?? entry.name) ?? "",
+      value: stringCodec.parse(entry.value) ?? "",
+    };
   });
 }
 
@@ -185,7 +188,7 @@ function entriesOf(raw: unknown): unknown[] {
   if (Array.isArray(shown)) return shown;
   if (isObject(shown)) return Object.values(shown);
   if (isEmpty(shown)) return [];
-  throw new UnreadableError("a list");
+  throw new UnexpectedValueError("a list");
 }
 
 /** Some servers show a list as JSON text, as their database stores it. */
@@ -195,13 +198,13 @@ export function parseJsonList(raw: unknown): unknown {
 }
 
 const codecOf = {
-  text: string,
-  hostname: { ...string, comparable: comparableHost },
-  url: { ...string, comparable: comparableUrl },
-  integer,
-  choice: string,
-  boolean,
-  dateTime,
-  idList,
-  headerList,
+  text: stringCodec,
+  hostname: { ...stringCodec, comparable: comparableHost },
+  url: { ...stringCodec, comparable: comparableUrl },
+  integer: integerCodec,
+  choice: stringCodec,
+  boolean: booleanCodec,
+  dateTime: dateTimeCodec,
+  idList: idListCodec,
+  headerList: headerListCodec,
 } as Record<FieldType, Codec<Value>>;

@@ -2,7 +2,7 @@ import type { Field, FieldType } from "./field";
 import { isConfidential } from "./keys";
 import { nearest } from "../common/nearest";
 import { shorten } from "../common/text";
-import { isUnknown, unknown } from "../common/unknown";
+import { isUnknown, notYetKnown } from "../common/unknown";
 import { parseUrl } from "../common/url";
 import { isObject } from "../common/values";
 
@@ -15,7 +15,7 @@ interface ValueProblem {
 
 /** All problems of a declared value; none if it is not known yet. */
 export function problemsOfValue(field: Field, value: unknown): ValueProblem[] {
-  if (value === unknown) return [];
+  if (value === notYetKnown) return [];
   if (field.required && value === "") return [{ path: "", reason: "must not be empty" }];
   return problemsByType[field.type](value, field);
 }
@@ -104,7 +104,7 @@ function idListProblems(value: unknown, field: Field): ValueProblem[] {
   if (!Array.isArray(value)) return [problem(`must be a list of ids${quoteDeclared(value, field)}`)];
   return value.flatMap((entry: unknown, index) =>
     problemsUnless(
-      entry === unknown || isId(entry),
+      entry === notYetKnown || isId(entry),
       `must be an id, a whole number or a string of digits${quoteDeclared(entry, field)}`,
       `[${index}]`,
     ),
@@ -121,7 +121,7 @@ function headerListProblems(value: unknown): ValueProblem[] {
   if (!Array.isArray(value)) return [problem("must be a list of { key, value }")];
   return value.flatMap((entry: unknown, index) => {
     const at = `[${index}]`;
-    if (entry === unknown) return [];
+    if (entry === notYetKnown) return [];
     if (!isObject(entry)) return [problem("must be { key, value }, both strings", at)];
     const strange = Object.keys(entry).filter((name) => name !== "key" && name !== "value");
     return [
@@ -140,7 +140,7 @@ function headerListProblems(value: unknown): ValueProblem[] {
 }
 
 function headerProblems(value: unknown, pattern: RegExp, path: string, what: string): ValueProblem[] {
-  if (value === unknown) return [];
+  if (value === notYetKnown) return [];
   if (typeof value !== "string") return [problem("must be a string", path)];
   if (value !== value.trim()) return [problem("must not begin or end with spaces", path)];
   return problemsUnless(pattern.test(value), `must be ${what}`, path);

@@ -1,5 +1,5 @@
 import type { Value } from "../common/values";
-import { comparable } from "./codecs";
+import { comparableValue } from "./codecs";
 import { shownNames, type Definition, type Field } from "./field";
 
 /** The properties by which a person recognizes a record: a domain's name, a monitor's name and URL. The name is the first. */
@@ -16,13 +16,13 @@ export function comparableIdentity(
 ): string | undefined {
   const identity = identityKeys(definition).map((key) => {
     const value = valueOf(key);
-    return value == null ? undefined : comparable(fieldOf(definition, key), value);
+    return value == null ? undefined : comparableValue(fieldOf(definition, key), value);
   });
   return identity.includes(undefined) ? undefined : JSON.stringify(identity);
 }
 
 /** The secret fields by all names under which a server may show them, also those of the properties, as servers in .NET do. */
-export function secretNames({ fields }: Definition): (readonly [name: string, field: Field])[] {
+export function secretFieldsByName({ fields }: Definition): (readonly [name: string, field: Field])[] {
   return Object.entries(fields).flatMap(([key, field]) =>
     field.secret ? [key, ...shownNames(field)].map((name) => [name, field] as const) : [],
   );

@@ -8,7 +8,11 @@ import { settingNames } from "./settings";
  *
  * @param project the project whose configuration holds the settings; undefined for those of an explicit provider
  */
-export function unknownSettings(keys: readonly string[], project: string | undefined, prefix = ""): string[] {
+export function unknownSettingWarnings(
+  keys: readonly string[],
+  project: string | undefined,
+  prefix = "",
+): string[] {
   const names: readonly string[] = settingNames;
   const given = keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
   const unknown = given.filter((name) => !names.includes(name));
@@ -23,7 +27,7 @@ export function unknownSettings(keys: readonly string[], project: string | undef
 }
 
 /** Warnings about API keys that a stack's configuration has in plain text. */
-export function plainTextKeys(
+export function plainTextKeyWarnings(
   valueOf: (key: string) => string | undefined,
   isSecret: (key: string) => boolean,
 ): string[] {

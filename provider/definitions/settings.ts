@@ -23,7 +23,7 @@ export type Setting = SettingType & {
 };
 
 /** All settings by the names that a stack's configuration has after `uptime:`. */
-export const settings = {
+export const settingDeclarations = {
   baseUrl: {
     type: "url",
     required: true,
@@ -119,15 +119,15 @@ export const settings = {
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 
-export type SettingName = keyof typeof settings;
+export type SettingName = keyof typeof settingDeclarations;
 
 /** The settings that an account of `accounts` may have; the others hold for all accounts. */
 export const accountSettings = ["baseUrl", "monitorsBaseUrl", "apiKey"] as const satisfies SettingName[];
 
-export const settingNames = Object.keys(settings) as readonly SettingName[];
+export const settingNames = Object.keys(settingDeclarations) as readonly SettingName[];
 
 /** The declaration of a setting, as one of many. */
-export const settingOf = (name: SettingName): Setting => settings[name];
+export const settingOf = (name: SettingName): Setting => settingDeclarations[name];
 
 /** The text of a setting, with the values that it may have at the end of its first sentence, which is up to the first period. */
 export function meaningOf(name: SettingName): string {

@@ -47,7 +47,7 @@ export class FrontSession extends Session {
   private readonly running = new Set<Promise<unknown>>();
 
   /** Runs an operation. {@link idle} waits for it. */
-  async run<T>(operation: () => T | Promise<T>): Promise<T> {
+  async track<T>(operation: () => T | Promise<T>): Promise<T> {
     const running = (async () => operation())();
     this.running.add(running);
     try {
@@ -174,7 +174,7 @@ export class Front {
     session.hasProgram = true;
     if (name !== undefined) {
       session.owners.declare(name);
-      this.context.reviewFile?.inputs(name, news);
+      this.context.reviewFile?.addInputs(name, news);
     }
     const checked = await check(
       this.markedDefinition(news),
@@ -213,7 +213,7 @@ export class Front {
     if (changed.length === 0)
       changed = outputs.isPartial ? [hiddenNames.isPartial] : this.newlyMarked(outputs, news, marked);
     const name = options.owner && this.context.session.owners.urnSuffixOf(options.owner);
-    if (name !== undefined) this.context.reviewFile?.changes(name, changed);
+    if (name !== undefined) this.context.reviewFile?.addChanges(name, changed);
     return { ...changes, changed };
   }
 
@@ -293,7 +293,7 @@ export class Front {
     ...olds: readonly Properties[]
   ): Promise<T> {
     try {
-      return await this.context.session.run(operation);
+      return await this.context.session.track(operation);
     } catch (error) {
       const text = this.redactorFor(news, ...olds).error(this.context.session.explainKeyOnce(error));
       const options = { cause: error };

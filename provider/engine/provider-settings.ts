@@ -10,7 +10,7 @@ import {
 import type { Config, Settings } from "../api/settings";
 import { secretOf, unknownValue, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, providerType } from "../common/pulumi";
-import { unknownSettings } from "../definitions/setting-warnings";
+import { unknownSettingWarnings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../common/urn";
 
@@ -27,7 +27,11 @@ interface CheckedSettings {
   readonly problems: readonly string[];
 }
 
-export function checkedSettings(urn: string, given: Properties, env: NodeJS.ProcessEnv): CheckedSettings {
+export function checkProviderSettings(
+  urn: string,
+  given: Properties,
+  env: NodeJS.ProcessEnv,
+): CheckedSettings {
   const { project, types, name } = parseUrn(urn);
   const isDefault = isDefaultProvider(urn);
   const fullName = isDefault ? defaultProvider : `${types}::${name}`;
@@ -44,7 +48,7 @@ export function checkedSettings(urn: string, given: Properties, env: NodeJS.Proc
   if (proofs.length > 0) settings[hiddenNames.addressProofs] = secretOf(proofs);
   return {
     settings,
-    warnings: unknownSettings(own, isDefault ? project : undefined),
+    warnings: unknownSettingWarnings(own, isDefault ? project : undefined),
     problems: problemsOfSettings(config, env).map(({ reason }) => reason),
   };
 }
@@ -76,7 +80,7 @@ export function isAnotherAccount(old: Properties, current: Properties, env: Node
   // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
     const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));
-    return was !== undefined && is !== undefined && isAnotherOne(was, is);
+    return was !== undefined && is !== undefined && differsInAccount(was, is);
   });
 }
 
@@ -87,7 +91,7 @@ function providerNameIn(settings: Properties): string | undefined {
 }
 
 /** Whether an address or the key differs, and `sameAccount` does not say that it is the same account. */
-function isAnotherOne(one: Settings, other: Settings): boolean {
+function differsInAccount(one: Settings, other: Settings): boolean {
   return (["baseUrl", "monitorsBaseUrl"] as const).some((address) => {
     const [was, is] = [one, other].map((settings) => keyFingerprintOf(settings[address], settings.apiKey));
     return was !== is && !other.sameAccount.includes(`${was}=${is}`);

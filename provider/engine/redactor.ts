@@ -1,7 +1,7 @@
 import { message, quote, UptimeError, type Message } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
-import { secretNames } from "../definitions/keys";
-import { parse, UnreadableError } from "../definitions/codecs";
+import { secretFieldsByName } from "../definitions/keys";
+import { parseValue, UnexpectedValueError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
 import { escapeCommands, escapeInvisible, excerpt, excerptScanLength, shorten } from "../common/text";
 import { mapLeaves, isObject } from "../common/values";
@@ -75,7 +75,7 @@ export class Redactor {
   }
 
   /** A value that a record shows; what repeats a secret in it is replaced. */
-  shown(value: unknown): unknown {
+  value(value: unknown): unknown {
     return replaceSecrets(new SecretDetector(this.secrets), value);
   }
 }
@@ -98,7 +98,7 @@ function replaceSecrets<T>(detector: SecretDetector, value: T): T {
 
 /** The secret fields whose names occur in the JSON, by these names. */
 function secretFieldsIn(definition: Definition, json: string): ReadonlyMap<string, Field> {
-  return new Map(secretNames(definition).filter(([name]) => json.includes(`"${name}"`)));
+  return new Map(secretFieldsByName(definition).filter(([name]) => json.includes(`"${name}"`)));
 }
 
 /** Attributes without these fields. Adds the fields' values to the known secrets. */
@@ -124,9 +124,9 @@ function withoutFields(
 /** The secret strings in a field that a record shows; all its strings if it cannot be parsed. */
 function secretsShown(field: Field, raw: unknown): Iterable<string> {
   try {
-    return secretsOf(field, parse(field, raw));
+    return secretsOf(field, parseValue(field, raw));
   } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error;
+    if (!(error instanceof UnexpectedValueError)) throw error;
     return stringsIn(raw).flatMap(secretsInHeader);
   }
 }

@@ -1,7 +1,7 @@
 import type { Definition, Field, FieldType } from "../definitions/field";
 import { secretOf, specialSigKey, unknownValue, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, type HiddenOptions } from "../common/pulumi";
-import { isUnknown, unknown } from "../common/unknown";
+import { isUnknown, notYetKnown } from "../common/unknown";
 import { mapLeaves, isEmpty, isObject, type Value } from "../common/values";
 import type { Declaration } from "../lifecycle/check";
 import { ownerOf } from "../lifecycle/owners";
@@ -45,7 +45,7 @@ export function decodeDeclaration(definition: Definition, olds: Properties, news
 }
 
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
-  return mapLeaves(withoutHidden(properties), (leaf) => (leaf === unknownValue ? unknown : leaf));
+  return mapLeaves(withoutHidden(properties), (leaf) => (leaf === unknownValue ? notYetKnown : leaf));
 }
 
 /** Decodes inputs that were checked. They may be those in state. */
@@ -65,7 +65,7 @@ export function decodeInputs({ fields }: Definition, properties: Properties): In
 
 export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
   return {
-    ...mapLeaves(values, (leaf) => (leaf === unknown ? unknownValue : leaf)),
+    ...mapLeaves(values, (leaf) => (leaf === notYetKnown ? unknownValue : leaf)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...encodeOptions(from),

@@ -25,8 +25,8 @@ export const reviewLine = z.object({
 
 /** Writes what a review needs to know of the resource with a name. */
 export interface ReviewFile {
-  readonly inputs: (name: string, inputs: Properties) => void;
-  readonly changes: (name: string, changed: readonly string[]) => void;
+  readonly addInputs: (name: string, inputs: Properties) => void;
+  readonly addChanges: (name: string, changed: readonly string[]) => void;
 }
 
 /** Undefined if the environment does not ask for it. */
@@ -37,12 +37,12 @@ export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
     appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   };
   return {
-    inputs: (name, inputs) => {
+    addInputs: (name, inputs) => {
       if (!key) return;
       const text = JSON.stringify([name, inOrder(unwrapSecrets(inputs))]);
       add({ name, hash: createHmac("sha256", key).update(text).digest("base64") });
     },
-    changes: (name, changed) => {
+    addChanges: (name, changed) => {
       add({ name, changed });
     },
   };

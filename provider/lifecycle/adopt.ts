@@ -5,7 +5,7 @@ import { sourceOf } from "../api/settings";
 import { identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
-import { differences, isEqual, showsAll, type Difference, type WantedValues } from "./difference";
+import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
 import type { CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -103,7 +103,7 @@ async function readNamesakes(
   const shared = new Map(sharedKeys.map((key) => [key, wanted.get(key) ?? null]));
   const found: Namesake[] = [];
   for (const one of listed) {
-    if (!isEqual(definition, shared, known.get(one.id) ?? one)) continue;
+    if (!showsNoDifference(definition, shared, known.get(one.id) ?? one)) continue;
     const record = await collection.find(one.id, operation);
     if (record) known.set(one.id, record);
     if (record && showsAll(definition, shared, record))

@@ -4,7 +4,7 @@ import { isRecordId } from "../api/answer";
 import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { safeName } from "../common/text";
-import { isUnknown, unknown } from "../common/unknown";
+import { isUnknown, notYetKnown } from "../common/unknown";
 import { checkImport, type CheckedImport } from "./import";
 import { topLevel } from "./paths";
 import type { Connect, RecordScope } from "./record-scope";
@@ -101,7 +101,7 @@ function checkImportId(
     refuse(`is an option of ${label}, and importId is not a property of it`);
     return undefined;
   }
-  if (given === unknown) {
+  if (given === notYetKnown) {
     refuse(
       `must be known in the preview: it is the id of a ${singular} that exists, which is looked up then`,
     );

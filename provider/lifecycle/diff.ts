@@ -1,6 +1,6 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { equal } from "../definitions/codecs";
+import { equalValues } from "../definitions/codecs";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
 import { valueOf } from "./difference";
@@ -88,6 +88,6 @@ export function changedKeys(definition: Definition, { values: old }: Outputs, { 
     const [declared, before] = [valueOf(values, key), valueOf(old, key)];
     // Days of 0 and empty ones are equal in a record, because the API may store either. If the program changes one to the other, the
     // update is sent.
-    return (declared === 0) !== (before === 0) || !equal(fieldOf(definition, key), declared, before);
+    return (declared === 0) !== (before === 0) || !equalValues(fieldOf(definition, key), declared, before);
   });
 }

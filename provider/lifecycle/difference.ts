@@ -1,7 +1,7 @@
 import { isBlank, isUnset, type ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
-import { equal, isList, parse, parseJsonList, UnreadableError } from "../definitions/codecs";
+import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential, managedKeys } from "../definitions/keys";
 import { isUnknown } from "../common/unknown";
 import { decodeEntities, isEmpty, type Value } from "../common/values";
@@ -34,19 +34,21 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
   if (!found) return { outcome: "notShown" };
   const plain = tryParse(field, found.value);
   // What cannot be parsed may be equal once it is decoded.
-  if (!(plain instanceof UnreadableError) && equal(field, wanted, plain))
+  if (!(plain instanceof UnexpectedValueError) && equalValues(field, wanted, plain))
     return { outcome: "same", value: wanted };
   const value = tryParse(field, decodeEntities(found.value));
-  if (value instanceof UnreadableError)
+  if (value instanceof UnexpectedValueError)
     return { outcome: "differs", value: undefined, problem: describeUnexpected(field, found.value, value) };
-  return equal(field, wanted, value) ? { outcome: "same", value: wanted } : { outcome: "differs", value };
+  return equalValues(field, wanted, value)
+    ? { outcome: "same", value: wanted }
+    : { outcome: "differs", value };
 }
 
-function tryParse(field: Field, raw: unknown): Value | UnreadableError {
+function tryParse(field: Field, raw: unknown): Value | UnexpectedValueError {
   try {
-    return parse(field, raw);
+    return parseValue(field, raw);
   } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error;
+    if (!(error instanceof UnexpectedValueError)) throw error;
     return error;
   }
 }
@@ -101,7 +103,7 @@ export function showsAll(
 }
 
 /** Whether a record shows nothing that differs. It need not show everything. */
-export function isEqual(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+export function showsNoDifference(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
   return differences(definition, wanted, record).length === 0;
 }
 
@@ -115,7 +117,7 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
   const found = findShown(field, record);
   if (!found) return undefined;
   const value = tryParse(field, escaped ? decodeEntities(found.value) : found.value);
-  if (!(value instanceof UnreadableError)) return value;
+  if (!(value instanceof UnexpectedValueError)) return value;
   throw new UptimeError(message`${describeUnexpected(field, found.value, value)}.`, { cause: value });
 }
 
@@ -210,7 +212,11 @@ function isMasked(value: unknown): boolean {
   return /"[*•●]{2,}"/.test(JSON.stringify(value));
 }
 
-function describeUnexpected(field: Field, value: unknown, { message: expected }: UnreadableError): Message {
+function describeUnexpected(
+  field: Field,
+  value: unknown,
+  { message: expected }: UnexpectedValueError,
+): Message {
   const found = isConfidential(field) ? "something else" : quoteValue(value);
   return message`The API shows ${field.wire} as ${found}, but ${expected} was expected`;
 }

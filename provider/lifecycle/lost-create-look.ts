@@ -4,7 +4,7 @@ import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { wasListed } from "./baseline";
-import { compare, isEqual, shows, type WantedValues } from "./difference";
+import { compare, showsNoDifference, shows, type WantedValues } from "./difference";
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
@@ -35,26 +35,29 @@ export interface Look {
  */
 export async function lookOnce(
   scope: RecordScope,
-  sent: LostCreate,
+  lostCreate: LostCreate,
   operation: Operation,
   isLast: boolean,
 ): Promise<Look> {
   const { claims, collection, creates, definition } = scope;
-  const { wanted, baseline, highestIdBefore, lost } = sent;
+  const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
   // Servers use ids again.
   const isLater = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
-  const wasThere = (id: string): boolean => wasListed(baseline, id) && !claims.isDeleted(id);
+  const wasInBaseline = (id: string): boolean => wasListed(baseline, id) && !claims.isDeleted(id);
   const isNew = ({ id }: ApiRecord): boolean =>
-    (isLast || isLater(id)) && !wasThere(id) && !claims.isTakenInRun(id);
+    (isLast || isLater(id)) && !wasInBaseline(id) && !claims.isTakenInRun(id);
   const isOthers = (record: ApiRecord): boolean =>
-    [...creates.lost].some((other) => other !== sent && isEqual(definition, other.wanted, record));
+    [...creates.lostCreates].some(
+      (other) => other !== lostCreate && showsNoDifference(definition, other.wanted, record),
+    );
   try {
     const listed = await listAbove(collection, isLast ? undefined : highestIdBefore, operation);
     const candidates = listed.filter(isNew);
     // A create that is still in flight may have made one of them, and is about to say so.
     await operation.inTime(Promise.allSettled(creates.inFlight));
     const answered = candidates.find(
-      (record) => record.id === lost.answeredId && isNew(record) && mayBeAlike(definition, wanted, record),
+      (record) =>
+        record.id === lostAnswer.answeredId && isNew(record) && mayBeAlike(definition, wanted, record),
     );
     if (answered) return { equal: [answered], alike: [] };
     const equal: ApiRecord[] = [];
@@ -63,7 +66,7 @@ export async function lookOnce(
       if (!isNew(candidate) || !mayBeAlike(definition, wanted, candidate)) continue;
       const record = await collection.find(candidate.id, operation);
       // A replica that lags may not show it at its own address yet, and then only the list does.
-      const isSame = record !== undefined && isEqual(definition, wanted, record);
+      const isSame = record !== undefined && showsNoDifference(definition, wanted, record);
       if (claims.hasOwner(candidate.id, record)) {
         if (isSame) alike.push(record);
       } else if (isSame && isLater(record.id)) equal.push(record);

@@ -23,7 +23,7 @@ import type { RecordScope } from "./record-scope";
 const maxSends = 5;
 /** Between two looks, for a list that lags a little. */
 const lookPauseMilliseconds = 5000;
-/** So many looks must find nothing before a create counts as having had no effect. */
+/** This many looks must find nothing before a create counts as having had no effect. */
 const minLooks = 2;
 /** For a create that is not sent again, or while looks fail. */
 const searchMilliseconds = 60_000;
@@ -47,35 +47,35 @@ export async function recoverCreate(
 ): Promise<CreatedRecord | LostAnswerError> {
   if (error instanceof LostAnswerError) {
     const isLong = error.next === "look for a minute";
-    const found = await findLost(scope, { ...sent, lost: error, isLong }, operation);
+    const found = await findLost(scope, { ...sent, lostAnswer: error, isLong }, operation);
     if (found) return found;
     if (!isLong && sent.sends < maxSends) return error;
     throw lostError(scope, error);
   }
-  const { earlierLostAnswer: lost } = sent;
-  if (!lost) throw adviseOnDuplicate(scope, error);
+  const { earlierLostAnswer: lostAnswer } = sent;
+  if (!lostAnswer) throw adviseOnDuplicate(scope, error);
   const found =
-    duplicateRefusal(error) && (await findLost(scope, { ...sent, lost, isLong: true }, operation));
+    duplicateRefusal(error) && (await findLost(scope, { ...sent, lostAnswer, isLong: true }, operation));
   if (found) return found;
-  throw lostError(scope, lost, message`Then ${messageOf(error)}`, error);
+  throw lostError(scope, lostAnswer, message`Then ${messageOf(error)}`, error);
 }
 
 /** The record of a lost create; undefined if it is clear that there is none. Throws if the provider cannot tell. */
 async function findLost(
   scope: RecordScope,
-  sent: LostCreate,
+  lostCreate: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
   const { creates, definition } = scope;
-  if (sent.baseline.isDoubtful)
-    return keepIdOrThrow(scope, sent, [
+  if (lostCreate.baseline.isDoubtful)
+    return keepIdOrThrow(scope, lostCreate, [
       `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so the provider cannot tell which ones are new`,
     ]);
-  creates.lost.add(sent);
+  creates.lostCreates.add(lostCreate);
   try {
-    return await search(scope, sent, operation);
+    return await search(scope, lostCreate, operation);
   } finally {
-    creates.lost.delete(sent);
+    creates.lostCreates.delete(lostCreate);
   }
 }
 
@@ -92,7 +92,7 @@ async function findLost(
  */
 async function search(
   scope: RecordScope,
-  sent: LostCreate,
+  lostCreate: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
   const { claims, definition } = scope;
@@ -100,28 +100,29 @@ async function search(
   const end = clock.now() + searchMilliseconds;
   const isFree = ({ id }: ApiRecord): boolean => !claims.isTakenInRun(id);
   for (let looks = 0; ;) {
-    const isLast = clock.now() >= end || operation.isInterrupted || (!sent.isLong && looks + 1 >= minLooks);
-    const { failure, ...found } = await lookOnce(scope, sent, operation, isLast);
+    const isLast =
+      clock.now() >= end || operation.isInterrupted || (!lostCreate.isLong && looks + 1 >= minLooks);
+    const { failure, ...found } = await lookOnce(scope, lostCreate, operation, isLast);
     // Another look, which has ended at the same moment, may have taken one.
     const look = { equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
     // If several are equal, other lost creates may take some of them; so look again.
-    if (record && others.length === 0) return takeFound(scope, sent, record.id, record);
+    if (record && others.length === 0) return takeFound(scope, lostCreate, record.id, record);
     if (failure === undefined) looks++;
     const hasLooked = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
     if (operation.isInterrupted ? isLast : hasLooked) {
       const conflict = conflictOf(definition, look);
-      if (conflict) throw conflictError(scope, sent.lost, conflict);
+      if (conflict) throw conflictError(scope, lostCreate.lostAnswer, conflict);
       if (failure !== undefined)
-        return keepIdOrThrow(scope, sent, message`Then looking for it failed: ${messageOf(failure)}`);
-      if (operation.isInterrupted) return keepIdOrThrow(scope, sent, ["Pulumi was interrupted"]);
-      return sent.lost.answeredId === undefined ? undefined : keepIdOrThrow(scope, sent);
+        return keepIdOrThrow(scope, lostCreate, message`Then looking for it failed: ${messageOf(failure)}`);
+      if (operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, ["Pulumi was interrupted"]);
+      return lostCreate.lostAnswer.answeredId === undefined ? undefined : keepIdOrThrow(scope, lostCreate);
     }
     try {
       await operation.sleep(lookPauseMilliseconds);
     } catch (error) {
       // After an interruption, one more look reads the whole list.
-      if (!operation.isInterrupted) return keepIdOrThrow(scope, sent, messageOf(error));
+      if (!operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, messageOf(error));
     }
   }
 }
@@ -139,11 +140,11 @@ function takeFound(
  * After a create no failure drops its id, so an answer's id is kept even if nothing is found under it yet, unless that of another
  * resource's record is the same.
  */
-function keepIdOrThrow(scope: RecordScope, sent: LostCreate, reason: Message = []): CreatedRecord {
-  const { answeredId } = sent.lost;
+function keepIdOrThrow(scope: RecordScope, lostCreate: LostCreate, reason: Message = []): CreatedRecord {
+  const { answeredId } = lostCreate.lostAnswer;
   if (answeredId === undefined || scope.claims.hasOwner(answeredId))
-    throw lostError(scope, sent.lost, reason);
-  return { ...takeFound(scope, sent, answeredId), advice: adviceOnId(scope, answeredId) };
+    throw lostError(scope, lostCreate.lostAnswer, reason);
+  return { ...takeFound(scope, lostCreate, answeredId), advice: adviceOnId(scope, answeredId) };
 }
 
 /** What to do if an id that nothing but an answer shows is not the record's. */
@@ -195,13 +196,13 @@ function duplicateRefusal(error: unknown): ApiError | undefined {
 /** Every error after a lost create says that there may be a record, and how to find it. */
 function lostError(
   { definition: { singular }, settings }: RecordScope,
-  lost: LostAnswerError,
+  lostAnswer: LostAnswerError,
   reason: Message = [],
-  cause: unknown = lost,
+  cause: unknown = lostAnswer,
 ): UptimeError {
   const command = configCommand(settings, "adoptExisting", "true");
   return errorOf(
-    [lost.parts, reason],
+    [lostAnswer.parts, reason],
     message`The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting
       ${sourceOf(settings, "adoptExisting")} is true${command ? ` (${command})` : ""}; without it, it may be created again.`,
     cause,
@@ -211,15 +212,15 @@ function lostError(
 /** An error that names records, of which an adoption would take none, because it needs one that is equal. */
 function conflictError(
   { definition: { singular }, settings }: RecordScope,
-  lost: LostAnswerError,
+  lostAnswer: LostAnswerError,
   conflict: Message,
 ): UptimeError {
   return errorOf(
-    [lost.parts, conflict],
+    [lostAnswer.parts, conflict],
     message`The ${singular} may exist: if it is one of these, declare what is there, and name its id with the option
       import. Otherwise the next \`pulumi up\` creates another one, unless the setting
       ${sourceOf(settings, "adoptExisting")} is true and finds one that is equal.`,
-    lost,
+    lostAnswer,
   );
 }
 

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { UptimeError } from "../api/errors";
 import { getOrMake } from "../common/values";
 import { hexHash } from "../common/hash";
-import { noNote, verbs, type Line, type RunNote, type Verb } from "./run-note";
+import { noNote, verbs, type NoteLine, type RunNote, type Verb } from "./run-note";
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
@@ -31,7 +31,7 @@ class NoteFile implements RunNote {
   private readonly folder: string;
   private readonly path: string;
   private readonly writer: string;
-  private readonly lines = new Map<string, Line[]>();
+  private readonly lines = new Map<string, NoteLine[]>();
   /** The file that was read, and how many of its bytes. */
   private inode: number | undefined;
   private offset = 0;
@@ -44,13 +44,13 @@ class NoteFile implements RunNote {
     this.writer = `${processName(process.pid)}#${++runs}`;
   }
 
-  isOwn({ writer }: Line): boolean {
+  isOwn({ writer }: NoteLine): boolean {
     return writer === this.writer;
   }
 
-  add(line: Omit<Line, "writer">): void {
-    const { verb, place, keyFingerprint, claim, identity } = line;
-    const parts = [verb, place, keyFingerprint, claim, this.writer, identity];
+  add(line: Omit<NoteLine, "writer">): void {
+    const { verb, recordKey, keyFingerprint, claim, identity } = line;
+    const parts = [verb, recordKey, keyFingerprint, claim, this.writer, identity];
     try {
       if (this.offset === 0) this.openFolder();
       appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
@@ -59,10 +59,10 @@ class NoteFile implements RunNote {
     }
   }
 
-  linesAbout(place: string): readonly Line[] | undefined {
+  linesAbout(recordKey: string): readonly NoteLine[] | undefined {
     if (this.folderProblem() !== undefined) return undefined;
     this.read();
-    return (this.lines.get(place) ?? []).filter((line) => this.isOwn(line) || isRunning(line.writer));
+    return (this.lines.get(recordKey) ?? []).filter((line) => this.isOwn(line) || isRunning(line.writer));
   }
 
   problem(): UptimeError | undefined {
@@ -116,7 +116,8 @@ class NoteFile implements RunNote {
       const text = bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, this.offset));
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;
-      for (const line of linesIn(text.slice(0, end))) getOrMake(this.lines, line.place, () => []).push(line);
+      for (const line of linesIn(text.slice(0, end)))
+        getOrMake(this.lines, line.recordKey, () => []).push(line);
       this.offset += end;
     } finally {
       closeSync(file);
@@ -127,13 +128,13 @@ class NoteFile implements RunNote {
 /** How many runs this process has served: an attached plugin serves several, and its lines of earlier ones are void. */
 let runs = 0;
 
-function* linesIn(text: string): Generator<Line> {
+function* linesIn(text: string): Generator<NoteLine> {
   for (const line of text.split("\n")) {
     const [verb, address, kind, id, keyFingerprint, claim, writer, identity] = line.split(" ");
     if (!isVerb(verb) || keyFingerprint === undefined || claim === undefined || writer === undefined)
       continue;
-    const place = `${address} ${kind} ${id}`;
-    yield { verb, place, keyFingerprint, claim, writer, identity };
+    const recordKey = `${address} ${kind} ${id}`;
+    yield { verb, recordKey, keyFingerprint, claim, writer, identity };
   }
 }
 

@@ -25,7 +25,7 @@ export interface SentCreate extends PlannedCreate {
 
 /** A create whose answer was lost. */
 export interface LostCreate extends SentCreate {
-  readonly lost: LostAnswerError;
+  readonly lostAnswer: LostAnswerError;
   /** The search takes a minute, because it is not sent again if nothing is found. */
   readonly isLong: boolean;
 }
@@ -40,7 +40,7 @@ export interface CreatedRecord {
   /** What to do if its id, which nothing but an answer shows, is not the record's. */
   readonly advice?: Message | undefined;
   /** The form in which its empty lists were sent. */
-  readonly emptyLists?: EmptyListForm | undefined;
+  readonly emptyListForm?: EmptyListForm | undefined;
 }
 
 /** What the creates of one kind of record in one account must know of each other. */
@@ -53,7 +53,7 @@ export class RunCreates {
   /** The last create for each form body. Equal creates wait for each other. */
   readonly turns = new Map<string, Promise<unknown>>();
   /** Creates whose answer was lost and that are being looked for. */
-  readonly lost = new Set<LostCreate>();
+  readonly lostCreates = new Set<LostCreate>();
 
   /** The records that were there before the first create. They are read once; if that fails, the next create reads them. */
   readBaselineOnce(read: () => Promise<Baseline>): Promise<Baseline> {

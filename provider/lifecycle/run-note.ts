@@ -15,10 +15,10 @@ export type Verb = (typeof verbs)[number];
 /** Who sends the delete of a record: the first process that announces it. Nobody, if a resource has the record still. */
 export type Deleter = "this process" | "another process" | "nobody";
 
-export interface Line {
+export interface NoteLine {
   readonly verb: Verb;
-  /** The kind of record and its id, at one address. */
-  readonly place: string;
+  /** Identifies a record: the hash of an address, the kind and the id. */
+  readonly recordKey: string;
   readonly keyFingerprint: string;
   /** Encoded. */
   readonly claim: string;
@@ -35,21 +35,21 @@ export interface Line {
 // | takes    | adopts or imports it, which may be refused; after `creates`: has found it, because the answer was lost |
 // | deletes  | is about to be deleted with the record. This ends its claim, and nobody takes the record any more      |
 
-const isCreate = ({ verb }: Line): boolean => verb === "creates";
+const isCreate = ({ verb }: NoteLine): boolean => verb === "creates";
 
-const isAdoption = ({ verb }: Line): boolean => verb === "takes";
+const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
 
-const isDelete = ({ verb }: Line): boolean => verb === "deletes";
+const isDelete = ({ verb }: NoteLine): boolean => verb === "deletes";
 
-/** Whether the record was there before the resource, so that one with another key may have it too. */
-const isOlder = ({ verb }: Line): boolean => verb === "takes" || verb === "imported";
+/** Whether a line says that the record was there before the resource, so that one with another key may have it too. */
+const saysRecordCameFirst = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "imported";
 
 /** The record that is asked about, to tell which lines with another key are about it too. */
 interface Subject {
-  /** See {@link Line.identity}. */
+  /** See {@link NoteLine.identity}. */
   readonly identity: string | undefined;
-  /** See {@link isOlder}. */
-  readonly isOlder: boolean;
+  /** See {@link saysRecordCameFirst}. */
+  readonly recordCameFirst: boolean;
 }
 
 /**
@@ -60,14 +60,14 @@ interface Subject {
  */
 export interface RunNote {
   /** Adds a line of this process. Throws if the others cannot learn of it. */
-  add(line: Omit<Line, "writer">): void;
+  add(line: Omit<NoteLine, "writer">): void;
   /**
-   * The lines about one place, in the order in which they were written, of the processes of this run that still run. Undefined
+   * The lines about one record, in the order in which they were written, of the processes of this run that still run. Undefined
    * if there is a {@link problem}.
    */
-  linesAbout(place: string): readonly Line[] | undefined;
+  linesAbout(recordKey: string): readonly NoteLine[] | undefined;
   /** Whether a line is of this process. */
-  isOwn(line: Line): boolean;
+  isOwn(line: NoteLine): boolean;
   /** Why nothing can be told to the others, or heard from them. */
   problem(): UptimeError | undefined;
 }
@@ -94,7 +94,7 @@ export class RecordNote {
   /** A resource of the program keeps the record that it has in state. Returns whether another process has it too. */
   keep(id: string, claim: Claim, outputs: Outputs): boolean {
     const subject = this.subjectOf(outputs);
-    this.tryToAdd(subject.isOlder ? "imported" : "keeps", id, claim, subject.identity);
+    this.tryToAdd(subject.recordCameFirst ? "imported" : "keeps", id, claim, subject.identity);
     return this.isOfOthers(this.linesSinceCreate(id, subject), claim);
   }
 
@@ -122,10 +122,10 @@ export class RecordNote {
   private wasAdopted(id: string, claim: Claim, record: ApiRecord | undefined): boolean {
     return this.askOrFalse(() => {
       const all = this.linesAbout(id);
-      const own = all.findLastIndex((line) => isCreate(line) && line.claim === encode(claim));
+      const own = all.findLastIndex((line) => isCreate(line) && line.claim === claimText(claim));
       const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
-      const subject = record && { identity: this.identityOf(record), isOlder: false };
+      const subject = record && { identity: this.identityOf(record), recordCameFirst: false };
       return since.some((line) => isAdoption(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
     });
   }
@@ -164,7 +164,8 @@ export class RecordNote {
     const inState = this.subjectOf(outputs);
     const before = this.linesAbout(id);
     const mayBeAnother = before.some(
-      (line) => !this.hasKey(line) && !isDelete(line) && (inState.isOlder || isOlder(line)),
+      (line) =>
+        !this.hasKey(line) && !isDelete(line) && (inState.recordCameFirst || saysRecordCameFirst(line)),
     );
     const record = mayBeAnother ? await findRecord() : undefined;
     const subject = record && { ...inState, identity: this.identityOf(record) };
@@ -186,13 +187,13 @@ export class RecordNote {
     return this.isOfOthers(this.linesSinceCreate(id, record && this.subjectToGet(record)), claim);
   }
 
-  private isOfOthers(lines: readonly Line[], claim: Claim | undefined): boolean {
+  private isOfOthers(lines: readonly NoteLine[], claim: Claim | undefined): boolean {
     const claims = new Set<string>();
     for (const line of lines) {
       if (isDelete(line)) claims.delete(line.claim);
       else if (!this.isOfOurLedger(line)) claims.add(line.claim);
     }
-    if (claim !== undefined) claims.delete(encode(claim));
+    if (claim !== undefined) claims.delete(claimText(claim));
     return claims.size > 0;
   }
 
@@ -204,7 +205,9 @@ export class RecordNote {
   /** Whether another process has created a record with this id, so that any other claim on it is void. */
   isCreatedElsewhere(id: string, claim: Claim): boolean {
     const [first] = this.linesSinceCreate(id);
-    return first !== undefined && isCreate(first) && !this.note.isOwn(first) && first.claim !== encode(claim);
+    return (
+      first !== undefined && isCreate(first) && !this.note.isOwn(first) && first.claim !== claimText(claim)
+    );
   }
 
   /** Whether another process has created the record, and not only found it, and this run has not deleted it since. */
@@ -212,57 +215,66 @@ export class RecordNote {
     return this.askOrFalse(() => {
       const [first, ...later] = this.linesSinceCreate(id);
       if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
-      const isFound = (line: Line): boolean => isAdoption(line) && line.claim === first.claim;
+      const isFound = (line: NoteLine): boolean => isAdoption(line) && line.claim === first.claim;
       return !later.some((line) => isDelete(line) || isFound(line));
     });
   }
 
   /** The lines about a record, from its last create on. */
-  private linesSinceCreate(id: string, subject?: Subject): Line[] {
+  private linesSinceCreate(id: string, subject?: Subject): NoteLine[] {
     return this.sinceCreateIn(this.linesAbout(id), subject);
   }
 
-  private sinceCreateIn(all: readonly Line[], subject: Subject | undefined): Line[] {
+  private sinceCreateIn(all: readonly NoteLine[], subject: Subject | undefined): NoteLine[] {
     return sinceCreate(all.filter((line) => this.isAbout(line, subject)));
   }
 
   /**
-   * Whether a line of this place is about the same record. With another key, its id may be that of a record in another account,
+   * Whether a line with this id is about the same record. With another key, its id may be that of a record in another account,
    * and so it is if two resources have created them.
    */
-  private isAbout(line: Line, subject: Subject | undefined): boolean {
+  private isAbout(line: NoteLine, subject: Subject | undefined): boolean {
     if (this.hasKey(line)) return true;
     if (subject?.identity === undefined || subject.identity !== line.identity) return false;
-    return subject.isOlder || isOlder(line) || isDelete(line);
+    return subject.recordCameFirst || saysRecordCameFirst(line) || isDelete(line);
   }
 
   private subjectOf({ values, importId }: Outputs): Subject {
-    return { identity: this.identityBy((_, key) => valueOf(values, key)), isOlder: importId !== undefined };
+    return {
+      identity: this.identityBy((_, key) => valueOf(values, key)),
+      recordCameFirst: importId !== undefined,
+    };
   }
 
   /** A record that a resource adopts or imports, or finds as that of its lost create. */
   private subjectToGet(record: ApiRecord): Subject {
-    return { identity: this.identityOf(record), isOlder: true };
+    return { identity: this.identityOf(record), recordCameFirst: true };
   }
 
-  private hasKey({ keyFingerprint }: Line): boolean {
+  private hasKey({ keyFingerprint }: NoteLine): boolean {
     return keyFingerprint === this.keyFingerprint;
   }
 
   /** Whether the ledger knows what the line tells: each key of this process has a ledger of its own. */
-  private isOfOurLedger(line: Line): boolean {
+  private isOfOurLedger(line: NoteLine): boolean {
     return this.note.isOwn(line) && this.hasKey(line);
   }
 
-  private linesAbout(id: string): readonly Line[] {
-    const lines = this.note.linesAbout(this.placeOf(id));
+  private linesAbout(id: string): readonly NoteLine[] {
+    const lines = this.note.linesAbout(this.recordKeyOf(id));
     if (!lines) this.warn(this.note.problem());
     return lines ?? [];
   }
 
   private add(verb: Verb, id: string, claim: Claim, identity?: string): void {
     const { keyFingerprint } = this;
-    this.note.add({ verb, place: this.placeOf(id), keyFingerprint, claim: encode(claim), identity });
+    this.note.add({
+      verb,
+      recordKey: this.recordKeyOf(id),
+      keyFingerprint,
+      claim: claimText(claim),
+      identity,
+    });
   }
 
   /** Adds a line. The other processes may not learn of it, which matters only if one of them adopts or imports the record. */
@@ -285,7 +297,7 @@ export class RecordNote {
     }
   }
 
-  private placeOf(id: string): string {
+  private recordKeyOf(id: string): string {
     return `${this.address.hash} ${this.definition.plural} ${encodeURIComponent(id)}`;
   }
 
@@ -301,12 +313,12 @@ export class RecordNote {
 }
 
 /** The lines from the last create on: a server may use ids again. */
-function sinceCreate(lines: readonly Line[]): Line[] {
+function sinceCreate(lines: readonly NoteLine[]): NoteLine[] {
   return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
 }
 
 /** The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first. */
-function withoutRefused(lines: readonly Line[]): Line[] {
+function withoutRefused(lines: readonly NoteLine[]): NoteLine[] {
   const living = new Map<string, string>();
   let isDeleted = false;
   return lines.filter((line) => {
@@ -325,4 +337,4 @@ function withoutRefused(lines: readonly Line[]): Line[] {
 }
 
 /** State of other versions has other texts as claims, and old state has none. */
-const encode = (claim: Claim): string => encodeURIComponent(claim) || "-";
+const claimText = (claim: Claim): string => encodeURIComponent(claim) || "-";

@@ -79,10 +79,10 @@ async function postOnce(
     const stored = await collection.create(pairs, operation, events);
     return stored.failure ? recordInFailure(scope, stored, stored.failure, baseline, operation) : stored;
   });
-  const { id, status, request, emptyLists } = answer;
+  const { id, status, requestText, emptyListForm } = answer;
   if (id === undefined)
     throw new LostAnswerError(
-      message`${request} was answered with status ${status} and without an id, so the new
+      message`${requestText} was answered with status ${status} and without an id, so the new
         ${definition.singular} was looked for, and was not found.`,
       "look for a minute",
     );
@@ -92,7 +92,7 @@ async function postOnce(
   const record = await recordOfAnswer(scope, id, wanted, answer, operation);
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim, record);
-  return { id, claim, record, emptyLists, advice: record ? undefined : adviceOnId(scope, id) };
+  return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
 }
 
 /**
@@ -128,18 +128,18 @@ function assertNew(
   scope: RecordScope,
   id: string,
   baseline: Baseline,
-  { record, request }: WriteAnswer,
+  { record, requestText }: WriteAnswer,
 ): void {
   const { definition } = scope;
   if (!wasThere(scope, id, baseline)) return;
   if (!record || !isRecordOf(definition, record))
     throw new LostAnswerError(
-      message`${request} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there
+      message`${requestText} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and without a record, so the new one was looked for, and was not found.`,
       "look for a minute",
     );
   throw new UptimeError(
-    message`${request} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the
+    message`${requestText} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the
       API seems to return an existing record instead of creating one. To manage that record, use the option
       import with its id, or set ${sourceOf(scope.settings, "adoptExisting")}; otherwise change what tells the two apart.`,
   );
@@ -150,7 +150,7 @@ async function recordOfAnswer(
   { collection, definition, ledger }: RecordScope,
   id: string,
   wanted: WantedValues,
-  { record, request }: WriteAnswer,
+  { record, requestText }: WriteAnswer,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   if (record && isRecordOf(definition, record)) return record;
@@ -167,7 +167,7 @@ async function recordOfAnswer(
     ledger.release(id);
     const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
     throw new LostAnswerError(
-      message`${request} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked
+      message`${requestText} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked
         for, and was not found.`,
       "look for a minute",
       { cause: error },

@@ -14,10 +14,10 @@ import {
 } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import { encode, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
+import { encodeValue, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { differences, isEqual, showsAll, type Difference, type WantedValues } from "./difference";
+import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 
@@ -29,11 +29,11 @@ const maxReads = 5;
 const readPauseMilliseconds = 1000;
 
 /** What is known after a write. */
-interface Answered {
+interface WriteOutcome {
   /** The record in the answer. */
   readonly record?: ApiRecord | undefined;
   /** The form in which empty lists were sent. */
-  readonly emptyLists?: EmptyListForm | undefined;
+  readonly emptyListForm?: EmptyListForm | undefined;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function sendUpdate(
   wanted: WantedValues,
   operation: Operation,
   events: SendEvents = {},
-  emptyLists?: EmptyListForm,
+  emptyListForm?: EmptyListForm,
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
@@ -57,7 +57,7 @@ export async function sendUpdate(
     scope,
     changeable,
     (pairs) => scope.collection.update(id, pairs, operation, events),
-    emptyLists,
+    emptyListForm,
   );
   events.onEffect?.();
   return verify(scope, id, wanted, answer, operation, events);
@@ -72,20 +72,20 @@ export async function verify(
   scope: RecordScope,
   id: string,
   wanted: WantedValues,
-  answered: Answered,
+  answered: WriteOutcome,
   operation: Operation,
   events?: SendEvents,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
-  const { record: shown, emptyLists = collection.emptyLists } = answered;
+  const { record: shown, emptyListForm = collection.emptyListForm } = answered;
   const isProof = shown && showsAll(definition, wanted, shown, true);
   const record = isProof ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
-    collection.rememberEmptyLists(emptyLists);
+    collection.rememberEmptyListForm(emptyListForm);
     return record;
   }
-  if (emptyLists === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
+  if (emptyListForm === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
     return sendUpdate(scope, id, wanted, operation, events, "text");
   throw new NotStoredError(
     message`the API took these properties and did not store them:
@@ -104,7 +104,7 @@ async function getStored(
   for (let reads = 1; ; reads++) {
     if (reads === maxReads || operation.isInterrupted) return collection.get(id, operation);
     const record = await collection.find(id, operation);
-    if (record && isEqual(definition, wanted, record)) return record;
+    if (record && showsNoDifference(definition, wanted, record)) return record;
     // After an interruption the record is read at once, and for the last time.
     await operation.sleep(readPauseMilliseconds).catch(unlessInterrupted);
   }
@@ -119,18 +119,18 @@ export async function sendForm(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   send: (pairs: readonly Pair[]) => Promise<WriteAnswer>,
-  emptyLists = collection.emptyLists,
-): Promise<WriteAnswer & Answered> {
+  emptyListForm = collection.emptyListForm,
+): Promise<WriteAnswer & WriteOutcome> {
   try {
-    return { ...(await send(formOf(definition, wanted, emptyLists))), emptyLists };
+    return { ...(await send(formOf(definition, wanted, emptyListForm))), emptyListForm };
   } catch (error) {
     if (!(error instanceof ApiError && error.isRefusal)) throw error;
-    if (emptyLists === "text" || !isAboutEmptyList(definition, wanted, error))
+    if (emptyListForm === "text" || !isAboutEmptyList(definition, wanted, error))
       throw nameProperties(definition, error);
     try {
       const answer = await send(formOf(definition, wanted, "text"));
-      collection.rememberEmptyLists("text");
-      return { ...answer, emptyLists: "text" };
+      collection.rememberEmptyListForm("text");
+      return { ...answer, emptyListForm: "text" };
     } catch (second) {
       // Anything but a refusal is not about the form, and may have had an effect.
       throw second instanceof ApiError && second.isRefusal ? nameProperties(definition, error) : second;
@@ -138,8 +138,8 @@ export async function sendForm(
   }
 }
 
-export function formOf(definition: Definition, wanted: WantedValues, emptyLists: EmptyListForm): Pair[] {
-  return [...wanted].flatMap(([key, value]) => encode(fieldOf(definition, key), value, emptyLists));
+export function formOf(definition: Definition, wanted: WantedValues, emptyListForm: EmptyListForm): Pair[] {
+  return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, emptyListForm));
 }
 
 function isAboutEmptyList(definition: Definition, wanted: WantedValues, refusal: ApiError): boolean {
@@ -170,7 +170,7 @@ function nameProperties({ fields }: Definition, error: ApiError): UptimeError {
   if (reasons.length === 0) return error;
   const whole = error.reason.length > 0 ? message` (${error.reason})` : "";
   return new UptimeError(
-    message`${error.request} was refused with status ${error.status}${whole}: ${joinMessages(reasons, "; ")}`,
+    message`${error.requestText} was refused with status ${error.status}${whole}: ${joinMessages(reasons, "; ")}`,
     { cause: error },
   );
 }

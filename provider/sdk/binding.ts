@@ -7,7 +7,7 @@ import type { LookupCount } from "../common/pulumi";
 /** How a program reaches its provider: as Pulumi's dynamic resources, or through the provider plugin. */
 export interface Binding {
   /** What the SDK registers of a resource. Also warns about the program's settings and dependencies, once a run. */
-  readonly registered: (
+  readonly prepare: (
     definition: Definition,
     name: string,
     args: object,

@@ -17,7 +17,7 @@ const lookup = (): typeof inProcess => require("./lookup-in-process") as typeof 
 
 /** As Pulumi's dynamic resources, which need nothing but this package. */
 export const dynamicBinding: Binding = {
-  registered: (definition, name, args, options) => {
+  prepare: (definition, name, args, options) => {
     warnOnce();
     const props = propsOf(definition, name, args, options);
     return [dynamicType(definition), name, props, dynamicOptions(definition, props, options)];
@@ -93,7 +93,9 @@ function hiddenOptions(
     ...(secrets && { secrets }),
     // A resource that only reads has no record of its own. With an argument of the option's name, `check` refuses the import.
     ...(options.id === undefined &&
-      !isArgument(args, "importId") && { owner: urnSuffixOf(dynamicType(definition), name, options.parent) }),
+      !isArgument(args, "importId") && {
+        owner: buildUrnSuffix(dynamicType(definition), name, options.parent),
+      }),
   };
 }
 
@@ -101,7 +103,7 @@ function hiddenOptions(
  * What tells a resource from others in its stack: the part of its URN after stack and project, such as
  * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. The URN itself is known only after registration.
  */
-function urnSuffixOf(type: string, name: string, parent: Resource | undefined): string {
+function buildUrnSuffix(type: string, name: string, parent: Resource | undefined): string {
   const types = [type];
   for (let one = parent as Parent | undefined; one; one = one.__parentResource)
     // The engine leaves the stack out of URNs.

@@ -12,14 +12,14 @@ import { warnOfPlainKeys } from "./warnings";
 
 /** By the provider plugin `pulumi-resource-uptime`, in the version of this package. */
 export const pluginBinding: Binding = {
-  registered: (definition, name, args, options) => {
+  prepare: (definition, name, args, options) => {
     warnOfPlainKeys();
     assertImportIsKnown(definition, name, options);
     const props = declaredProps(definition, args, options);
     return [pluginType(definition), name, props, pluginOptions(definition, options)];
   },
   find: async (definition, count, args, opts = {}) =>
-    unwrapList(
+    lookupResult(
       definition,
       count,
       await runtime.invoke(lookupFunction(definition, count), { ...args }, withVersion(opts)),
@@ -32,7 +32,7 @@ export const pluginBinding: Binding = {
       { ...args, ...(secrets && { [hiddenNames.options]: secrets }) },
       withVersion(opts),
     );
-    return found.apply((result) => unwrapList(definition, count, result));
+    return found.apply((result) => lookupResult(definition, count, result));
   },
 };
 
@@ -59,7 +59,7 @@ function pluginOptions(definition: Definition, options: CustomResourceOptions): 
 }
 
 /** Functions return objects, so a list is under the name of its kind. */
-function unwrapList({ plural }: Definition, count: LookupCount, result: unknown): unknown {
+function lookupResult({ plural }: Definition, count: LookupCount, result: unknown): unknown {
   return count === "one" ? result : ((result as Readonly<Record<string, unknown>>)[plural] ?? []);
 }
 

@@ -2,7 +2,7 @@ import { output, ProviderResource, secret } from "@pulumi/pulumi";
 import type { ResourceOptions } from "@pulumi/pulumi";
 
 import { providerType } from "../common/pulumi";
-import { settings } from "../definitions/settings";
+import { settingDeclarations } from "../definitions/settings";
 import type { Setting } from "../definitions/settings";
 import { withVersion } from "./plugin-binding";
 import type { ProviderArgs } from "./provider-args";
@@ -38,7 +38,7 @@ export class Provider extends ProviderResource {
 
 /** The settings as strings, as a stack's configuration has them. */
 function settingStrings(args: ProviderArgs): Record<string, unknown> {
-  const declared: Readonly<Record<string, Setting>> = settings;
+  const declared: Readonly<Record<string, Setting>> = settingDeclarations;
   const text = (value: unknown): unknown => (typeof value === "string" ? value : JSON.stringify(value));
   return Object.fromEntries(
     Object.entries(args as Readonly<Record<string, string>>).map(([key, value]) => {

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { plainTextKeys, unknownSettings } from "../definitions/setting-warnings";
+import { plainTextKeyWarnings, unknownSettingWarnings } from "../definitions/setting-warnings";
 import { missingDependency } from "./missing-dependency";
 
 /** The runs that have been warned: the Automation API may run several in one process. */
@@ -10,14 +10,14 @@ const warnedOf = { project: new WeakSet<object>(), keys: new WeakSet<object>() }
 export function warnOnce(): void {
   once(warnedOf.project, () => [
     ...missingDependency(),
-    ...unknownSettings(Object.keys(pulumi.runtime.allConfig()), pulumi.getProject(), "uptime:"),
+    ...unknownSettingWarnings(Object.keys(pulumi.runtime.allConfig()), pulumi.getProject(), "uptime:"),
   ]);
   warnOfPlainKeys();
 }
 
 /** Warns once a run about API keys in plain text, which the plugin cannot see. It warns about other settings itself. */
 export function warnOfPlainKeys(): void {
-  once(warnedOf.keys, () => plainTextKeys((key) => pulumi.runtime.getConfig(key), isSecretSetting));
+  once(warnedOf.keys, () => plainTextKeyWarnings((key) => pulumi.runtime.getConfig(key), isSecretSetting));
 }
 
 /** The run of a program: the resource that is its stack, or the process if there is none. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { addressProofOf } from "../../provider/api/settings";
 import type { Emulator } from "../../provider/emulator";
-import { checkedSettings } from "../../provider/engine/provider-settings";
+import { checkProviderSettings } from "../../provider/engine/provider-settings";
 import {
   cli,
   emulator,
@@ -714,7 +714,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
   /** A provider as the plugin has checked it. */
   const provider = (reference = "", given: Inputs, form?: Form) => {
     const urn = reference.slice(0, -"::id".length);
-    const { settings } = checkedSettings(urn, given, {});
+    const { settings } = checkProviderSettings(urn, given, {});
     const inputs = Object.entries(settings).map(([key, value]) => [
       key,
       isMarked(value) ? sealed(value.value, form) : value,

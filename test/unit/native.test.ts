@@ -3,7 +3,7 @@ import type * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { domain } from "../../provider/definitions/domain";
 import { Front, FrontSession } from "../../provider/engine/front";
 import { OperationError } from "../../provider/engine/operation-error";
-import { changedSettings, checkedSettings, configOf } from "../../provider/engine/provider-settings";
+import { changedSettings, checkProviderSettings, configOf } from "../../provider/engine/provider-settings";
 import { parseUrn } from "../../provider/common/urn";
 import { parseGivenId } from "../../provider/engine/plugin/imported-record";
 import { definitionOfType, functionOf } from "../../provider/engine/plugin/tokens";
@@ -56,7 +56,7 @@ test("settings may be strings or values, keys are secret, and unknown names are 
   expect(readSettings(configOf(values), {}, "eu")).toMatchObject({ apiKey: "other" });
   expect(configOf({ baseUrl: unknownValue }).get("uptime:baseUrl")).toBeUndefined();
   const given = { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} };
-  const { settings, warnings } = checkedSettings(provider, given, {});
+  const { settings, warnings } = checkProviderSettings(provider, given, {});
   expect(settings.apiKey).toEqual(secretOf("key"));
   expect(warnings).toEqual([expect.stringContaining("maxRetry (did you mean maxRetries?)")]);
   const [old, present] = [

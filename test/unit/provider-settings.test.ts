@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 
 import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
 import { secretOf, unknownValue, unwrapSecrets, type Properties } from "../../provider/common/marks";
-import { checkedSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
+import { checkProviderSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
 /** As the engine sends them after they were checked. */
 const checked = (name: string, settings: Properties, parent = ""): Properties => {
   const urn = urnOf(name).replace("::pulumi:", `::${parent}pulumi:`);
   const given = { baseUrl: "https://a.example", ...settings };
-  return unwrapSecrets(checkedSettings(urn, given, {}).settings) as Properties;
+  return unwrapSecrets(checkProviderSettings(urn, given, {}).settings) as Properties;
 };
 
 /** Whether a resource that moves from one provider to another one is replaced, without a key in the environment. */
@@ -28,7 +28,7 @@ const eu = (apiKey: unknown): Properties => ({ accounts: { eu: { apiKey } } });
 
 test("in a project that is named uptime, unknown settings of an explicit provider are a warning", () => {
   const warningsOf = (name: string): readonly string[] =>
-    checkedSettings(urnOf(name).replace("shop", "uptime"), { maxRetry: 3 }, {}).warnings;
+    checkProviderSettings(urnOf(name).replace("shop", "uptime"), { maxRetry: 3 }, {}).warnings;
   expect(warningsOf("first")).toEqual([expect.stringContaining("did you mean maxRetries?")]);
   // They may be the project's own.
   expect(warningsOf("default_1_0_0")).toEqual([]);
@@ -75,7 +75,7 @@ describe("a resource that moves to another provider is replaced if an account di
 
 test("a provider's addresses get a proof each, as a secret, unless the key or the provider is not its own", () => {
   const proofsOf = (settings: Properties, env = {}, name = "first"): unknown =>
-    checkedSettings(urnOf(name), settings, env).settings.__addresses;
+    checkProviderSettings(urnOf(name), settings, env).settings.__addresses;
   const [a, b] = ["https://a.example", "https://b.example"];
   const accounts = { eu: { apiKey: "two" }, us: {} };
   const env = { UPTIME_API_KEY_US: "three" };
@@ -118,7 +118,7 @@ test("whole numbers may be numbers, strings, or as Pulumi's SDK for Java sends t
 
 describe("a provider is refused because of its settings", () => {
   const problemsOf = (settings: Properties, env = {}, name = "first") =>
-    checkedSettings(urnOf(name), settings, env).problems;
+    checkProviderSettings(urnOf(name), settings, env).problems;
 
   test("all of them at once", () => {
     const wrong = {

@@ -1,6 +1,6 @@
 import { monitor } from "../../provider/definitions/monitor";
 import { secretOf, unknownValue } from "../../provider/common/marks";
-import { unknown } from "../../provider/common/unknown";
+import { notYetKnown } from "../../provider/common/unknown";
 import { Redactor } from "../../provider/engine/redactor";
 import {
   decodeDeclaration,
@@ -26,7 +26,7 @@ test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi
   };
   const { name, requestHeaders, constructor } = properties;
   expect(decodeInputs(monitor, properties)).toEqual({
-    values: { name: unknown, requestHeaders, constructor },
+    values: { name: notYetKnown, requestHeaders, constructor },
     account: "eu",
     importId: undefined,
   });

@@ -1,7 +1,7 @@
 import { settingNames } from "../../provider/definitions/settings";
 import { keyFingerprintOf, problemsOfSettings, readSettings } from "../../provider/api/settings";
 import { safeName } from "../../provider/common/text";
-import { unknownSettings } from "../../provider/definitions/setting-warnings";
+import { unknownSettingWarnings } from "../../provider/definitions/setting-warnings";
 
 const complete = { "uptime:baseUrl": "https://uptime.example.com", "uptime:apiKey": "key" };
 
@@ -236,7 +236,7 @@ describe("an account", () => {
           return [attempted(() => readAccount(config, key)), ...problems.map(({ reason }) => reason)];
         }),
         attempted(() => readAccount(withAccounts({ [key]: {}, [key.toUpperCase()]: {} }), key, env)),
-        ...unknownSettings([`uptime:${key}`], "shop", "uptime:"),
+        ...unknownSettingWarnings([`uptime:${key}`], "shop", "uptime:"),
       ];
       expect(refusals).toHaveLength(12);
       for (const refusal of refusals) expect(refusal).not.toMatch(/canary|undefined/i);

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor } from "../../provider";
 import * as native from "../../provider/native";
-import { plainTextKeys, unknownSettings } from "../../provider/definitions/setting-warnings";
+import { plainTextKeyWarnings, unknownSettingWarnings } from "../../provider/definitions/setting-warnings";
 import { settingNames } from "../../provider/definitions/settings";
 import { settled, startMocks } from "../support/mocks";
 
@@ -10,8 +10,9 @@ const all = () => true;
 const none = () => false;
 type Config = Readonly<Record<string, string>>;
 const unknownIn = (config: Config, project: string) =>
-  unknownSettings(Object.keys(config), project, "uptime:");
-const plainIn = (config: Config, isSecret: () => boolean) => plainTextKeys((key) => config[key], isSecret);
+  unknownSettingWarnings(Object.keys(config), project, "uptime:");
+const plainIn = (config: Config, isSecret: () => boolean) =>
+  plainTextKeyWarnings((key) => config[key], isSecret);
 
 test("known settings give no warning", () => {
   const config = Object.fromEntries(settingNames.map((name) => [`uptime:${name}`, "1"]));
@@ -29,7 +30,7 @@ test('unknown settings give one warning, with "did you mean"', () => {
 });
 
 test("the beginning of one name is near it, that of several is not", () => {
-  const near = (name: string) => unknownSettings([name], undefined)[0];
+  const near = (name: string) => unknownSettingWarnings([name], undefined)[0];
   expect(near("Timeout")).toContain("Timeout (did you mean timeoutSeconds?)");
   expect(near("max")).toContain("max. It has");
 });

@@ -13,7 +13,7 @@ import { parseAs, parsePrinted } from "../shared/json";
 import type { Section } from "../shared/markdown-layout";
 import { plannedChanges, unknownSteps, type PlannedChange } from "../shared/planned-changes";
 import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
-import { firstWords } from "../shared/quoting";
+import { oneLine } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../shared/try-report";
 import { applyActions, declaredCodeHashes, importsOfGoneRecords, type ApplyActions } from "./apply-actions";
@@ -147,7 +147,7 @@ function unreadablePreview(text: string, log: string): string {
     ? "`pulumi preview --json` printed events instead of a result: run it without PULUMI_ENABLE_STREAMING_JSON_PREVIEW."
     : start < 0
       ? text
-      : `\`pulumi preview --json\` printed no whole result: ${firstWords(text.slice(start), 100)}`;
+      : `\`pulumi preview --json\` printed no whole result: ${oneLine(text.slice(start), 100)}`;
   const lines = [said, log].join("\n").trim().split("\n");
   const more = lines.length - maxFailureLines;
   if (more > 0) lines.splice(maxFailureLines, more, `… and ${counted(more, "more line")}`);

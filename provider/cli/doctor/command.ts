@@ -10,12 +10,12 @@ import { ApiError, UnreachableError, UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { ownPackage } from "../../common/package";
-import { plainTextKeys, unknownSettings } from "../../definitions/setting-warnings";
+import { plainTextKeyWarnings, unknownSettingWarnings } from "../../definitions/setting-warnings";
 import { safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
 import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
-import { failed, failure, ok, warning, type Finding } from "../shared/finding";
+import { failed, failedBy, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
 import { isProject, readProject } from "../shared/project";
 import { usesStackSettings } from "../shared/providers";
@@ -137,7 +137,7 @@ async function examine(
       (text) => (unreadStack = text),
     );
   } catch (error) {
-    const found = failure("settings", error, session.secrets);
+    const found = failedBy("settings", error, session.secrets);
     const text = program === undefined ? found.text : `${found.text.replace(/\.?$/, ".")} ${previewNeeds}`;
     tell({ ...found, text });
     return undefined;
@@ -169,7 +169,7 @@ async function examine(
     tell(...(isUnset ? unset : programFindings(report)));
     return report;
   } catch (error) {
-    tell(...unset, failure("preview", error, session.secrets));
+    tell(...unset, failedBy("preview", error, session.secrets));
     return undefined;
   }
 }
@@ -239,7 +239,7 @@ function readAccounts(
     try {
       return read();
     } catch (error) {
-      unset.push(failure("settings", error, secrets));
+      unset.push(failedBy("settings", error, secrets));
       return [];
     }
   };
@@ -270,7 +270,7 @@ async function examineAccount(
       });
       tell(...found);
     } catch (error) {
-      tell(failure(`${definition.plural}-request`, error, session.secrets));
+      tell(failedBy(`${definition.plural}-request`, error, session.secrets));
       // A server that refuses the key for one kind of record refuses it for all; a 403 may be about this kind only.
       const isKeyRefused = error instanceof ApiError && error.status === 401;
       if (isOneServer && (isKeyRefused || error instanceof UnreachableError)) break;
@@ -297,7 +297,11 @@ function settingFindings({ config, secretSettings }: CommandSettings, cwd: strin
   const { name } = readProject(cwd);
   const isSecret = (key: string): boolean => secretSettings.has(key);
   return [
-    ...unknownSettings([...config.keys()], name, "uptime:").map((text) => warning("unknown-setting", text)),
-    ...plainTextKeys((key) => config.get(key), isSecret).map((text) => warning("plain-text-key", text)),
+    ...unknownSettingWarnings([...config.keys()], name, "uptime:").map((text) =>
+      warning("unknown-setting", text),
+    ),
+    ...plainTextKeyWarnings((key) => config.get(key), isSecret).map((text) =>
+      warning("plain-text-key", text),
+    ),
   ];
 }

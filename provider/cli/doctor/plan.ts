@@ -57,7 +57,7 @@ export async function planOf(steps: readonly PlannedStep[], similarRecords: Simi
   });
   return {
     planned: await Promise.all(planned),
-    twins: twinsAmong(creates, identityOf).map((group) => ({
+    twins: twinsAmong(creates, identityOfStep).map((group) => ({
       same: identityKeys(definitionOfUrn(group[0].step.urn)).join(" and "),
       resources: group.map(({ change }) => change.title),
     })),
@@ -79,7 +79,7 @@ function declaredIn({ newState }: PreviewStep, definition: Definition): WantedVa
 }
 
 /** What people know the new record by, in its account. */
-function identityOf({ step }: PlannedStep): string | undefined {
+function identityOfStep({ step }: PlannedStep): string | undefined {
   const definition = definitionOfUrn(step.urn);
   const wanted = declaredIn(step, definition);
   const { provider, inputs = {} } = step.newState ?? {};

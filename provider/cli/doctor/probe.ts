@@ -81,7 +81,7 @@ function usedIds(
       .map(([id, count]) => {
         const name = names.get(id);
         const records = counted(count, definition.singular);
-        return `${id} (${name === undefined ? "" : `${JSON.stringify(redactor.shown(name))}, `}${records})`;
+        return `${id} (${name === undefined ? "" : `${JSON.stringify(redactor.value(name))}, `}${records})`;
       });
     return ids.length > 0 ? [{ key, ids }] : [];
   });

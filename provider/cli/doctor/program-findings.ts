@@ -1,7 +1,7 @@
 import { counted } from "../../common/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countTexts } from "../shared/planned-changes";
-import { firstWords, listOf } from "../shared/quoting";
+import { oneLine, listOf } from "../shared/quoting";
 import type { SimilarRecord } from "./similar-records";
 import type { Plan } from "./plan";
 import type { ProgramReport } from "./program";
@@ -41,7 +41,7 @@ export function programFindings({
       const resource = importId === undefined ? title : `${title} (import ${importId})`;
       return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
     }),
-    ...reasonsOf(errors).map((error) => failed("preview", `The preview failed: ${firstWords(error)}`)),
+    ...reasonsOf(errors).map((error) => failed("preview", `The preview failed: ${oneLine(error)}`)),
     // After an error the preview has not reached every resource, so the counts would be too low.
     ...(errors.length > 0
       ? []

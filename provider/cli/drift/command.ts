@@ -196,7 +196,7 @@ async function unmanagedRecords(
     others.sort((a, b) => compareIds(a.id, b.id));
     const redactor = new Redactor(secrets);
     return others.map((record) => {
-      const shown = redactor.shown(readableValue(nameField, record));
+      const shown = redactor.value(readableValue(nameField, record));
       return {
         type: dynamicType(definition),
         id: record.id,

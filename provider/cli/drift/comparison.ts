@@ -119,7 +119,7 @@ function driftOfGone(clear: ClearResource, redactor: Redactor): DriftedResource 
       : "is gone; remove the option import if the program has it";
   const properties = identityKeys(clear.definition).map((property) => {
     const secret = clear.isSecret(property);
-    return { property, secret, ...(!secret && { inState: redactor.shown(clear.outputs[property] ?? null) }) };
+    return { property, secret, ...(!secret && { inState: redactor.value(clear.outputs[property] ?? null) }) };
   });
   return driftOf(clear, redactor, { outcome: "gone", message, properties });
 }
@@ -148,8 +148,8 @@ function driftedProperties(
       if (isSecret(property)) return { property, secret: true };
       return {
         property,
-        inState: redactor.shown(managed[property] ?? null),
-        inApi: redactor.shown(found[property] ?? null),
+        inState: redactor.value(managed[property] ?? null),
+        inApi: redactor.value(found[property] ?? null),
         secret: false,
       };
     });
@@ -162,7 +162,7 @@ function driftOf(
 ): DriftedResource {
   const { urn, type, id = "", outputs: { account } = {} } = resource;
   const [nameKey = ""] = identityKeys(definition);
-  const name = isSecret(nameKey) ? undefined : redactor.shown(outputs[nameKey]);
+  const name = isSecret(nameKey) ? undefined : redactor.value(outputs[nameKey]);
   return {
     urn,
     type,

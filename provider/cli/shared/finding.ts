@@ -21,7 +21,7 @@ export const warning = (code: string, text: string): Finding => ({ code, level: 
 export const failed = (code: string, text: string): Finding => ({ code, level: "failed", text });
 
 /** An error as a finding. Anything but an UptimeError is a bug and is rethrown. */
-export function failure(code: string, error: unknown, secrets: Iterable<string>): Finding {
+export function failedBy(code: string, error: unknown, secrets: Iterable<string>): Finding {
   if (!(error instanceof UptimeError)) throw error;
   return failed(code, new Redactor(secrets).error(error));
 }

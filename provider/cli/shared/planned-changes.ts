@@ -4,7 +4,7 @@ import { unknownValue } from "../../common/marks";
 import { providerType, stackType } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import { identityKeys } from "../../definitions/keys";
-import { settings, type Setting } from "../../definitions/settings";
+import { settingDeclarations, type Setting } from "../../definitions/settings";
 import { withoutHidden } from "../../engine/request";
 import { topLevel } from "../../lifecycle/paths";
 import { secretText, type Preview, type PreviewStep } from "./preview";
@@ -245,7 +245,7 @@ function accountOf(state: PreviewStep["oldState"]): string | undefined {
 function visibleIn(urn: string, properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { importId: _, ...visible } = withoutHidden(properties);
   if (parseUrn(urn).type !== providerType) return visible;
-  const all: Readonly<Record<string, Setting>> = settings;
+  const all: Readonly<Record<string, Setting>> = settingDeclarations;
   return Object.fromEntries(
     Object.entries(visible).map(([key, value]) => [key, all[key]?.secret ? secretText : value]),
   );

@@ -63,7 +63,7 @@ export function stackNameIn({ steps }: Preview): string | undefined {
 }
 
 /** What a failed preview says: its errors or, if it has none, what the program has printed. */
-export function failureIn(preview: Preview): string[] {
+export function failureTexts(preview: Preview): string[] {
   const errors = errorsIn(preview);
   return errors.length > 0 ? errors : printedIn(preview);
 }

@@ -4,9 +4,9 @@ import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import { parseAs } from "./json";
-import { errorsIn, failureIn, previewReport, type Preview } from "./preview";
+import { errorsIn, failureTexts, previewReport, type Preview } from "./preview";
 import { isProject } from "./project";
-import { firstWords } from "./quoting";
+import { oneLine } from "./quoting";
 import { parseDeployment, type Deployment } from "./state";
 
 /** A stack, and where the Pulumi CLI finds it. */
@@ -54,7 +54,7 @@ async function runPulumi(args: readonly string[], { cwd, env }: StackLocation): 
       reject(new UptimeError(`${name}: ${reason}.`));
     });
     child.on("close", (code) => {
-      const ownWords = firstWords(Buffer.concat(err).toString()) || `it ended with code ${String(code)}`;
+      const ownWords = oneLine(Buffer.concat(err).toString()) || `it ended with code ${String(code)}`;
       const failure = `${name} failed: ${ownWords.replace(/^error: /, "")}`;
       resolve({ code, out: Buffer.concat(out).toString(), failure, ownWords });
     });
@@ -106,7 +106,7 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
   const preview = parseAs(previewReport, out);
   if (!preview) throw new UptimeError(failure);
   if (code === 0 || errorsIn(preview).length > 0) return preview;
-  const [message = ownWords] = failureIn(preview);
+  const [message = ownWords] = failureTexts(preview);
   return { ...preview, diagnostics: [{ severity: "error", message }] };
 }
 

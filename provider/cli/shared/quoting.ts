@@ -52,7 +52,7 @@ export function codeBlock(lines: readonly string[]): string {
 }
 
 /** The beginning of a text as one line. */
-export function firstWords(text: string, limit = 500): string {
+export function oneLine(text: string, limit = 500): string {
   return shorten(text.trim().replace(/\s+/g, " "), limit);
 }
 

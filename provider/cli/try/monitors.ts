@@ -11,7 +11,7 @@ import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf } from "../shared/planned-changes";
 import { errorsIn, secretText, type PreviewStep } from "../shared/preview";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { firstWords } from "../shared/quoting";
+import { oneLine } from "../shared/quoting";
 import { readDeclared } from "../shared/records";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import { managedResources, secretPropertiesOf, type Deployment } from "../shared/state";
@@ -45,7 +45,7 @@ export async function previewedMonitors(location: StackLocation): Promise<ReadMo
   );
   const [error] = [...errorsIn(preview), ...refused];
   if (error !== undefined)
-    throw new UptimeError(message`The preview failed, so nothing was tried: ${quote(firstWords(error))}`);
+    throw new UptimeError(message`The preview failed, so nothing was tried: ${quote(oneLine(error))}`);
   return (preview.steps ?? []).filter(isChanged).map((step) => {
     const { urn, oldState, newState } = step;
     const shown = newState?.inputs ?? {};

@@ -19,7 +19,7 @@ import { markedInputs } from "../request";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginRun } from "./run";
-import { fromStruct, resourceFromStruct, secretNames, toStruct } from "./struct";
+import { fromStruct, resourceFromStruct, namesOfSecretsIn, toStruct } from "./struct";
 
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
@@ -204,7 +204,7 @@ function queryMethods(runs: Runs): UntypedServiceImplementation {
     invoke: unary(async (message: proto.InvokeRequest) => {
       const given = fromStruct(message.getArgs());
       const { [hiddenNames.options]: _, ...args } = given;
-      const secrets = [...secretNames(message.getArgs()), ...markedInputs(given)];
+      const secrets = [...namesOfSecretsIn(message.getArgs()), ...markedInputs(given)];
       const result = await runs.current().invoke(message.getTok(), args, secrets);
       // What was found by a secret may repeat it.
       const marked =

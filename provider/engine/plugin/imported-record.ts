@@ -5,7 +5,7 @@ import { mustBeDeclared } from "../../definitions/codecs";
 import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
-import { unknown } from "../../common/unknown";
+import { notYetKnown } from "../../common/unknown";
 import { isEmpty, type Value } from "../../common/values";
 import type { Outputs } from "../../lifecycle/resource";
 import type { InputProblem } from "../../lifecycle/validate";
@@ -47,7 +47,7 @@ export function accountProblem(
   declared: unknown,
   { id, outputs: { account } }: ImportedRecord,
 ): InputProblem | undefined {
-  if ((declared ?? undefined) === account || declared === unknown) return undefined;
+  if ((declared ?? undefined) === account || declared === notYetKnown) return undefined;
   const wanted = givenId(typeof declared === "string" ? declared : undefined, id);
   const reason = `is not that of the id that is imported: import ${JSON.stringify(shownId(wanted))}, or ${account === undefined ? "leave account out" : `set account to ${JSON.stringify(safeName(account))}`}`;
   return { property: "account", reason };

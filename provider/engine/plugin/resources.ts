@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { message, messageOf, NotFoundError, quoteId, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
-import { equal } from "../../definitions/codecs";
+import { equalValues } from "../../definitions/codecs";
 import { unknownValue, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
@@ -265,7 +265,7 @@ function changedParts(path: string, old: unknown, current: unknown): [string, Pa
 function currentInputs(definition: Definition, inputs: Inputs, outputs: Outputs): Inputs | undefined {
   const changed = Object.entries(definition.fields).flatMap(([key, field]): [string, Value][] => {
     const [known, current] = [inputs.values[key], outputs.values[key] ?? null];
-    return known === undefined || equal(field, known as Value, current) ? [] : [[key, current]];
+    return known === undefined || equalValues(field, known as Value, current) ? [] : [[key, current]];
   });
   if (changed.length === 0) return undefined;
   return { ...inputs, values: withoutMarks({ ...inputs.values, ...Object.fromEntries(changed) }) };

@@ -12,7 +12,7 @@ import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
 import { runLookup, withRedactedErrors } from "../lookup";
 import { Redactor } from "../redactor";
-import { changedSettings, checkedSettings, configOf, isAnotherAccount } from "../provider-settings";
+import { changedSettings, checkProviderSettings, configOf, isAnotherAccount } from "../provider-settings";
 import { getOrMake } from "../../common/values";
 import { list, type ListRequest } from "./list";
 import type { ResourceRequest } from "./resource-request";
@@ -46,8 +46,8 @@ export class PluginRun {
   checkSettings(
     urn: string,
     given: Properties,
-  ): Pick<ReturnType<typeof checkedSettings>, "settings" | "problems"> {
-    const { settings, warnings, problems } = checkedSettings(urn, given, this.env);
+  ): Pick<ReturnType<typeof checkProviderSettings>, "settings" | "problems"> {
+    const { settings, warnings, problems } = checkProviderSettings(urn, given, this.env);
     for (const warning of warnings) this.engine.log("warning", warning, urn);
     // Resources are refused with the same words, and collected with everything else that a preview refuses.
     return { settings, problems: this.env[collectVariable] ? [] : problems };
@@ -89,7 +89,9 @@ export class PluginRun {
     const { definition, count } = functionOf(token);
     const { connect } = this.resourcesOf(definition).front;
     const { session } = this;
-    const result = await session.run(() => runLookup(session, definition, connect, count, args, secretArgs));
+    const result = await session.track(() =>
+      runLookup(session, definition, connect, count, args, secretArgs),
+    );
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
@@ -100,7 +102,7 @@ export class PluginRun {
   ): Promise<string | undefined> {
     const { definition, connect } = this.resourcesOf(definitionOfType(token)).front;
     const { session } = this;
-    return session.run(() =>
+    return session.track(() =>
       withRedactedErrors(
         session,
         () => new Redactor(session.secrets),

@@ -16,14 +16,14 @@ export function fromStruct(struct: Struct | undefined): Properties {
  */
 export function resourceFromStruct(struct: Struct | undefined): Properties {
   const properties = fromStruct(struct);
-  const secrets = secretNames(struct);
+  const secrets = namesOfSecretsIn(struct);
   if (secrets.length === 0) return properties;
   const options = properties[hiddenNames.options];
   return { ...properties, [hiddenNames.options]: { ...(isObject(options) && options), secrets } };
 }
 
 /** The names of the properties that are secret or have a secret part. */
-export function secretNames(struct: Struct | undefined): string[] {
+export function namesOfSecretsIn(struct: Struct | undefined): string[] {
   const properties = struct?.toJavaScript() ?? {};
   return Object.keys(properties).filter((name) => hasSecret(properties[name]));
 }

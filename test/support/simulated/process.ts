@@ -1,6 +1,6 @@
 import type { Clock } from "../../../provider/api/clock";
 import type { Transport } from "../../../provider/api/transport";
-import type { Line, RunNote } from "../../../provider/lifecycle/run-note";
+import type { NoteLine, RunNote } from "../../../provider/lifecycle/run-note";
 import type { SessionDependencies } from "../../../provider/lifecycle/session";
 import { OperationFailed, type Kind, type Provider, type ProviderProcess, type Settings } from "../calls";
 import type { VirtualClock } from "../clock";
@@ -9,7 +9,7 @@ import type { Providers } from "./engine";
 import type { Front } from "./front";
 
 /** What the processes of a run have told each other, in that order. */
-export type Notes<T> = { readonly process: T; readonly line: Line }[];
+export type Notes<T> = { readonly process: T; readonly line: NoteLine }[];
 
 /** The note of a run, without a file. */
 export function noteOf<T>(
@@ -17,7 +17,7 @@ export function noteOf<T>(
   self: T,
   isRunning: (process: T) => boolean = () => true,
 ): RunNote {
-  const own = new Set<Line>();
+  const own = new Set<NoteLine>();
   return {
     add: (told) => {
       const line = { ...told, writer: "" };
@@ -25,7 +25,7 @@ export function noteOf<T>(
       notes.push({ process: self, line });
     },
     linesAbout: (place) =>
-      notes.flatMap(({ process, line }) => (line.place === place && isRunning(process) ? [line] : [])),
+      notes.flatMap(({ process, line }) => (line.recordKey === place && isRunning(process) ? [line] : [])),
     isOwn: (line) => own.has(line),
     problem: () => undefined,
   };
