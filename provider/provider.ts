@@ -20,8 +20,8 @@ const session = new FrontSession({
     // eslint-disable-next-line @typescript-eslint/no-require-imports
     engine ??= new (require("./engine/engine-log") as typeof engines).EngineLog(address);
     // The engine tells this host no URNs.
-    const name = owner === undefined ? undefined : session.owners.urnSuffixOf(ownerOf(owner));
-    engine.log("info", line, name === undefined ? undefined : engine.urnOf(name), true);
+    const urnSuffix = owner === undefined ? undefined : session.owners.urnSuffixOf(ownerOf(owner));
+    engine.log("info", line, urnSuffix === undefined ? undefined : engine.urnOf(urnSuffix), true);
   },
 });
 

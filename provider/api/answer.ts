@@ -14,7 +14,7 @@ const maxDepth = 50;
 export function parseJson(source: string): unknown {
   const value = JSON.parse(/\d{16}/.test(source) ? withExactNumbers(source) : source) as unknown;
   if (!isShallow(value, maxDepth)) throw new SyntaxError("nested too deeply");
-  // Only an escape can be half a character, which neither state nor an error message may contain.
+  // Only a `\u` escape can be half of a surrogate pair, which neither state nor an error message may contain.
   return /\\u[dD][89a-fA-F]/.test(source) ? mendStrings(value) : value;
 }
 
@@ -134,7 +134,7 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
 export function isFailure(body: unknown, definition: Definition, method: string): boolean {
   const record = parseRecord(body, definition);
   const holdsRecords = (parseRecords(body, definition)?.length ?? 0) > 0;
-  // Whether it was done, or the number of records.
+  // A bare `false` or `0` says that nothing was done, or to how many records.
   if (method !== "GET" && isFalse(body)) return true;
   if (!isObject(body) || holdsRecords || (record && isRecordOf(definition, record))) return false;
   const { error, errors, deleted } = body;
@@ -189,7 +189,7 @@ export function idNumber(id: string): bigint | undefined {
   return /^\d+$/.test(id) ? BigInt(id) : undefined;
 }
 
-/** Sorts ids as numbers of any size: the longer one is larger. */
+/** Compares ids as numbers of any size: the longer one is larger. */
 export function compareIds(a: string, b: string): number {
   return a.length - b.length || (a === b ? 0 : a < b ? -1 : 1);
 }

@@ -20,7 +20,7 @@ export interface WriteAnswer {
   readonly record: ApiRecord | undefined;
   /** The request and its address, for messages. */
   readonly requestText: Message;
-  /** Of an answer to a create with an id and without a record: it says that the create failed. */
+  /** Only of a create, if the answer has an id and says all the same that it failed. */
   readonly failure?: ApiError | undefined;
 }
 

@@ -1,3 +1,5 @@
+import type { ApiRecord } from "./answer";
+
 /** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
 export class Quote {
   /** @param isValue a value of a record is shown as it is; of any other text, which may be an HTML page, the tags are left out */
@@ -146,7 +148,7 @@ export class NotStoredError extends UptimeError {
   constructor(
     given: string | Message,
     /** The record as it is. */
-    readonly record: { readonly id: string; readonly raw: Readonly<Record<string, unknown>> },
+    readonly record: ApiRecord,
   ) {
     super(given);
   }

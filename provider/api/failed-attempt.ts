@@ -74,7 +74,11 @@ export function notSentError(
 }
 
 /** An answer with a status of 300 or above. */
-export function errorStatusAttempt(attempted: AttemptedRequest, response: FinalResponse, body: unknown) {
+export function errorStatusAttempt(
+  attempted: AttemptedRequest,
+  response: FinalResponse,
+  body: unknown,
+): FailedAttempt {
   const { status, headers, text, target, isRedirectedElsewhere } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
@@ -85,7 +89,7 @@ export function errorStatusAttempt(attempted: AttemptedRequest, response: FinalR
       status === 401
         ? new KeyRefusedError(attempted.settings.apiKeySource, ...known)
         : new ApiError(...known, isRedirectedElsewhere),
-  } as const;
+  };
 }
 
 /** An answer with a good status and a body that is not JSON. */

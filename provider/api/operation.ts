@@ -38,8 +38,8 @@ export class Operation {
   private readonly end: number;
   private readonly interruption: AbortSignal | undefined;
   // Most reads of a refresh neither send nor wait, so signals and their timers are made only when they are needed.
-  private over: AbortSignal | undefined;
-  private waits: AbortSignal | undefined;
+  private cachedTimeSignal: AbortSignal | undefined;
+  private cachedWaitSignal: AbortSignal | undefined;
 
   constructor(
     { clock = systemClock, interruption }: RunContext = {},
@@ -57,9 +57,9 @@ export class Operation {
     return this.end - this.clock.now();
   }
 
-  /** A timer may end a little before its time on the clock. */
+  /** Whether its time is over: by the clock, or because its timer has fired, which may be a little earlier. */
   private get isOver(): boolean {
-    return this.timeLeft <= 0 || this.over?.aborted === true;
+    return this.timeLeft <= 0 || this.cachedTimeSignal?.aborted === true;
   }
 
   get isInterrupted(): boolean {
@@ -70,19 +70,19 @@ export class Operation {
   get timeSignal(): AbortSignal | undefined {
     if (this.end === Infinity) return undefined;
     const left = Math.min(Math.max(0, Math.ceil(this.timeLeft)), maxTimerMilliseconds);
-    return (this.over ??= this.clock.timeout(left));
+    return (this.cachedTimeSignal ??= this.clock.timeout(left));
   }
 
   /** Ends waits: the time is over, or Pulumi is interrupted. */
   get waitSignal(): AbortSignal | undefined {
     const { timeSignal, interruption } = this;
     const first = interruption ?? timeSignal;
-    if (!this.waits && first) {
-      this.waits = anySignal(first, interruption && timeSignal);
+    if (!this.cachedWaitSignal && first) {
+      this.cachedWaitSignal = anySignal(first, interruption && timeSignal);
       // Hundreds of requests may wait, which Node.js would report as a leak.
-      setMaxListeners(0, this.waits);
+      setMaxListeners(0, this.cachedWaitSignal);
     }
-    return this.waits;
+    return this.cachedWaitSignal;
   }
 
   /** After an interruption no write may be begun, and a read only to find out what a write did. */

@@ -10,7 +10,7 @@ export const pageSize = 100;
 /** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */
 const maxPages = 10_000;
 
-/** Some servers name a next page for ever. A filter of theirs may leave a few pages empty. */
+/** So many empty pages in a row never end. A few may come from a filter that the server applies after paging. */
 const maxEmptyPages = 20;
 
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */

@@ -57,7 +57,7 @@ export interface HiddenOptions {
   readonly replaceOnChanges?: readonly string[] | undefined;
   readonly customTimeouts?:
     Readonly<Partial<Record<"create" | "read" | "update" | "delete", string | undefined>>> | undefined;
-  /** The end of the resource's URN, after stack and project; in state a hash of it. */
+  /** The resource's URN suffix; in state a hash of it. */
   readonly owner?: string | undefined;
   /** The inputs that the program has marked as secret, beside the fields that always are. */
   readonly secrets?: readonly string[] | undefined;

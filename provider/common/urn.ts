@@ -14,7 +14,10 @@ export function parseUrn(urn: string): Urn {
   return { stack, project, types, type: types.split("$").at(-1) ?? "", name: name.join("::") };
 }
 
-/** What tells a resource from others in its stack: its URN without stack and project, which may get other names. */
+/**
+ * What tells a resource from others in its stack: its URN without stack and project, which may get other names. For example,
+ * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`.
+ */
 export function urnSuffix(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;

@@ -147,7 +147,7 @@ export interface Problem {
 
 /** @internal What must hold between several fields; checked only if each of them is known and valid by itself. */
 interface Rule {
-  readonly of: readonly string[];
+  readonly properties: readonly string[];
   readonly check: (inputs: Readonly<Record<string, unknown>>) => Problem | undefined;
 }
 

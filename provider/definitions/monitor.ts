@@ -107,7 +107,7 @@ export const monitor: Definition = {
   filters: monitorFilters,
   rules: [
     {
-      of: ["alertCondition", "alertTextLookup"],
+      properties: ["alertCondition", "alertTextLookup"],
       check: ({ alertCondition, alertTextLookup }) =>
         (alertCondition === "url_text" || alertCondition === "url_no_text") && (alertTextLookup ?? "") === ""
           ? {
@@ -117,7 +117,7 @@ export const monitor: Definition = {
           : undefined,
     },
     {
-      of: ["maintenanceStartAt", "maintenanceEndAt"],
+      properties: ["maintenanceStartAt", "maintenanceEndAt"],
       check: ({ maintenanceStartAt: start, maintenanceEndAt: end }) =>
         typeof start === "string" && typeof end === "string" && start !== "" && end !== "" && end <= start
           ? {

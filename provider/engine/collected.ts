@@ -7,9 +7,9 @@ import * as z from "zod/mini";
  */
 export const collectVariable = "PULUMI_UPTIME_COLLECT";
 
-/** What is told on a connection: a resource that was checked, or that its diff refuses. */
+/** What one connection carries: a resource that was checked, or whose diff was refused. */
 export const collectedResource = z.object({
-  /** The end of its URN, after stack and project. */
+  /** Its URN suffix. */
   name: z.string(),
   /** The id in the option `import`, if the provider gets it. */
   importId: z.optional(z.string()),

@@ -22,7 +22,7 @@ class CollectingFront extends Front {
   }
 
   override async check(request: CheckRequest): Promise<CheckResult> {
-    const { name, declaration, news } = request;
+    const { urnSuffix, declaration, news } = request;
     let result: CheckResult;
     try {
       result = await super.check(request);
@@ -30,11 +30,15 @@ class CollectingFront extends Front {
       result = { inputs: this.markSecrets(news, news), problems: [this.redactorFor(news).error(error)] };
     }
     const { inputs, problems } = result;
-    const importId = typeof declaration.importId === "string" ? declaration.importId : undefined;
+    // In JavaScript, it may be a number.
+    const importId = ["string", "number"].includes(typeof declaration.importId)
+      ? String(declaration.importId)
+      : undefined;
     const isTold =
-      name !== undefined && (await this.tell({ name, importId, inputs, problems: [...problems] }));
+      urnSuffix !== undefined &&
+      (await this.tell({ name: urnSuffix, importId, inputs, problems: [...problems] }));
     if (!isTold) return result;
-    if (problems.length > 0) this.refused.add(ownerOf(name));
+    if (problems.length > 0) this.refused.add(ownerOf(urnSuffix));
     return { inputs, problems: [] };
   }
 

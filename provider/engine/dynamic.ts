@@ -19,7 +19,7 @@ import {
   decodeOutputs,
   isManaged,
   markedInputs,
-  ownerInOptions,
+  urnSuffixOrOwnerIn,
   pick,
   withoutHidden,
 } from "./request";
@@ -86,7 +86,11 @@ export function dynamicProvider(
     check: (olds: Properties, news: Properties) =>
       run(async () => {
         const declaration = decodeDeclaration(definition, olds, news);
-        const { inputs, problems } = await front.check({ declaration, name: ownerInOptions(news), news });
+        const { inputs, problems } = await front.check({
+          declaration,
+          urnSuffix: urnSuffixOrOwnerIn(news),
+          news,
+        });
         // If a failure named its property, the engine would print the property's value, which may be a secret.
         return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
       }, news),
@@ -94,9 +98,9 @@ export function dynamicProvider(
       run(
         async () => {
           const outputs = decodeOutputs(definition, olds);
-          const options = operationOptions(news);
+          const options = { ...decodeOptions(news), ...front.runOptions(olds) };
           // State of older versions does not name its secret inputs, so they are undefined: not known. Pulumi's host has marked its outputs.
-          const marked = ownerInOptions(olds) === undefined ? undefined : markedInputs(olds);
+          const marked = urnSuffixOrOwnerIn(olds) === undefined ? undefined : markedInputs(olds);
           const { changed, replaces, deleteBeforeReplace } = await front.diff(
             id,
             outputs,

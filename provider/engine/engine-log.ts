@@ -39,8 +39,8 @@ export class EngineLog {
     this.sending.add(sending);
   }
 
-  /** The URN of a resource with this end, after stack and project. Empty if the engine knows no stack. */
-  async urnOf(name: string): Promise<string> {
+  /** The URN with this suffix. Empty if the engine knows no stack. */
+  async urnOf(urnSuffix: string): Promise<string> {
     const client = this.connect();
     const root = await new Promise<string>((resolve) => {
       if (!client) resolve("");
@@ -50,7 +50,7 @@ export class EngineLog {
         });
     });
     const { stack, project } = parseUrn(root);
-    return root && `urn:pulumi:${stack}::${project}::${name}`;
+    return root && `urn:pulumi:${stack}::${project}::${urnSuffix}`;
   }
 
   async flush(): Promise<void> {

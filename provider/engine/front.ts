@@ -98,8 +98,8 @@ export interface FrontContext {
 /** A declaration that the engine asks a front to check. */
 export interface CheckRequest {
   readonly declaration: Declaration;
-  /** The end of the resource's URN, after stack and project. */
-  readonly name: string | undefined;
+  /** Undefined for a resource that only reads, and in state of older versions. */
+  readonly urnSuffix: string | undefined;
   readonly news: Properties;
   /** Problems that the front itself has found. */
   readonly refusals?: readonly InputProblem[];
@@ -169,12 +169,12 @@ export class Front {
     return { mayHaveOldSettings: isInState(properties) && !this.context.session.hasProgram };
   }
 
-  async check({ declaration, name, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
+  async check({ declaration, urnSuffix, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
     const { session } = this.context;
     session.hasProgram = true;
-    if (name !== undefined) {
-      session.owners.declare(name);
-      this.context.reviewFile?.addInputs(name, news);
+    if (urnSuffix !== undefined) {
+      session.owners.declare(urnSuffix);
+      this.context.reviewFile?.addInputs(urnSuffix, news);
     }
     const checked = await check(
       this.markedDefinition(news),
@@ -199,7 +199,8 @@ export class Front {
     marked: readonly string[] | undefined,
   ): Changes | Promise<Changes> {
     const decoded = decodeInputs(this.definition, news);
-    // If what an input depends on is to be replaced, the engine asks without its value. That is no other account.
+    // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
+    // does not count as another one.
     const inputs = news.account === unknownValue ? { ...decoded, account: outputs.account } : decoded;
     const declared = this.scopeOf(inputs.account, news);
     const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);
@@ -212,8 +213,8 @@ export class Front {
     let { changed } = changes;
     if (changed.length === 0)
       changed = outputs.isPartial ? [hiddenNames.isPartial] : this.newlyMarked(outputs, news, marked);
-    const name = options.owner && this.context.session.owners.urnSuffixOf(options.owner);
-    if (name !== undefined) this.context.reviewFile?.addChanges(name, changed);
+    const urnSuffix = options.owner && this.context.session.owners.urnSuffixOf(options.owner);
+    if (urnSuffix !== undefined) this.context.reviewFile?.addChanges(urnSuffix, changed);
     return { ...changes, changed };
   }
 

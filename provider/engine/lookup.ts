@@ -24,7 +24,7 @@ export async function runLookup(
   connect: Connect,
   count: LookupCount,
   args: unknown,
-  secretArgs: readonly string[] = [],
+  secretArgs: readonly string[],
 ): Promise<PublicRecord | PublicRecord[]> {
   const own = secretArgs.flatMap((name) => (isObject(args) ? stringsIn(args[name]) : []));
   // Only a connection adds its account's key.

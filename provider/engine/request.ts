@@ -76,13 +76,13 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
 /** State has only digits of the resource's name, because it has them for each resource. */
 function encodeOptions(from: Properties): Properties {
   const options = from[hiddenNames.options];
-  const name = ownerInOptions(from);
-  if (!isObject(options) || name === undefined) return pick(from, hiddenNames.options);
-  return { [hiddenNames.options]: { ...options, owner: ownerOf(name) } };
+  const urnSuffix = urnSuffixOrOwnerIn(from);
+  if (!isObject(options) || urnSuffix === undefined) return pick(from, hiddenNames.options);
+  return { [hiddenNames.options]: { ...options, owner: ownerOf(urnSuffix) } };
 }
 
-/** The owner that the class passes: the end of the URN, of which `check` makes digits. */
-export function ownerInOptions(properties: Properties): string | undefined {
+/** The URN suffix that the class passes or, in state, the owner that `check` has made of it. */
+export function urnSuffixOrOwnerIn(properties: Properties): string | undefined {
   return ifValid(optionsIn(properties).owner, isText);
 }
 
@@ -107,7 +107,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     importId: ifValid(properties.importId, isText),
     serverHash: ifValid(properties[hiddenNames.serverHash], isText),
     keyFingerprint: ifValid(properties[hiddenNames.keyFingerprint], isText),
-    // Any text is one.
+    // State of other versions has other texts as claims.
     claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
     notStoredHash: ifValid(properties[hiddenNames.notStored], isText),
@@ -122,7 +122,7 @@ export function decodeOptions(
 ): EngineOptions {
   const { customTimeouts, ignoreChanges, replaceOnChanges } = optionsIn(properties);
   const timeout = operation && isObject(customTimeouts) ? customTimeouts[operation] : undefined;
-  const owner = ownerInOptions(properties);
+  const owner = urnSuffixOrOwnerIn(properties);
   return {
     ignoreChanges: ifValid(ignoreChanges, areTexts),
     replaceOnChanges: ifValid(replaceOnChanges, areTexts),

@@ -15,7 +15,7 @@ export const reviewVariables = { file: "UPTIME_REVIEW_FILE", key: "UPTIME_REVIEW
 
 /** A line of the file. */
 export const reviewLine = z.object({
-  /** The end of the resource's URN, after stack and project. */
+  /** The resource's URN suffix. */
   name: z.string(),
   /** Of its inputs. */
   hash: z.optional(z.string()),
@@ -23,10 +23,10 @@ export const reviewLine = z.object({
   changed: z.optional(z.array(z.string())),
 });
 
-/** Writes what a review needs to know of the resource with a name. */
+/** Writes what a review needs to know of a resource. */
 export interface ReviewFile {
-  readonly addInputs: (name: string, inputs: Properties) => void;
-  readonly addChanges: (name: string, changed: readonly string[]) => void;
+  readonly addInputs: (urnSuffix: string, inputs: Properties) => void;
+  readonly addChanges: (urnSuffix: string, changed: readonly string[]) => void;
 }
 
 /** Undefined if the environment does not ask for it. */
@@ -37,13 +37,13 @@ export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
     appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   };
   return {
-    addInputs: (name, inputs) => {
+    addInputs: (urnSuffix, inputs) => {
       if (!key) return;
-      const text = JSON.stringify([name, inOrder(unwrapSecrets(inputs))]);
-      add({ name, hash: createHmac("sha256", key).update(text).digest("base64") });
+      const text = JSON.stringify([urnSuffix, inOrder(unwrapSecrets(inputs))]);
+      add({ name: urnSuffix, hash: createHmac("sha256", key).update(text).digest("base64") });
     },
-    addChanges: (name, changed) => {
-      add({ name, changed });
+    addChanges: (urnSuffix, changed) => {
+      add({ name: urnSuffix, changed });
     },
   };
 }

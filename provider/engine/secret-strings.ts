@@ -1,6 +1,6 @@
 import { unknownValue, type Properties } from "../common/marks";
 import { parseUrl } from "../common/url";
-import { isObject, mapLeaves } from "../common/values";
+import { isObject } from "../common/values";
 import { comparableHost } from "../definitions/codecs";
 import type { Definition, Field } from "../definitions/field";
 import { isConfidential } from "../definitions/keys";
@@ -17,6 +17,12 @@ export function secretsIn({ fields }: Definition, ...properties: readonly Proper
   return properties.flatMap((source) =>
     secretFields.flatMap(([key, field]) => secretsOf(field, source[key])),
   );
+}
+
+/** The secret strings in the value of a property, which need not be a field. */
+export function secretsOfProperty({ fields }: Definition, key: string, value: unknown): string[] {
+  const field = fields[key];
+  return field ? secretsOf(field, value) : stringsIn(value);
 }
 
 /** The secret strings in the value of a field. The names of headers are none, nor is one of the few values that everybody knows. */
@@ -72,7 +78,6 @@ function halvesOf(pair: string): string[] {
 
 /** All strings in a value, and its numbers as strings. */
 export function stringsIn(value: unknown): string[] {
-  const strings: string[] = [];
-  mapLeaves(value, (leaf) => ["string", "number"].includes(typeof leaf) && strings.push(String(leaf)));
-  return strings;
+  if (typeof value === "string" || typeof value === "number") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }

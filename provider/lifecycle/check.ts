@@ -52,9 +52,9 @@ export async function check(
   }
   const { inState } = declaration;
   // What is not in the values is not managed.
-  const isInState = (key: string): boolean =>
+  const isUnchangedInState = (key: string): boolean =>
     inState !== undefined && (!(key in values) || isDeepStrictEqual(values[key], inState[key] ?? null));
-  const problems: InputProblem[] = problemsOf(definition, values, isInState);
+  const problems: InputProblem[] = problemsOf(definition, values, isUnchangedInState);
   const refuse = (property: string) => (reason: string | Message) => {
     problems.push({ property, reason });
   };

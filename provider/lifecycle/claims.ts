@@ -34,7 +34,7 @@ export class Claims {
 
   /** Whether another resource has the record, or is to import it. */
   hasOwner(id: string, record?: ApiRecord): boolean {
-    return this.ledger.hasOther(id) || this.note.hasOther(id, undefined, record);
+    return this.ledger.hasOther(id) || this.note.hasOther(id, record);
   }
 
   /** Whether a resource has got the record in this run, or is to import it, or another process has it by the same key. */

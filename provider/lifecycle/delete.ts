@@ -22,7 +22,7 @@ export async function deleteRecord(
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
     if (!isSameAccount || hasFixedKey(definition)) {
-      // In the account of state the DELETE decides, also if the record is not found before it.
+      // In the account of state the answer to the DELETE decides, so a record that is not found here is no error yet.
       const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
       if (record) assertSameRecord(scope, outputs, record);
     }
@@ -38,7 +38,7 @@ export async function deleteRecord(
     if (!(error instanceof NotFoundError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
-  // Otherwise the id is that of a record which this run has created since.
+  // If the claim is void, the id is now that of a record which this run has created.
   if (!claims.isVoid(id, outputs)) ledger.markDeleted(id);
   return undefined;
 }

@@ -52,6 +52,7 @@ export async function assertGoneInRefresh(
   const { label, plural } = definition;
   await assertGone(scope, id, outputs, missing, operation);
   const list = await assertNotListed(scope, id, missing, operation);
+  // With a pair of equal digits, a person says that the account is really empty.
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.heardCount <= 1 || isReallyEmpty) return;
   throw new UptimeError(

@@ -53,7 +53,7 @@ export async function lookUpOne(
   }
   if (Object.keys(selection).length === 0)
     throw new UptimeError(
-      `${lookup} needs to know which ${singular}: pass one of ${["id", ...selectorsOf(definition)].join(", ")}.`,
+      `${lookup} needs to know which ${singular}: pass one of ${["id", ...selectorsOf(definition)].filter((key) => key !== "searchBy").join(", ")}.`,
     );
   const [match, ...others] = await select(scope, selection, operation);
   if (!match)
@@ -198,6 +198,7 @@ function foundRecord(definition: Definition, record: ApiRecord, account: string 
 }
 
 function compareTexts(a: unknown, b: unknown): number {
-  const [left, right] = [a, b].map((value) => (typeof value === "string" ? value.toLowerCase() : ""));
-  return left === right ? 0 : String(left) < String(right) ? -1 : 1;
+  const lower = (value: unknown): string => (typeof value === "string" ? value.toLowerCase() : "");
+  const [left, right] = [lower(a), lower(b)];
+  return left === right ? 0 : left < right ? -1 : 1;
 }

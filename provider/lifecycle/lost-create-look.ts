@@ -135,6 +135,8 @@ export function isAlike(definition: Definition, wanted: WantedValues, record: Ap
 /** Whether a server may have made one name of another: cut it short, or left out `www.`, repeated spaces or letter case. */
 function isMadeOf(actual: string, name: string): boolean {
   const [ours, theirs] = [lettersAndDigits(name), lettersAndDigits(actual)];
+  // A name may have neither, such as an emoji.
+  if (theirs === "") return name.startsWith(actual);
   return name.startsWith(actual) || (ours.includes(theirs) && theirs.length * 2 >= ours.length);
 }
 

@@ -1,46 +1,41 @@
 import { hexHash } from "../common/hash";
 
-/** Identifies a resource in its stack: 8 hex digits of a hash of its name, its type and the types of its parents. */
+/** Identifies a resource in its stack: 8 hex digits of a hash of its URN suffix. */
 export type Owner = string & { readonly brand: "owner" };
 
 /** The resources that the program declares: those that this run has checked. */
 export class Owners {
-  /** What a person calls them, such as `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. */
-  private readonly names = new Map<Owner | undefined, string>();
+  private readonly urnSuffixes = new Map<Owner | undefined, string>();
 
-  /**
-   * Notes that the program declares a resource.
-   *
-   * @param name the end of its URN, after stack and project
-   */
-  declare(name: string): Owner {
-    const owner = ownerOf(name);
-    this.names.set(owner, name);
+  /** Notes that the program declares a resource. */
+  declare(urnSuffix: string): Owner {
+    const owner = ownerOf(urnSuffix);
+    this.urnSuffixes.set(owner, urnSuffix);
     return owner;
   }
 
   isDeclared(owner: Owner | undefined): owner is Owner {
-    return this.names.has(owner);
+    return this.urnSuffixes.has(owner);
   }
 
-  /** The end of the URN of a declared resource. */
+  /** The URN suffix of a declared resource; undefined for others. */
   urnSuffixOf(owner: Owner | undefined): string | undefined {
-    return this.names.get(owner);
+    return this.urnSuffixes.get(owner);
   }
 
-  /** A resource in a message: the end of its URN. */
+  /** A resource in a message: its URN suffix. */
   describe(owner: Owner | undefined): string {
-    return this.names.get(owner) ?? "another resource";
+    return this.urnSuffixes.get(owner) ?? "another resource";
   }
 
   /** A declared resource in a message: its name alone. */
   resourceName(owner: Owner | undefined): string {
-    return this.names.get(owner)?.replace(/^.*?::/s, "") ?? "";
+    return this.urnSuffixes.get(owner)?.replace(/^.*?::/s, "") ?? "";
   }
 }
 
-/** The owner whose URN ends with these types and this name. What is an owner already, because `check` has made it, stays as it is. */
-export function ownerOf(name: string): Owner {
-  if (/^[0-9a-f]{8}$/.test(name)) return name as Owner;
-  return hexHash(name, 8) as Owner;
+/** The owner with this URN suffix. What is an owner already, because `check` has made it, stays as it is. */
+export function ownerOf(urnSuffix: string): Owner {
+  if (/^[0-9a-f]{8}$/.test(urnSuffix)) return urnSuffix as Owner;
+  return hexHash(urnSuffix, 8) as Owner;
 }

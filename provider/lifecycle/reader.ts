@@ -16,7 +16,7 @@ const readsPerPage = 4;
 const sparePages = 10;
 /** A list that was begun so recently shows that the API can be read. */
 const readableMilliseconds = 5000;
-/** More records at their own addresses show little that these do not show. */
+/** How many records are kept as examples of what their own addresses show. */
 const maxExamples = 8;
 /** After a list could not be read, records are read by their ids for a while. */
 const listPauseMilliseconds = 60_000;

@@ -67,7 +67,7 @@ export class PartialFailureError extends UptimeError {
   }
 }
 
-/** Everything that the engine passes about a resource besides its inputs. */
+/** What comes with an operation besides the inputs: the engine's options, and what the front knows of the run. */
 export interface EngineOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;

@@ -179,15 +179,15 @@ export class RecordNote {
   }
 
   /**
-   * Whether another process has the record for a resource with another claim.
+   * Whether another process has the record.
    *
    * @param record counts also those with another key that have this record
    */
-  hasOther(id: string, claim?: Claim, record?: ApiRecord): boolean {
-    return this.isOfOthers(this.linesSinceCreate(id, record && this.subjectToGet(record)), claim);
+  hasOther(id: string, record?: ApiRecord): boolean {
+    return this.isOfOthers(this.linesSinceCreate(id, record && this.subjectToGet(record)));
   }
 
-  private isOfOthers(lines: readonly NoteLine[], claim: Claim | undefined): boolean {
+  private isOfOthers(lines: readonly NoteLine[], claim?: Claim): boolean {
     const claims = new Set<string>();
     for (const line of lines) {
       if (isDelete(line)) claims.delete(line.claim);

@@ -15,12 +15,12 @@ export interface InputProblem {
 /**
  * Everything that is wrong with the declared fields of one resource, each with its property's path and what is allowed.
  *
- * @param isInState whether state has the value of a field already, which then is not judged again
+ * @param isUnchangedInState whether state has the value of a field already, which then is not judged again
  */
 export function problemsOf(
   definition: Definition,
   values: Readonly<Record<string, unknown>>,
-  isInState: (key: string) => boolean = () => false,
+  isUnchangedInState: (key: string) => boolean = () => false,
 ): Problem[] {
   const problems: Problem[] = [];
   for (const [key, field] of Object.entries(definition.fields)) {
@@ -29,7 +29,7 @@ export function problemsOf(
       if (field.required) problems.push({ property: key, reason: "is required" });
       continue;
     }
-    if (isInState(key)) continue;
+    if (isUnchangedInState(key)) continue;
     for (const { path, reason } of problemsOfValue(field, value))
       problems.push({ property: `${key}${path}`, reason });
   }
@@ -38,12 +38,12 @@ export function problemsOf(
       problems.push({ property: key, reason: unknownProperty(definition, key) });
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   for (const rule of definition.rules) {
-    if (rule.of.every(isInState)) continue;
-    if (rule.of.some((key) => malformed.has(key) || isUnknown(values[key]))) continue;
+    if (rule.properties.every(isUnchangedInState)) continue;
+    if (rule.properties.some((key) => malformed.has(key) || isUnknown(values[key]))) continue;
     const problem = rule.check(values);
     if (!problem) continue;
-    const isShown = !rule.of.some((key) => isConfidential(fieldOf(definition, key)));
-    const others = rule.of.filter((key) => key !== problem.property).join(" and ");
+    const isShown = !rule.properties.some((key) => isConfidential(fieldOf(definition, key)));
+    const others = rule.properties.filter((key) => key !== problem.property).join(" and ");
     const reason = `does not fit ${others} (their values are secret, so they are not shown)`;
     problems.push(isShown ? problem : { ...problem, reason });
   }

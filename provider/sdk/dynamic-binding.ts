@@ -99,10 +99,7 @@ function hiddenOptions(
   };
 }
 
-/**
- * What tells a resource from others in its stack: the part of its URN after stack and project, such as
- * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`. The URN itself is known only after registration.
- */
+/** The URN suffix of a resource, whose URN is known only after registration. */
 function buildUrnSuffix(type: string, name: string, parent: Resource | undefined): string {
   const types = [type];
   for (let one = parent as Parent | undefined; one; one = one.__parentResource)

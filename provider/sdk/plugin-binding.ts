@@ -26,7 +26,7 @@ export const pluginBinding: Binding = {
     ),
   findOutput: (definition, count, args, opts = {}) => {
     // The SDK takes the marks of secrets off.
-    const secrets = secretInputs(args)?.then((names) => names && { secrets: names });
+    const secrets = secretInputs({ ...args })?.then((names) => names && { secrets: names });
     const found: Output<unknown> = runtime.invokeOutput(
       lookupFunction(definition, count),
       { ...args, ...(secrets && { [hiddenNames.options]: secrets }) },

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { runCommand } from "../../provider/cli/commands";
 import type { ProgramReport } from "../../provider/cli/doctor/program";
 import { programFindings } from "../../provider/cli/doctor/program-findings";
+import { SimilarRecords } from "../../provider/cli/doctor/similar-records";
+import { commandSettings } from "../../provider/cli/shared/setting-options";
+import { dynamicType } from "../../provider/common/pulumi";
+import { monitor } from "../../provider/definitions/monitor";
 import type { Dialect } from "../../provider/emulator";
+import { Session } from "../../provider/lifecycle/session";
 import { cli, emulator, folder, type Outcome, unset, withCli, withStack } from "../support/cli";
 import { answer, startEmulator } from "../support/emulator";
 
@@ -75,6 +80,34 @@ test("does not say of two equal resources that both adopt a record", () => {
       level: "warning",
       text: `${title}: adopts record 9, unless a resource like it does so first: then another record is created.`,
     });
+});
+
+test("names the resource that has a record like a new one only if it is of the same account", async () => {
+  const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
+  const session = new Session();
+  const settings = await commandSettings({}, { env, session });
+  const type = dynamicType(monitor);
+  const outputs = { name: "Home", url: "https://example.com/" };
+  const provider = "urn:pulumi:a::b::pulumi:providers:pulumi-nodejs::default::id";
+  const resource = { urn: `urn:pulumi:a::b::${type}::web`, type, id: "1" };
+  const ownerFor = async (account?: string) => {
+    const state = {
+      version: 3,
+      deployment: { resources: [{ ...resource, outputs: { ...outputs, account } }] },
+    };
+    const step = {
+      op: "create",
+      urn: `urn:pulumi:a::b::${type}::new`,
+      newState: { type, inputs: {}, provider },
+    };
+    const [found] = await new SimilarRecords(state, settings, session).find(
+      step,
+      monitor,
+      new Map(Object.entries(outputs)),
+    );
+    return found?.owner;
+  };
+  expect([await ownerFor(), await ownerFor("eu")]).toEqual(["Monitor web", undefined]);
 });
 
 test("--program shows Pulumi's reason once, and Pulumi's own sentence only if there is no reason", () => {

@@ -44,6 +44,22 @@ describe.each(fronts)("an error says that Pulumi uses the settings of the last `
     for (const failure of await failuresOf(operation)) expect(failure).toContain(hint);
   });
 
+  test("if the engine compares a resource that it deletes without the program", async () => {
+    const program = new Program(front);
+    const one = program.resource();
+    await one.up(home);
+    program.nextRun({ "uptime:baseUrl": `${emulator.url}/moved` });
+    const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
+    const diff = program.providers.monitor.diff(
+      `urn:pulumi:a::b::${one.urnEnd}`,
+      id,
+      outputs,
+      inputs,
+      inputs,
+    );
+    expect(await failureOf(diff)).toContain(hint);
+  });
+
   test.each(["true", "1"])(
     "but not if every command runs the program: PULUMI_RUN_PROGRAM=%s",
     async (value) => {

@@ -311,7 +311,7 @@ test("a record of another account is looked up with that account's key", async (
 test("arguments that make no sense are refused before anything is sent", async () => {
   const wrong: [Promise<unknown>, string][] = [
     [uptime.getMonitor({}), "getMonitor needs to know which monitor: pass one of id, name, url, search"],
-    [uptime.getDomain({ name: undefined }), "pass one of id, name, search, searchBy."],
+    [uptime.getDomain({ name: undefined }), "pass one of id, name, search."],
     [
       uptime.getMonitor({ id: 1, name: "Shop" }),
       "takes an id alone, because an id names one monitor; leave out name",
@@ -514,7 +514,7 @@ test("a third resource is looked up by what its definition says", async () => {
   const sorted = await getPolicies({ sortBy: "displayName", sort: "asc" });
   expect(sorted.map(({ displayName }) => displayName)).toEqual(["Other", "Status"]);
   expect(await failureOf(getPolicy({}))).toBe(
-    "getPolicy needs to know which policy: pass one of id, displayName, search, searchBy, rotaId.",
+    "getPolicy needs to know which policy: pass one of id, displayName, search, rotaId.",
   );
   expect(await failureOf(getPolicies({ url: "https://a.example" } as object))).toContain(
     "it has no argument url",

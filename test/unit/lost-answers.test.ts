@@ -373,6 +373,11 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     expect(emulator.monitors.get(1)).toMatchObject({ name: "Other" });
   });
 
+  test("is ignored if both names have neither letters nor digits, and differ", async () => {
+    insteadOfOurs({ ...home, name: "🔥", url: "https://other.example/" });
+    expect(await made(resource(), { ...home, name: "🚀" })).toBe("made 2");
+  });
+
   test("becomes the resource if it is the only equal one, also beside similar ones", async () => {
     emulator.fault = ({ method }) => {
       if (method !== "POST") return undefined;

@@ -193,16 +193,16 @@ test("what doctor's preview goes on with after a check that failed is marked", a
     print: () => undefined,
   };
   const news = { ...home, requestAuthPassword: "p", __options: { secrets: ["url"] } };
-  const declaration = decodeDeclaration(monitor, {}, news);
+  const declaration = { ...decodeDeclaration(monitor, {}, news), importId: 7 };
   const heard: CollectedResource[] = [];
   const checked = await listen(
     (one) => heard.push(one),
-    (env) => newFront(context, env).check({ declaration, name: "Monitor::home", news }),
+    (env) => newFront(context, env).check({ declaration, urnSuffix: "Monitor::home", news }),
   );
   const inputs = { url: secret(home.url), requestAuthPassword: secret("p"), name: home.name };
   expect(checked).toMatchObject({ inputs, problems: [] });
   const problems = ["The provider's settings cannot be used."];
-  expect(heard).toMatchObject([{ name: "Monitor::home", inputs, problems }]);
+  expect(heard).toMatchObject([{ name: "Monitor::home", importId: "7", inputs, problems }]);
 });
 
 describe("a lookup by a secret", () => {
@@ -227,6 +227,12 @@ describe("a lookup by a secret", () => {
     plugin.begin(settingsOf());
     const lookup = plugin.invoke("uptime:index:getMonitor", args);
     await expectError(lookup, "getMonitor found no monitor with url [secret] at");
+  });
+
+  test("through the plugin from JavaScript may have no arguments", async () => {
+    await startMocks();
+    const { value } = await settled<object>(native.getMonitorOutput(undefined as never));
+    expect(value).toEqual({});
   });
 });
 

@@ -123,9 +123,9 @@ function stopReason(
   return codeStop(codeActions(drift.code), review);
 }
 
-function unknownReason({ errors, checks }: Facts): string {
+function unknownReason({ errors, failedChecks }: Facts): string {
   let what = "the drift is not known";
-  if (checks.length > 0) what = "a check failed";
+  if (failedChecks.length > 0) what = "a check failed";
   else if (errors.length > 0) what = "the preview failed";
   return `Nothing is applied. It is not known what would be done: ${what}, see above.`;
 }

@@ -40,8 +40,8 @@ export interface Facts {
   readonly isPreviewSkipped: boolean;
   /** `drift` was run, with or without a result. */
   readonly isCompared: boolean;
-  /** The findings of `doctor`. */
-  readonly checks: readonly string[];
+  /** What `doctor` has found to fail. */
+  readonly failedChecks: readonly string[];
   readonly warnings: readonly string[];
   /** Why the preview has no result. */
   readonly errors: readonly string[];
@@ -79,13 +79,13 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
   const textsOf = (wanted: Finding["level"]): string[] =>
     findings.flatMap(({ level, text }) => (level === wanted ? [text] : []));
-  const checks = textsOf("failed");
+  const failedChecks = textsOf("failed");
   const errors = [...errorsIn(preview), ...unknownSteps(preview)];
   // A preview that could not begin prints an empty object; otherwise the stack is a step, also of an empty program.
   const hasResult = (preview.steps ?? []).length > 0 || errors.length > 0;
   if (previewText !== undefined && !hasResult)
     errors.push(unreadablePreview(previewText, textAt(files.previewLog) ?? ""));
-  const isKnown = previewText !== undefined && errors.length + checks.length === 0;
+  const isKnown = previewText !== undefined && errors.length + failedChecks.length === 0;
   const { changes, unchanged } = plannedChanges(preview);
   return {
     title: files.title ?? stackNameIn(preview) ?? "",
@@ -96,7 +96,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
       driftText !== undefined &&
       drift?.errors.length !== 0,
     isCompared: driftText !== undefined,
-    checks,
+    failedChecks,
     warnings: textsOf("warning"),
     errors,
     isKnown,

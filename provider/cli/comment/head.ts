@@ -52,8 +52,8 @@ export function headOf(facts: Facts, options: HeadOptions): string[] {
   ].filter((paragraph) => paragraph !== "");
 }
 
-function headingOf({ checks, errors, isPreviewed, isPreviewSkipped, isCompared }: Facts): string {
-  if (checks.length > 0) return "some checks failed";
+function headingOf({ failedChecks, errors, isPreviewed, isPreviewSkipped, isCompared }: Facts): string {
+  if (failedChecks.length > 0) return "some checks failed";
   if (errors.length > 0) return "the preview failed";
   if (isPreviewSkipped) return "nothing was previewed";
   if (isPreviewed) return "what merging this changes";

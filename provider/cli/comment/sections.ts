@@ -24,7 +24,7 @@ const maxNamed = 40;
  * @param isWhole values are shown whole
  */
 export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
-  const { checks, errors, changes, drift, tried, isPreviewed } = facts;
+  const { failedChecks, errors, changes, drift, tried, isPreviewed } = facts;
   const value = isWhole ? wholeValue : shortValue;
   const edits = handEdits(drift);
   const section = (list: readonly PlannedChange[], name: string, suffix = ""): Section =>
@@ -36,7 +36,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const warningSection = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= maxWarningsFirst;
   return [
-    listSection(checks.map((check) => `- ${codeSpan(check)}`)),
+    listSection(failedChecks.map((check) => `- ${codeSpan(check)}`)),
     listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
     ...(isShort ? [warningSection] : []),
     section(of("replace"), "Replaced", ": the old record is deleted, with its history and id"),

@@ -231,7 +231,7 @@ interface CheckedAccount {
 
 /** The accounts whose settings can be used, and why the others cannot. */
 function readAccounts(
-  { accounts, forAccount }: CommandSettings,
+  { accountNames, forAccount }: CommandSettings,
   { secrets }: Session,
 ): { accounts: CheckedAccount[]; unset: Finding[] } {
   const unset: Finding[] = [];
@@ -243,7 +243,7 @@ function readAccounts(
       return [];
     }
   };
-  const names = attempt(() => [...accounts()]);
+  const names = attempt(() => [...accountNames()]);
   const found = names.flatMap((name) => attempt(() => [{ name, settings: forAccount(name) }]));
   // A server may repeat the key of an account that is checked later.
   for (const { settings } of found) secrets.add(settings.apiKey);

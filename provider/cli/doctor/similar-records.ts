@@ -1,7 +1,6 @@
 import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
-import { hiddenNames } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import type { Definition } from "../../definitions/field";
 import { Redactor } from "../../engine/redactor";
@@ -14,7 +13,7 @@ import type { PreviewStep } from "../shared/preview";
 import { providersOf, referenceTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources, type Deployment } from "../shared/state";
+import { managedResources, mayBeAtServer, type Deployment } from "../shared/state";
 import { getOrMake } from "../../common/values";
 
 /** A record with the name (and URL, for a monitor) that a new resource declares. */
@@ -65,6 +64,7 @@ export class SimilarRecords {
       return await this.findIn(
         connectTo(definition)(typeof account === "string" ? account : undefined),
         wanted,
+        account,
       );
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
@@ -75,26 +75,32 @@ export class SimilarRecords {
   }
 
   /** The records that a create would find with `uptime:adoptExisting`. */
-  private async findIn(scope: RecordScope, wanted: WantedValues): Promise<SimilarRecord[]> {
+  private async findIn(scope: RecordScope, wanted: WantedValues, account: unknown): Promise<SimilarRecord[]> {
     const { collection, ledger, reader } = scope;
     const operation = new Operation(scope);
     const baseline = getOrMake(this.baselines, reader, () => readBaseline(collection, ledger, operation));
     const found = await namesakesOf(scope, wanted, await baseline, operation, () => true);
     const records = found.map(({ record: { id }, differing }) => {
       const differs = differing.map(({ key }) => key);
-      return { id, differs, owner: this.ownerOf(scope, id), adoptExisting: scope.settings.adoptExisting };
+      return {
+        id,
+        differs,
+        owner: this.ownerOf(scope, id, account),
+        adoptExisting: scope.settings.adoptExisting,
+      };
     });
     return records.sort((a, b) => compareIds(a.id, b.id));
   }
 
-  /** The resource of the stack that has a record. On another server, the same id is another record. */
-  private ownerOf({ definition, address }: RecordScope, id: string): string | undefined {
-    const owner = managedResources(this.state).find(({ definition: { label }, resource }) => {
-      const server = resource.outputs?.[hiddenNames.serverHash];
-      return (
-        resource.id === id && label === definition.label && (server === undefined || server === address.hash)
-      );
-    });
+  /** The resource of the stack that has a record. */
+  private ownerOf({ definition, address }: RecordScope, id: string, account: unknown): string | undefined {
+    const owner = managedResources(this.state).find(
+      ({ definition: { label }, resource }) =>
+        resource.id === id &&
+        label === definition.label &&
+        mayBeAtServer(resource, address.hash) &&
+        resource.outputs?.account === account,
+    );
     return owner && titleOf(owner.resource);
   }
 }

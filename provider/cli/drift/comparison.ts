@@ -4,7 +4,7 @@ import type { Properties } from "../../common/marks";
 import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
-import { secretsOf, stringsIn } from "../../engine/secret-strings";
+import { secretsOfProperty } from "../../engine/secret-strings";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude } from "../../lifecycle/paths";
@@ -81,11 +81,9 @@ function clearResource({ definition, resource }: ManagedResource): ClearResource
     definition.fields[property]?.secret === true || secretProperties.has(property);
   const [inputs, outputs] = [clearProperties(resource.inputs), clearProperties(resource.outputs)];
   const secrets = [inputs, outputs].flatMap((properties) =>
-    Object.entries(properties).flatMap(([key, value]) => {
-      const field = definition.fields[key];
-      if (!isSecret(key)) return [];
-      return field ? secretsOf(field, value) : stringsIn(value);
-    }),
+    Object.entries(properties).flatMap(([key, value]) =>
+      isSecret(key) ? secretsOfProperty(definition, key, value) : [],
+    ),
   );
   return { definition, resource, inputs, outputs, isSecret, secrets };
 }

@@ -1,9 +1,8 @@
 import type { Settings } from "../../api/settings";
-import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import type { ExportedRecord } from "../shared/records";
 import { findDefinition } from "../shared/resource-types";
-import { managedResources, type Deployment } from "../shared/state";
+import { managedResources, mayBeAtServer, type Deployment } from "../shared/state";
 import type { Language } from "./import-file";
 
 /** What a stack's state, if there is a stack, says about an export of an account. */
@@ -14,11 +13,9 @@ export function managedRecords(
   language: Language,
 ): { has: (record: ExportedRecord) => boolean; names: readonly string[] } {
   const managed = state ? managedResources(state) : [];
-  const keys = managed.flatMap(({ definition, resource: { id, outputs = {} } }) => {
-    // On another server, the same id is another record.
-    const server = outputs[hiddenNames.serverHash];
-    const isHere = server === undefined || server === settings[definition.addressSetting].hash;
-    return isHere && outputs.account === account ? [`${definition.plural} ${id}`] : [];
+  const keys = managed.flatMap(({ definition, resource }) => {
+    const isHere = mayBeAtServer(resource, settings[definition.addressSetting].hash);
+    return isHere && resource.outputs?.account === account ? [`${definition.plural} ${resource.id}`] : [];
   });
   const known = new Set(keys);
   const resources = state?.deployment.resources ?? [];

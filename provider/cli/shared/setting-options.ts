@@ -53,7 +53,7 @@ export interface CommandSettings {
   /** The keys of the stack's configuration whose values are secrets. */
   readonly secretSettings: ReadonlySet<string>;
   /** The accounts of `uptime:accounts`, and the one without a name if it has a key, or if there is no other. */
-  readonly accounts: () => readonly (string | undefined)[];
+  readonly accountNames: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
   readonly forAccount: SettingsOfAccount;
   /** The settings of an explicit provider, from its inputs in state. Throws if some are encrypted. */
@@ -74,12 +74,12 @@ export async function commandSettings(
 ): Promise<CommandSettings> {
   const configured = stack ? await stackConfig(stack) : new Map<string, never>();
   /** An address that is secret is not printed. */
-  const hide = (name: string, value: unknown): void => {
+  const hideAddress = (name: string, value: unknown): void => {
     if (!addresses.includes(name) || typeof value !== "string") return;
     const given = new Map([[name, value]]).set("uptime:allowHttp", "true");
-    for (const address of namedAddresses(given, {})) session.secrets.add(address);
+    for (const address of namedAddresses({ get: (key) => given.get(key) }, {})) session.secrets.add(address);
   };
-  for (const [name, { text, isSecret }] of configured) if (isSecret) hide(name, text);
+  for (const [name, { text, isSecret }] of configured) if (isSecret) hideAddress(name, text);
   const set = names.flatMap((name) => {
     const value = options[name];
     return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
@@ -94,23 +94,23 @@ export async function commandSettings(
   return {
     config,
     secretSettings: new Set([...configured].flatMap(([key, { isSecret }]) => (isSecret ? [key] : []))),
-    accounts: () => {
-      const all = accountNames(config, env);
+    accountNames: () => {
+      const all = accountNames(whole, env);
       const { environment = "" } = settingOf("apiKey");
-      const isUnnamedUsed = all.length === 1 || Boolean(config.get("uptime:apiKey") ?? env[environment]);
-      return all.filter((name) => name !== undefined || isUnnamedUsed);
+      const hasKey = [config.get("uptime:apiKey"), env[environment]].some((key) => Boolean(key?.trim()));
+      return all.filter((name) => name !== undefined || hasKey || all.length === 1);
     },
     forAccount: (account) => readSettings(whole, env, account),
     forProvider: (inputs) => {
       assertEncrypted(inputs);
       const given = clearProperties(inputs);
       for (const [name, value] of Object.entries(given))
-        if (hasSecret(inputs[name])) hide(`uptime:${name}`, value);
+        if (hasSecret(inputs[name])) hideAddress(`uptime:${name}`, value);
       const own = configOf(given);
       const options = new Map(set.filter(([key]) => !addresses.includes(key)));
       return (account) => {
         const settings = readSettings(merged(own, options), env, account);
-        assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(config, env));
+        assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(whole, env));
         return settings;
       };
     },

@@ -110,11 +110,11 @@ export function foreignCode(
     for (const piece of pieces) {
       if (piece === undefined) continue;
       const hash = shortHash(["code", piece]);
-      const { resources = [] } = found.get(hash) ?? {};
+      const before = found.get(hash)?.resources ?? [];
       found.set(hash, {
         hash,
         ...(typeof url === "string" && { address: url }),
-        resources: [...new Set([...resources, titleOf({ urn })])],
+        resources: [...new Set([...before, titleOf({ urn })])],
       });
     }
   }

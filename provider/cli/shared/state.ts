@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { hasSecret, unwrapSecrets } from "../../common/marks";
+import { hiddenNames } from "../../common/pulumi";
 import { isEmpty, isObject } from "../../common/values";
 import { parseAs } from "./json";
 import { listOf } from "./quoting";
@@ -93,6 +94,12 @@ export function managedResources({ deployment }: Deployment): ManagedResource[] 
     const isManaged = id !== undefined && !external && !isLeaving && !isDeleted;
     return definition && isManaged ? [{ definition, resource }] : [];
   });
+}
+
+/** Whether a resource may be at the server with this hash: on another one, the same id is another record. */
+export function mayBeAtServer({ outputs = {} }: StateResource, hash: string): boolean {
+  const server = outputs[hiddenNames.serverHash];
+  return server === undefined || server === hash;
 }
 
 /** The resources of this package whose create was cut off: the record may exist. Pulumi keeps them until somebody clears them. */

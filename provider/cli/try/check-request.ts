@@ -82,9 +82,9 @@ export function checkOf({ values, missing }: ReadMonitor, anyMethod: boolean, no
 
 /** The API does not say in which time zone the window is. */
 function isWindowOpen({ maintenanceStartAt, maintenanceEndAt }: CheckFields, now: Date): boolean {
-  const [start, end] = [maintenanceStartAt, maintenanceEndAt].map((text) => Date.parse(`${text}Z`));
+  const timeOf = (text: string): number => Date.parse(`${text}Z`);
   // A missing or unreadable time is NaN, and no comparison with it is true.
-  return start !== undefined && end !== undefined && start <= now.getTime() && now.getTime() < end;
+  return timeOf(maintenanceStartAt) <= now.getTime() && now.getTime() < timeOf(maintenanceEndAt);
 }
 
 function requestHeadersOf(

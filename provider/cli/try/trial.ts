@@ -3,7 +3,7 @@ import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
 import { monitor as definition } from "../../definitions/monitor";
 import { Redactor } from "../../engine/redactor";
-import { secretsOf, stringsIn } from "../../engine/secret-strings";
+import { secretsOfProperty } from "../../engine/secret-strings";
 import type { TriedMonitor } from "../shared/try-report";
 import { checkOf, type Check } from "./check-request";
 import type { ReadMonitor } from "./monitors";
@@ -29,10 +29,7 @@ export async function tryMonitor(
   { anyMethod, secrets }: TrialOptions,
 ): Promise<TriedMonitor> {
   const { title, urn, id, values, secret } = monitor;
-  const own = [...secret].flatMap((key) => {
-    const field = definition.fields[key];
-    return field ? secretsOf(field, values[key]) : stringsIn(values[key]);
-  });
+  const own = [...secret].flatMap((key) => secretsOfProperty(definition, key, values[key]));
   const redactor = new Redactor([...secrets, ...own]);
   const isUrlSecret = secret.has("url");
   const shown = (url: URL): string => redactor.message([quote(withoutSecretParts(url))]);

@@ -124,8 +124,8 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
       return checkResponse(settings, problems);
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
-      const settings = [request.getOldInputs(), request.getNews()].map(fromStruct);
-      const { changed, replaces } = runs.current().diffSettings(settings[0] ?? {}, settings[1] ?? {});
+      const [old, present] = [fromStruct(request.getOldInputs()), fromStruct(request.getNews())];
+      const { changed, replaces } = runs.current().diffSettings(old, present);
       const response = new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
       return replaces ? response.setReplacesList(changed) : response;
     }),
@@ -140,8 +140,10 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
 function resourceMethods(runs: Runs): UntypedServiceImplementation {
   return {
     check: unary(async (message: proto.CheckRequest) => {
-      const [oldInputs, inputs] = [message.getOlds(), message.getNews()].map(resourceFromStruct);
-      const parts = { oldInputs: oldInputs ?? {}, inputs: inputs ?? {} };
+      const parts = {
+        oldInputs: resourceFromStruct(message.getOlds()),
+        inputs: resourceFromStruct(message.getNews()),
+      };
       const checked = await runs.run(message, parts, (resources, request) => resources.check(request));
       return checkResponse(checked.inputs, checked.problems);
     }),

@@ -25,7 +25,7 @@ export interface PropertyChange {
   readonly isOfInputs: boolean;
 }
 
-/** A resource that was read. It has inputs only if those in state are outdated. */
+/** A resource that was read. Without inputs, the engine keeps those that it has. */
 export interface ReadResult {
   readonly id: string;
   readonly outputs: Properties;

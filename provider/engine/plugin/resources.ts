@@ -63,7 +63,8 @@ export class PluginResources {
     const { urn, inputs: news, oldInputs } = request;
     const { account, ...declared } = decodeDeclared(news);
     const imported = this.imports.get(urn);
-    const isInState = !imported && Object.keys(oldInputs).length > 0;
+    // After an import the old inputs are the record's, so one that the program does not declare was never managed.
+    const wasDeclared = !imported && Object.keys(oldInputs).length > 0 && !isImported(oldInputs);
     const old = decodeInputs(this.front.definition, oldInputs);
     const problem =
       imported &&
@@ -73,12 +74,11 @@ export class PluginResources {
         declared,
         account,
         importId: problem ? undefined : imported?.id,
-        // After an import the old inputs are the record's, so one that the program does not declare was never managed.
-        old: isInState && !isImported(oldInputs) ? old : undefined,
+        old: wasDeclared ? old : undefined,
         inState: old.values,
         options: this.requestOptions(request),
       },
-      name: urnSuffix(urn),
+      urnSuffix: urnSuffix(urn),
       news,
       refusals: problem ? [problem] : [],
     });
@@ -251,13 +251,12 @@ function changedParts(path: string, old: unknown, current: unknown): [string, Pa
   if (isEmpty(current)) return [[path, "delete"]];
   const areLists = Array.isArray(old) && Array.isArray(current);
   if (!areLists && !(isObject(old) && isObject(current))) return [[path, "update"]];
-  const [before, after] = [old, current].map((value): Properties =>
-    Object.fromEntries(Object.entries(value)),
-  );
+  const byKey = (value: object): Properties => Object.fromEntries(Object.entries(value));
+  const [before, after] = [byKey(old), byKey(current)];
   return Object.keys({ ...before, ...after }).flatMap((key) =>
-    isDeepStrictEqual(before?.[key], after?.[key])
+    isDeepStrictEqual(before[key], after[key])
       ? []
-      : changedParts(areLists ? `${path}[${key}]` : `${path}.${key}`, before?.[key], after?.[key]),
+      : changedParts(areLists ? `${path}[${key}]` : `${path}.${key}`, before[key], after[key]),
   );
 }
 
