@@ -114,7 +114,7 @@ export function isDeleted({ raw }: ApiRecord): boolean {
 /** A date of the years that there are monitors in, as a string, a Unix time or in an object, and none that stands for no date. */
 function isDate(value: unknown): boolean {
   if (isObject(value)) return Object.values(value).some(isDate);
-  const text = String(value);
+  const text = textOf(value);
   return (
     value === true || (/(?:^|\D)(?:19|20)\d\d|^[1-9]\d{8,}/.test(text) && !text.startsWith("1970-01-01"))
   );
@@ -153,11 +153,14 @@ function saysFailed(part: Record<string, unknown>, mayBeRecord: boolean): boolea
     const name = plainName(key);
     if (/^(?:is)?(?:success(?:ful)?|ok)$/.test(name)) return saysNo(value);
     if (mayBeRecord || !/^(?:http)?(?:status(?:code)?|code|stat|result)$/.test(name)) return false;
-    return value === false || failures.test(String(value));
+    return value === false || failures.test(textOf(value));
   });
 }
 
-const saysNo = (value: unknown): boolean => isFalse(value) || /^no?$/i.test(String(value));
+const saysNo = (value: unknown): boolean => isFalse(value) || /^no?$/i.test(textOf(value));
+
+/** Unlike `String`, it takes an object with a property `toString` too. */
+const textOf = (value: unknown): string => (typeof value === "object" ? "" : String(value));
 
 /** What servers write in the place of a status of failure. */
 const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied|[45]\d\d)$/i;

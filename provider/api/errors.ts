@@ -1,3 +1,4 @@
+import { cutPeriod } from "../common/text";
 import type { ApiRecord } from "./answer";
 
 /** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
@@ -6,6 +7,8 @@ export class Quote {
   constructor(
     readonly text: string,
     readonly isValue = false,
+    /** A period at its end is left out, but only when it is shown: it may be the end of a secret. */
+    readonly isWithoutPeriod = false,
   ) {}
 }
 
@@ -40,10 +43,9 @@ export function message(
 export function withoutPeriod(given: Message | UptimeError): Message {
   const parts = given instanceof UptimeError ? given.parts : given;
   const last = parts.at(-1) ?? "";
-  const cut = (text: string): string => text.replace(/\.\s*$/, "");
   return [
     ...parts.slice(0, -1),
-    typeof last === "string" ? cut(last) : new Quote(cut(last.text), last.isValue),
+    typeof last === "string" ? cutPeriod(last) : new Quote(last.text, last.isValue, true),
   ];
 }
 

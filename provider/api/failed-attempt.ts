@@ -79,10 +79,10 @@ export function errorStatusAttempt(
   response: FinalResponse,
   body: unknown,
 ): FailedAttempt {
-  const { status, headers, text, target, isRedirectedElsewhere } = response;
+  const { status, headers, text, isRedirectedElsewhere } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
-  const known = [attempted.name, status, reason, fields, adviceFor(attempted, status, target)] as const;
+  const known = [attempted.name, status, reason, fields, adviceFor(attempted, response)] as const;
   return {
     failure: { type: "status", status, hasRetryAfter },
     error:
@@ -147,11 +147,10 @@ export function unansweredAttempt(
 /** Some servers answer a request for a record that is gone with 403, which may also have other reasons. */
 const adviceIfGone = ". If the record no longer exists, remove it from state with `pulumi state delete URN`";
 
-/** Advice for a status. */
+/** Advice for an answer's status. */
 function adviceFor(
   { method, path, operation, address, settings }: AttemptedRequest,
-  status: number,
-  target: URL | undefined,
+  { status, target, headers }: FinalResponse,
 ): string | Message {
   const { source } = address;
   const key = settings.apiKeySource;
@@ -164,8 +163,11 @@ function adviceFor(
   if (status === 404 && isOfCollection) return `There is no API at this address: check ${source}${ifChanged}`;
   if (status === 429) return `Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows`;
   if (target) {
-    // The query may hold a secret of the other server, such as a session.
-    const where = quote(target.origin + target.pathname);
+    const location = headerOf(headers, "location");
+    // The query may hold a secret of the other server, such as a session. A path that is written in another way in the header is not
+    // shown, because a secret would not be found in it.
+    const { origin, pathname } = target;
+    const where = quote(location.includes(pathname) ? origin + pathname : origin);
     return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to
       that address`;
   }

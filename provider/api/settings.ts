@@ -115,9 +115,13 @@ export function problemsOfSettings(config: Config, env: NodeJS.ProcessEnv): Sett
 }
 
 function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {
-  return Object.fromEntries(
+  const raw = Object.fromEntries(
     settingNames.map((name) => [name, rawSettingOf(config, env, name)]),
   ) as RawSettings;
+  // The key of an explicit provider with its own address must not be sent to the other address of the environment.
+  const { provider = defaultProvider } = config;
+  if (provider === defaultProvider || !config.get("uptime:baseUrl")?.trim()) return raw;
+  return { ...raw, monitorsBaseUrl: rawSettingOf(config, {}, "monitorsBaseUrl") };
 }
 
 function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName): RawSetting {

@@ -44,6 +44,8 @@ export function escapeCommands(text: string): string {
   return text.replace(/##(?=\w*\[)/g, "\\u0023#").replace(/^((?:[^\S\r\n]|\u0085)*):(?=:)/gm, "$1\\u003a");
 }
 
+export const cutPeriod = (text: string): string => text.replace(/\.\s*$/, "");
+
 /** How much of a text {@link excerpt} looks at. */
 export const excerptScanLength = 4000;
 

@@ -7,7 +7,7 @@ import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
 import { Redactor } from "./redactor";
 import { withoutMarks } from "./request";
-import { stringsIn } from "./secret-strings";
+import { secretsOfProperty } from "./secret-strings";
 
 interface PublicRecord extends Record<string, unknown> {
   readonly id: string;
@@ -26,7 +26,9 @@ export async function runLookup(
   args: unknown,
   secretArgs: readonly string[],
 ): Promise<PublicRecord | PublicRecord[]> {
-  const own = secretArgs.flatMap((name) => (isObject(args) ? stringsIn(args[name]) : []));
+  const own = secretArgs.flatMap((name) =>
+    isObject(args) ? secretsOfProperty(definition, name, args[name]) : [],
+  );
   // Only a connection adds its account's key.
   const redactor = (): Redactor => new Redactor([...session.secrets, ...own]);
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({

@@ -1,10 +1,19 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { message, quote, UptimeError, type Message } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
 import { secretFieldsByName } from "../definitions/keys";
 import { parseValue, UnexpectedValueError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
-import { escapeCommands, escapeInvisible, excerpt, excerptScanLength, shorten } from "../common/text";
-import { mapLeaves, isObject } from "../common/values";
+import {
+  cutPeriod,
+  escapeCommands,
+  escapeInvisible,
+  excerpt,
+  excerptScanLength,
+  shorten,
+} from "../common/text";
+import { isObject, mapLeaves, tryParseJson } from "../common/values";
 import type { InputProblem } from "../lifecycle/validate";
 import { SecretDetector } from "./secret-detector";
 import { secretsIn, secretsInHeader, secretsOf, stringsIn } from "./secret-strings";
@@ -48,7 +57,8 @@ export class Redactor {
       // The rest is not shown, and a server may send megabytes.
       const source = part.text.slice(0, excerptScanLength + detector.reach);
       if ([source, source.replace(markup, "")].some((text) => detector.finds(text))) return redacted;
-      return part.isValue ? shorten(escapeInvisible(source), 300) : excerpt(part.text);
+      const shown = part.isValue ? shorten(escapeInvisible(source), 300) : excerpt(part.text);
+      return part.isWithoutPeriod ? cutPeriod(shown) : shown;
     });
     return escapeCommands(inBrief(parts.join("").toWellFormed()));
   }
@@ -98,7 +108,9 @@ function replaceSecrets<T>(detector: SecretDetector, value: T): T {
 
 /** The secret fields whose names occur in the JSON, by these names. */
 function secretFieldsIn(definition: Definition, json: string): ReadonlyMap<string, Field> {
-  return new Map(secretFieldsByName(definition).filter(([name]) => json.includes(`"${name}"`)));
+  // In JSON text in a string, the quotes are escaped.
+  const isNamed = (name: string): boolean => new RegExp(`"${name}\\\\*"`).test(json);
+  return new Map(secretFieldsByName(definition).filter(([name]) => isNamed(name)));
 }
 
 /** Attributes without these fields. Adds the fields' values to the known secrets. */
@@ -109,6 +121,9 @@ function withoutFields(
 ): Properties {
   const without = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(without);
+    // Some servers show JSON text, as their database stores it.
+    const parsed = typeof value === "string" && /^\s*[[{]/.test(value) ? tryParseJson(value) : undefined;
+    if (parsed !== undefined) return isDeepStrictEqual(without(parsed), parsed) ? value : redacted;
     return isObject(value) ? withoutFields(secretFields, value, known) : value;
   };
   return Object.fromEntries(

@@ -42,7 +42,7 @@ export class SecretDetector {
       if (secret.value === given) return true;
       if (secret.value.length < minLength) return isWholeIn(plain, secret.plain);
       if (given.includes(secret.value) || secret.base64.some((part) => digits.includes(part))) return true;
-      if (secret.hex.some((part) => plain.includes(part))) return true;
+      if ([...secret.hex, ...secret.broken].some((part) => plain.includes(part))) return true;
       if (secret.plain.length >= minLength) return plain.includes(secret.plain);
       // Unescaped, the secret is so short that it may be a word.
       const isChanged = spaced !== source;
@@ -61,6 +61,8 @@ interface SecretForms {
   readonly hex: readonly string[];
   /** See {@link base64Of}. */
   readonly base64: readonly string[];
+  /** See {@link brokenForms}. */
+  readonly broken: readonly string[];
 }
 
 /** Every operation searches for the same keys, and several operations search for the same secrets of a resource. */
@@ -77,6 +79,7 @@ function formsOf(value: string): SecretForms {
       plain: foldCase(foldSpaces(decodeEscapes(value)).trim()),
       hex: bytes.map(foldCase),
       base64: bytes.flatMap(base64Of),
+      broken: brokenForms(value).map((form) => foldCase(foldSpaces(form))),
     };
     if (formsCache.size >= maxCachedForms) formsCache.clear();
     formsCache.set(value, forms);
@@ -86,6 +89,22 @@ function formsOf(value: string): SecretForms {
 
 const hexOf = (text: string, encoding: "utf8" | "latin1"): string =>
   Buffer.from(text, encoding).toString("hex");
+
+/** What is left of letters outside ASCII if they are sent in one encoding and read in another, or composed in another way. */
+function brokenForms(value: string): string[] {
+  const isAscii = /^[\x00-\x7f]$/;
+  const letters = Array.from(value);
+  // Only if enough of it is ASCII: otherwise `????` would be a secret.
+  if (letters.every((letter) => isAscii.test(letter))) return [];
+  if (letters.filter((letter) => isAscii.test(letter)).length < minLength) return [];
+  return [
+    Buffer.from(value, "latin1").toString(),
+    Buffer.from(value).toString("latin1"),
+    letters.map((letter) => (isAscii.test(letter) ? letter : "?")).join(""),
+    value.normalize("NFC"),
+    value.normalize("NFD"),
+  ];
+}
 
 /** To upper case, because lower case depends on the letters around one: Σ becomes σ or ς. */
 const foldCase = (text: string): string => text.toUpperCase();

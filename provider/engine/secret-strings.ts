@@ -21,7 +21,7 @@ export function secretsIn({ fields }: Definition, ...properties: readonly Proper
 
 /** The secret strings in the value of a property, which need not be a field. */
 export function secretsOfProperty({ fields }: Definition, key: string, value: unknown): string[] {
-  const field = fields[key];
+  const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
   return field ? secretsOf(field, value) : stringsIn(value);
 }
 

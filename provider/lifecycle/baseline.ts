@@ -71,12 +71,16 @@ export function wasListed({ ids }: Baseline, id: string): boolean {
   return ids.has(idNumber(id) ?? id);
 }
 
+/** No real server escapes a name more often than this. */
+const maxEscapes = 5;
+
 /**
  * A key for finding names: equal names have equal keys, with HTML entities decoded and a host in lower case. Unequal names may
  * share a key, so compare the names themselves afterwards.
  */
 export function comparableName(name: Value | undefined): string {
   if (typeof name !== "string") return noName;
-  const decoded = decodeEntities(name) as string;
-  return decoded === name ? comparableHost(name) : comparableName(decoded);
+  let decoded = name;
+  for (let level = 0; level < maxEscapes; level++) decoded = decodeEntities(decoded) as string;
+  return comparableHost(decoded);
 }

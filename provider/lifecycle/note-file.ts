@@ -161,21 +161,20 @@ function removeIfOld(path: string): void {
 
 /**
  * Identifies a process by its id and start time, because ids are used again. Undefined if no process has the id. Only Linux
- * has the start time in a file.
+ * has the start time in a file, and not everywhere.
  */
 export function processName(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
-    // The 22nd field. The second one is a name in parentheses that may contain spaces and parentheses.
-    const isLinux = process.platform === "linux";
-    const start = isLinux
-      ? readFileSync(`/proc/${pid}/stat`, "latin1")
-          .replace(/^.*\) /s, "")
-          .split(" ")[19]
-      : "";
-    return `${pid}@${start}`;
   } catch {
     return undefined;
+  }
+  try {
+    // The 22nd field. The second one is a name in parentheses that may contain spaces and parentheses.
+    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").replace(/^.*\) /s, "");
+    return `${pid}@${fields.split(" ")[19]}`;
+  } catch {
+    return `${pid}@`;
   }
 }
 

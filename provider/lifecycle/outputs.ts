@@ -51,9 +51,12 @@ export function outputsOf(
   };
 }
 
+/** A longer value is left out of {@link partialOutputsOf}: with several, the header would be too large to arrive. */
+const maxPartialCharacters = 4000;
+
 /**
- * Outputs after an operation that failed half-way. They travel in an HTTP header, which may not be large, so the next read takes the
- * attributes.
+ * Outputs after an operation that failed half-way. They travel in an HTTP header, which may not be large, so they have no attributes
+ * and no long values. The next read takes both.
  */
 export function partialOutputsOf(
   scope: RecordScope,
@@ -61,7 +64,10 @@ export function partialOutputsOf(
   record: ApiRecord,
   options: Pick<OutputOptions, "claim" | "notStoredHash">,
 ): Outputs {
-  return outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
+  const outputs = outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
+  const isLong = (value: Value): boolean => JSON.stringify(value).length > maxPartialCharacters;
+  const values = Object.entries(outputs.values).map(([key, value]) => [key, isLong(value) ? null : value]);
+  return { ...outputs, values: Object.fromEntries(values) as Record<string, Value> };
 }
 
 /** Outputs of a record that is only read, with all fields. */

@@ -230,6 +230,14 @@ export const monitors = {
     }
   });
 
+  test("quotes no part of a key from a value that would be refused", async () => {
+    addMonitor("refused", { url: `ftp://${"p".repeat(80)}.example/?t=${emulator.apiKey}` });
+    const { stdout } = await exported();
+    const reason = "url (the server repeats a secret)";
+    for (const place of [text("monitors.ts"), stdout]) expect(place).toContain(reason);
+    expect(text("monitors.ts")).not.toMatch(/managed yet: .*emulator/);
+  });
+
   test("quotes no key from a name that would be refused", async () => {
     emulator.domains.add({ name: `https://${emulator.apiKey}` });
     const { stdout } = await exported();
@@ -359,6 +367,12 @@ test("git ignores the file with secrets, whatever its name", async () => {
   const untracked = git("-c", "core.quotePath=false", "status", "--porcelain", "--untracked-files=all");
   expect(untracked).toContain("?? NEXT-STEPS.md");
   expect(untracked).not.toContain("[my]");
+  // Git knows no file outside of the folder.
+  fs.rmSync(out(), { recursive: true });
+  expect((await exported("--secrets=outside.json")).stdout).toContain(
+    "outside.json has secrets in plain text",
+  );
+  expect(text(".gitignore")).not.toContain("outside");
   // A project that is there keeps its own .gitignore.
   newProject({ "package.json": "{}", ".gitignore": "dist/\n" });
   const { stdout } = await exported("--secrets", "mine.json");

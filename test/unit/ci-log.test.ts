@@ -67,6 +67,13 @@ test.each([
   expect(new Redactor([]).message([quote(text)])).toBe(expected);
 });
 
+test("JSON has no invisible characters, and the same values", () => {
+  const value = { name: "a\u009b31mred\u202e evil", list: ["##[error]x", 1, null] };
+  const text = jsonText(value);
+  expect(text).toMatch(/^[\x20-\x7e\n]+$/);
+  expect(JSON.parse(text)).toEqual(value);
+});
+
 test("a text with very many groups of backticks gets a fence", () => {
   expect(fenceFor("`` ".repeat(200_000), 1)).toBe("```");
   expect(codeSpan("` ".repeat(200_000)).startsWith("`` ")).toBe(true);

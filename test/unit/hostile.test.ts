@@ -291,6 +291,11 @@ describe("a redirect", () => {
     expect(await shownText(show(url))).toContain("It redirects to (the server repeats a secret), which");
   });
 
+  test("with a path that is rewritten is told without it", async () => {
+    const url = await redirecting("https://elsewhere.example/login\\bob");
+    expect(await shownText(show(url))).toContain("It redirects to https://elsewhere.example, which");
+  });
+
   test("in a circle is an error", async () => {
     let count = 0;
     const url = await serve((request, response) => {

@@ -373,6 +373,16 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     expect(emulator.monitors.get(1)).toMatchObject({ name: "Other" });
   });
 
+  test("is found if the answer has properties that no text can be made of", async () => {
+    const odd = { toString: 1, valueOf: 1 };
+    emulator.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      const { id } = emulator.monitors.add(home);
+      return answer(200, { id, success: odd, code: odd, maintenance_start_at: odd });
+    };
+    expect(await made(resource())).toBe("made 1");
+  });
+
   test("is ignored if both names have neither letters nor digits, and differ", async () => {
     insteadOfOurs({ ...home, name: "🔥", url: "https://other.example/" });
     expect(await made(resource(), { ...home, name: "🚀" })).toBe("made 2");

@@ -15,7 +15,8 @@ import { secretOf, unknownValue, type Properties } from "../../provider/common/m
 import { definitions } from "../../provider/definitions";
 import type { Emulator } from "../../provider/emulator";
 import { hosted, startDynamic } from "../support/calls";
-import { answer, clock, emulator, on, settingsOf, withServer } from "../support/server";
+import { fronts, Program } from "../support/program";
+import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { startEmulator } from "../support/emulator";
 import { sigKey } from "../support/marks";
 import { home } from "../support/monitors";
@@ -330,6 +331,24 @@ describe("with a server", () => {
       message: expect.not.stringContaining("kept without") as string,
     });
   });
+
+  test.each(fronts)(
+    "a create with long values that fails half-way keeps its id, and the next run finishes it: %s",
+    async (front) => {
+      on("PATCH", answer(422));
+      const one = new Program(front).resource();
+      const long = { ...home, pause: true, alertTextLookup: "x".repeat(5000), requestAuthUsername: "me" };
+      await failureOf(one.up(long));
+      expect(one.state).toMatchObject({
+        id: "1",
+        outputs: { alertTextLookup: null, requestAuthUsername: "me" },
+      });
+      emulator.fault = undefined;
+      await one.up(long);
+      expect(one.state?.outputs).toMatchObject({ alertTextLookup: long.alertTextLookup, pause: true });
+      expect(await one.preview(long)).toBe("same");
+    },
+  );
 
   test("an update of a domain that has nothing but a name sends nothing, after a create that failed half-way", async () => {
     const id = String(emulator.domains.add({ name: "shop.example" }).id);

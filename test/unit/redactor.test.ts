@@ -87,6 +87,32 @@ test.each([
   expect(shown(`The value ${text} is taken`, secret)).toBe(notice);
 });
 
+test.each(["Xy7!geheim.", "geheim. "])(
+  "a secret %j that ends with a period is not shown in a sentence that goes on",
+  (secret) => {
+    const said = message`It is refused: ${quote(`wrong: ${secret}`)}`;
+    expect(new Redactor([secret]).message(message`${withoutPeriod(said)}. Then it ended.`)).toBe(
+      `It is refused: ${notice}. Then it ended.`,
+    );
+    expect(new Redactor([]).message(message`${withoutPeriod(said)}. Then it ended.`)).toBe(
+      `It is refused: wrong: ${secret.replace(/\.\s*$/, "")}. Then it ended.`,
+    );
+  },
+);
+
+test.each([
+  ["read as UTF-8", Buffer.from("Zürich-geheim", "latin1").toString()],
+  ["of UTF-8, read as Latin-1", Buffer.from("Zürich-geheim").toString("latin1")],
+  ["in ASCII", "Z?rich-geheim"],
+  ["in two parts", "Zürich-geheim".normalize("NFD")],
+])("a secret with letters outside ASCII is not shown %s", (_, text) => {
+  expect(shown(`The value ${text} is taken`, "Zürich-geheim")).toBe(notice);
+});
+
+test("of a secret with few letters in ASCII, the others are no question marks", () => {
+  expect(shown("What???????", "Жук漢字a")).toBe("What???????");
+});
+
 describe("a secret header", () => {
   const pair = Buffer.from("probe-user:p@ss:word").toString("base64");
   const otherPair = Buffer.from("other-user:0ther:word").toString("base64");
@@ -282,6 +308,16 @@ test.each([
   // In steps by the square of the length, a text would take minutes.
   const text = part.repeat(2 ** 17 / part.length) + secret;
   expect(attributesOf({ text }, secret, "p<ss>word", "x".repeat(5000))).toEqual({ text: notice });
+});
+
+test("attributes have no secret fields in JSON text, and other JSON text stays as it is", () => {
+  const check = JSON.stringify({ request_auth_password: "hunter22", deep: [{ request_headers: [] }] });
+  const other = '{ "note" : "request_auth_password" }';
+  expect(attributesOf({ check, twice: JSON.stringify(check), other })).toEqual({
+    check: notice,
+    twice: notice,
+    other,
+  });
 });
 
 describe("a text that is too long", () => {

@@ -132,6 +132,15 @@ describe("the note of a run", () => {
     }).toThrow("this run deletes monitor 1");
   });
 
+  test("tells processes apart by their ids if the system has no start times", () => {
+    const read = fs.readFileSync;
+    jest.spyOn(fs, "readFileSync").mockImplementation(((path: string, options: "utf8") => {
+      if (path.startsWith("/proc/")) throw new Error("ENOENT");
+      return read(path, options);
+    }) as typeof fs.readFileSync);
+    expect([process.pid, 2 ** 22 + 1].map(processName)).toEqual([`${process.pid}@`, undefined]);
+  });
+
   test("of two processes that take a record, the first gets it", async () => {
     const one = note();
     one.take(record, claim);

@@ -217,6 +217,16 @@ describe("a lookup by a secret", () => {
     expect(await plugin.invoke("uptime:index:getMonitor", { url: secret(url) })).toMatchObject({ id: "1" });
   });
 
+  test("through the plugin shows no part of it that the server repeats", async () => {
+    const plugin = new PluginProcess({ clock });
+    plugin.begin(settingsOf());
+    const lookup = (token: string) =>
+      plugin.invoke("uptime:index:getMonitor", { url: secret(`https://hooks.example/?token=${token}`) });
+    emulator.fault = () => answer(422, { message: "not found: shown-twice-abc" });
+    await expectError(lookup("shown-twice-abc"), "(the server repeats a secret)");
+    await expectError(lookup("other"), "not found: shown-twice-abc");
+  });
+
   test("through the plugin from TypeScript names it in no error, although the SDK takes its mark off", async () => {
     await startMocks();
     const found = native.getMonitorOutput({ url: pulumi.secret(url) });

@@ -44,6 +44,21 @@ test("monitors have the address of domains unless they have one of their own", (
   expect([baseUrl.url, monitorsBaseUrl.url]).toEqual(["https://uptime.example.com", "https://m.example.com"]);
 });
 
+test("an explicit provider with its own address does not use the environment's address for monitors", () => {
+  const env = {
+    UPTIME_BASE_URL: "https://us.example.com",
+    UPTIME_MONITORS_BASE_URL: "https://us-m.example.com",
+  };
+  const monitorsAddress = (config: Record<string, string>, provider?: string): string =>
+    readSettings({ get: (key) => config[key], provider }, env).monitorsBaseUrl.url;
+  const own = { "uptime:baseUrl": "https://eu.example.com", "uptime:apiKey": "key" };
+  expect(monitorsAddress(own, "eu")).toBe("https://eu.example.com");
+  expect(monitorsAddress({ "uptime:apiKey": "key" }, "eu")).toBe("https://us-m.example.com");
+  expect(monitorsAddress({ ...own, "uptime:monitorsBaseUrl": "https://m.example.com" }, "eu")).toBe(
+    "https://m.example.com",
+  );
+});
+
 test("the environment sets what configuration does not", () => {
   const env = {
     UPTIME_BASE_URL: "https://env.example.com",

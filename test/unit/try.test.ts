@@ -1,5 +1,5 @@
 import dns from "node:dns";
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { createServer } from "node:net";
@@ -514,6 +514,19 @@ describe("what is not tried is named", () => {
 });
 
 describe("which monitors", () => {
+  test("a preview is not run if state has other code than this package", async () => {
+    const stored = monitor("shop", {});
+    const inputs = { __provider: "exports.handler=()=>require('child_process')" };
+    const env = withStack(folder, {}, [{ ...stored, inputs }]);
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: site\nruntime: yaml\n");
+    const { code, stderr } = await cli({ url: "", apiKey: "" }, folder, ["try"], { env });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("Pulumi would run it, so nothing is") as string,
+    ]);
+    expect(readFileSync(join(folder, "bin", "calls"), "utf8")).not.toContain("preview");
+  });
+
   test("--state alone reads the stack's", async () => {
     const url = await answering("", {}, 404);
     const env = withStack(folder, {}, [monitor("shop", { url })]);

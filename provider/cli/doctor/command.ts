@@ -24,9 +24,8 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { printable } from "../shared/quoting";
 import { addSettingOptions, settingsInFolder } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
-import { titleOf } from "../shared/resource-types";
 import { managedResources } from "../shared/state";
-import { codeProblems } from "../shared/state-code";
+import { assertOwnCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { checkServer } from "./probe";
 import { checkProgram, type ProgramReport } from "./program";
@@ -158,9 +157,7 @@ async function examine(
   }
   try {
     const state = await exportState(location, true);
-    // The preview may run what state holds.
-    const [foreign] = codeProblems(state.deployment.resources ?? []);
-    if (foreign) throw new UptimeError(`${titleOf(foreign)}: ${foreign.message}`);
+    assertOwnCode(state);
     const report = await withProgress(context.stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
       return checkProgram(location, state, settings, session);

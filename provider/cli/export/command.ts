@@ -21,7 +21,7 @@ import { managedRecords } from "./managed";
 import { moduleResource } from "./module-resource";
 import { configValuesOf, protectKey } from "./module-source";
 import type { ExportFacts } from "./next-steps";
-import { planProgram } from "./program-files";
+import { isInside, planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
 
 interface ExportOptions extends SettingOptions {
@@ -143,7 +143,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   if (withPassword.length > 0) notes.push(passwordText(withPassword, isProgram));
   if (options.secrets !== undefined && known > 0 && added.length === 0)
     notes.push(noSecretsText(options.secrets));
-  if (options.secrets !== undefined && writtenSecrets !== undefined && !files.has(".gitignore"))
+  const isIgnored = files.has(".gitignore") && isInside(facts.secretsFile);
+  if (options.secrets !== undefined && writtenSecrets !== undefined && !isIgnored)
     notes.push(plainSecretsText(options.secrets));
   return {
     directory: relative(cwd, project.directory) || ".",
@@ -206,7 +207,7 @@ function passwordText(names: readonly string[], isProgram: boolean): string {
   return `A URL of ${listOf(names)} has a password. ${consequence}`;
 }
 
-/** A new project has a .gitignore that names the file. */
+/** A new project has a .gitignore that names the file, if it is inside. */
 function plainSecretsText(path: string): string {
   return `${path} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`;
 }

@@ -96,7 +96,7 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
 
 /** Takes the option `import` out of exported modules, which have it at the beginning of the options. */
 const removeImports =
-  'for (const f of process.argv.slice(1)) fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace(/\\{ import: "[^"]*", /g, "{ "))';
+  'for (const f of process.argv.slice(1)) fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace(/^(\\s*(\\/\\/ *)?)\\{ import: "[^"]*", /gm, "$1{ "))';
 
 /** What the option `protect` does, and how to delete a record. */
 export const protectText =

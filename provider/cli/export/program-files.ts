@@ -1,3 +1,5 @@
+import { isAbsolute } from "node:path";
+
 import { definitions } from "../../definitions";
 import type { Project } from "../shared/project";
 import { scaffold } from "../shared/scaffold";
@@ -15,7 +17,7 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
   });
   const names = modules.map(({ name }) => name);
   if (modules.length === 0) return new Map();
-  const secretFiles = secretsFile === undefined ? [] : [secretsFile];
+  const secretFiles = secretsFile !== undefined && isInside(secretsFile) ? [secretsFile] : [];
   const program = names.map((name) => `import "./${name}";\n`).join("");
   const scaffolded = project.exists ? [] : [...scaffold(project, program, secretFiles)];
   return new Map([
@@ -23,6 +25,11 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
     ...modules.map(({ name, source }) => [`${name}.ts`, source] as const),
     [unusedFileName(project, "NEXT-STEPS", ".md"), nextSteps(programSteps(facts, names))] as const,
   ]);
+}
+
+/** Whether a path that is relative to a folder leads to something in it. */
+export function isInside(path: string | undefined): boolean {
+  return path !== undefined && !isAbsolute(path) && !/^\.\.(?:[\\/]|$)/.test(path);
 }
 
 /** A name for a file that nothing has yet, nor a module that programs would import in its place. */

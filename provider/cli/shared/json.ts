@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 
-import { escapeCommands } from "../../common/text";
+import { escapeCommands, escapeInvisible } from "../../common/text";
 
 /** Parses a JSON text; undefined if it has another form. */
 export function parseAs<T>(schema: z.ZodMiniType<T>, text: string): T | undefined {
@@ -17,7 +17,8 @@ export function parsePrinted<T>(schema: z.ZodMiniType<T>, text: string): T | und
   return parseAs(schema, start < 0 ? text : text.slice(start));
 }
 
-/** JSON as people read it, and without commands for the CI that has it in its log. */
+/** JSON as people read it, without invisible characters, and without commands for the CI that has it in its log. */
 export function jsonText(value: unknown): string {
-  return `${escapeCommands(JSON.stringify(value, undefined, 2))}\n`;
+  const lines = JSON.stringify(value, undefined, 2).split("\n").map(escapeInvisible);
+  return `${escapeCommands(lines.join("\n"))}\n`;
 }

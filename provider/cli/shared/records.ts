@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { compareIds, type ApiRecord } from "../../api/answer";
-import { Quote } from "../../api/errors";
+import { Quote, quoteValue } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import type { Value } from "../../common/values";
 import { mustBeDeclared } from "../../definitions/codecs";
@@ -7,6 +9,7 @@ import type { Definition, Field } from "../../definitions/field";
 import { Redactor } from "../../engine/redactor";
 import { completeRecords } from "../../lifecycle/complete-records";
 import { shownValues } from "../../lifecycle/difference";
+import { topLevel } from "../../lifecycle/paths";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { problemsOf, type InputProblem } from "../../lifecycle/validate";
 import { withProgress, type CommandContext } from "./terminal";
@@ -84,11 +87,15 @@ function exportedOf(
     const isOff = value === 0 ? field.zeroIsEmpty : value === false && field.default === undefined;
     if (mustBeDeclared(field, value) || isOff) values.set(key, value);
   }
+  const redactor = Redactor.forResource(secrets, definition, Object.fromEntries(shown));
   const refused = problemsOf(definition, Object.fromEntries(values))
     .filter(({ property }) => !unreadable.some((problem) => problem.property === property))
-    // The values in it are the server's.
-    .map(({ property, reason }) => ({ property, reason: [new Quote(reason, true)] }));
-  const redactor = Redactor.forResource(secrets, definition, Object.fromEntries(shown));
+    .map(({ property, reason }) => {
+      const value = values.get(topLevel(property));
+      // The reason quotes the server's value, and may have cut a secret in it.
+      const isClean = isDeepStrictEqual(redactor.value(value), value);
+      return { property, reason: [isClean ? new Quote(reason, true) : quoteValue(value)] };
+    });
   const problems = [...unreadable, ...refused].map((one) => redactor.problem(one).replace(/\.$/, ""));
   return { definition, record, values, problems };
 }

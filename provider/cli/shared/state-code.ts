@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 
+import { UptimeError } from "../../api/errors";
 import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
 import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
 import { isEmpty, isObject } from "../../common/values";
 import { parseUrn, providerUrn } from "../../common/urn";
 import { findDefinition, titleOf } from "./resource-types";
-import type { StateResource } from "./state";
+import type { Deployment, StateResource } from "./state";
 
 // Pulumi runs what state holds: the provider's code of each dynamic resource, and plugins from the addresses of providers.
 
@@ -33,6 +34,12 @@ export function codeProblems(state: readonly StateResource[]): ForeignCodeProble
       "`pulumi stack export --version NUMBER` (Pulumi Cloud) or a backup, and `pulumi stack import`.";
     return [{ urn, id, message }];
   });
+}
+
+/** Throws if a preview would run other code than this package. */
+export function assertOwnCode({ deployment }: Deployment): void {
+  const [foreign] = codeProblems(deployment.resources ?? []);
+  if (foreign) throw new UptimeError(`${titleOf(foreign)}: ${foreign.message}`);
 }
 
 function problemOfResource(resource: StateResource): string | undefined {

@@ -9,6 +9,7 @@ import { jsonText } from "../shared/json";
 import { exportState } from "../shared/pulumi-cli";
 import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
 import { parseDeployment } from "../shared/state";
+import { assertOwnCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { alertingIn, tryText, type TryReport } from "../shared/try-report";
 import { monitorsInAccount, monitorsInState, previewedMonitors, type ReadMonitor } from "./monitors";
@@ -96,6 +97,7 @@ async function readMonitors(
   }
   if (state === undefined) {
     show("Running `pulumi preview`, which may take a minute …");
+    assertOwnCode(await exportState(location, true));
     return previewedMonitors(location);
   }
   show("Reading the state …");
