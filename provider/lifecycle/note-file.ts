@@ -26,7 +26,10 @@ export function openRunNote(engine: string | undefined): RunNote {
   return engine === undefined ? noNote : new NoteFile(engine);
 }
 
-/** The note of a run, in a file that only this user can read. A line counts while its writer runs. */
+/**
+ * The note of a run, in a file that only this user can read. Of the lines that are there when this process begins, those count whose
+ * writers run: the others may be of an earlier run with the same address. Every later line counts, also if its writer has crashed.
+ */
 class NoteFile implements RunNote {
   private readonly folder: string;
   private readonly path: string;
@@ -35,6 +38,7 @@ class NoteFile implements RunNote {
   /** The file that was read, and how many of its bytes. */
   private inode: number | undefined;
   private offset = 0;
+  private hasBegun = false;
   private isPrivate = false;
 
   constructor(engine: string) {
@@ -42,6 +46,7 @@ class NoteFile implements RunNote {
     this.folder = join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`);
     this.path = join(this.folder, hexHash(engine, 32));
     this.writer = `${processName(process.pid)}#${++runs}`;
+    this.problem();
   }
 
   isOwn({ writer }: NoteLine): boolean {
@@ -60,14 +65,19 @@ class NoteFile implements RunNote {
   }
 
   linesAbout(recordKey: string): readonly NoteLine[] | undefined {
-    if (this.folderProblem() !== undefined) return undefined;
-    this.read();
-    return (this.lines.get(recordKey) ?? []).filter((line) => this.isOwn(line) || isRunning(line.writer));
+    return this.problem() === undefined ? (this.lines.get(recordKey) ?? []) : undefined;
   }
 
   problem(): UptimeError | undefined {
     const problem = this.folderProblem();
-    return problem === undefined ? undefined : this.failure(problem);
+    if (problem !== undefined) return this.failure(problem);
+    try {
+      this.read();
+    } catch (error) {
+      return this.failure(error instanceof Error ? error.message : String(error), error);
+    }
+    this.hasBegun = true;
+    return undefined;
   }
 
   /** Once a folder is this user's alone, nobody else can change that. */
@@ -104,7 +114,7 @@ class NoteFile implements RunNote {
   private read(): void {
     const stats = statSync(this.path, { throwIfNoEntry: false });
     if (!stats || (stats.ino === this.inode && stats.size === this.offset)) return;
-    // That of an earlier run with the same address may have been removed.
+    // Somebody may have removed it.
     if (stats.ino !== this.inode || stats.size < this.offset) {
       this.lines.clear();
       this.offset = 0;
@@ -117,7 +127,8 @@ class NoteFile implements RunNote {
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;
       for (const line of linesIn(text.slice(0, end)))
-        getOrMake(this.lines, line.recordKey, () => []).push(line);
+        if (this.hasBegun || isRunning(line.writer))
+          getOrMake(this.lines, line.recordKey, () => []).push(line);
       this.offset += end;
     } finally {
       closeSync(file);

@@ -62,8 +62,8 @@ export interface RunNote {
   /** Adds a line of this process. Throws if the others cannot learn of it. */
   add(line: Omit<NoteLine, "writer">): void;
   /**
-   * The lines about one record, in the order in which they were written, of the processes of this run that still run. Undefined
-   * if there is a {@link problem}.
+   * The lines of this run about one record, in the order in which they were written, also those of a process that has crashed since
+   * this one began. Undefined if there is a {@link problem}.
    */
   linesAbout(recordKey: string): readonly NoteLine[] | undefined;
   /** Whether a line is of this process. */

@@ -122,6 +122,14 @@ describe("the note of a run", () => {
     expect(await deleter()).toBe("this process");
   });
 
+  test("counts what a process has told that has crashed since this one began", async () => {
+    const one = note();
+    note().take(record, claim);
+    noteAs(endedName);
+    expect(await deleter(newClaim(), one)).toBe("nobody");
+    expect(await deleter(newClaim(), note())).toBe("this process");
+  });
+
   test("of two processes that delete a record, the first sends the request, and nobody takes it any more", async () => {
     expect(await deleter()).toBe("this process");
     noteAs(otherName);
