@@ -92,12 +92,13 @@ function exampleValueOf(key, field, meaning) {
   return [`Example: ${code(`${key}: ${value}`)}`];
 }
 
-function settingsOf({ settings, meaningOf }) {
-  const entries = Object.entries(settings).map(([name, setting]) => {
+function settingsOf({ settingDeclarations, meaningOf }) {
+  const entries = Object.entries(settingDeclarations).map(([name, setting]) => {
     const facts = [setting.required ? "required" : `default ${defaultOf(setting)}`];
     if (setting.secret) facts.push("secret");
     if (setting.environment) facts.push(`environment ${code(setting.environment)}`);
-    if (setting.type === "accounts") facts.push(`environment ${code(`${settings.apiKey.environment}_NAME`)}`);
+    if (setting.type === "accounts")
+      facts.push(`environment ${code(`${settingDeclarations.apiKey.environment}_NAME`)}`);
     const meaning = [meaningOf(name), setting.details ?? ""].join(" ").trim();
     return `### uptime:${name}\n\n${facts.join(" · ")}\n\n${meaning}`;
   });

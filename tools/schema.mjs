@@ -115,23 +115,30 @@ export function linksOf(manifest) {
   };
 }
 
-function settingProperties({ settings, meaningOf }) {
-  return mapValues(settings, ({ type, secret, default: preset, defaultsTo, environment }, name) => {
-    const isValue = preset !== undefined && !Array.isArray(preset);
-    const fallback = defaultsTo ? ` Default: \`${defaultsTo}\`.` : isValue ? ` Default: \`${preset}\`.` : "";
-    return {
-      ...settingTypes[type],
-      description: `${meaningOf(name)}${fallback}`,
-      ...(secret && { secret }),
-      // Of a secret, state would keep the value of the environment.
-      ...(environment && !secret && { defaultInfo: { environment: [environment] } }),
-    };
-  });
+function settingProperties({ settingDeclarations, meaningOf }) {
+  return mapValues(
+    settingDeclarations,
+    ({ type, secret, default: preset, defaultsTo, environment }, name) => {
+      const isValue = preset !== undefined && !Array.isArray(preset);
+      const fallback = defaultsTo
+        ? ` Default: \`${defaultsTo}\`.`
+        : isValue
+          ? ` Default: \`${preset}\`.`
+          : "";
+      return {
+        ...settingTypes[type],
+        description: `${meaningOf(name)}${fallback}`,
+        ...(secret && { secret }),
+        // Of a secret, state would keep the value of the environment.
+        ...(environment && !secret && { defaultInfo: { environment: [environment] } }),
+      };
+    },
+  );
 }
 
-function sharedTypes({ accountSettings, settings }) {
+function sharedTypes({ accountSettings, settingDeclarations }) {
   const own = accountSettings.map((name) => {
-    const { type, secret, text } = settings[name];
+    const { type, secret, text } = settingDeclarations[name];
     return [name, { ...settingTypes[type], description: text, ...(secret && { secret }) }];
   });
   return {
@@ -366,7 +373,7 @@ function main(args) {
   writeGenerated(schemaFile, () => `${JSON.stringify(schema, null, 2)}\n`, args);
   for (const page of Object.values(registryPages))
     writeGenerated(page, (present) => registryPageOf(page, present, { manifest, schema }), args);
-  writeGenerated(argsFile, () => providerArgsOf(schema, all.settings.settings), args);
+  writeGenerated(argsFile, () => providerArgsOf(schema, all.settings.settingDeclarations), args);
 }
 
 runAsCommand(import.meta.url, main);

@@ -2,7 +2,7 @@
 //   comment FILE          writes FILE as a comment on the pull request, or updates the one that is there
 //   review                stops unless this run may apply, then prints the comments that count as reviewed, for `comment --reviewed`
 //   refresh STACK FILE    reads the edits by hand that FILE, the output of `drift --json`, lists into state, so that the next `up`
-//                         sets back these and no others
+//                         undoes these and no others
 //   alert STACK [FILE]    opens or updates the issue about a stack's drift, or closes it if there is no FILE
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -332,7 +332,7 @@ async function reviewsOf(platform, { number, mergedAt, head }) {
   return [...reviews.values()].flat();
 }
 
-/** Without a target, Pulumi would read all resources, and the `up` would set back what nobody has seen, other packages' too. */
+/** Without a target, Pulumi would read all resources, and the `up` would undo what nobody has seen, other packages' too. */
 function refresh(stack, file) {
   const { drifted } = JSON.parse(readFileSync(file, "utf8"));
   if (drifted.length === 0) return;

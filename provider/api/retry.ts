@@ -26,7 +26,7 @@ export type Step =
 
 /**
  * The next step after a failed attempt. GET, DELETE and updates of absolute values may be retried; a create only if it
- * surely had no effect.
+ * certainly had no effect.
  */
 export function nextStep(method: string, failure: Failure): Step {
   const retryable = method !== "POST";

@@ -9,7 +9,7 @@ import type { CommandContext } from "./shared/terminal";
 const exitCodes = `
 Exit codes:
   0  done, and nothing to report
-  1  an error, which is on the standard error
+  1  an error, printed to standard error
   2  something was found: drift or unmanaged records (drift), resources that
      would be refused (doctor), monitors that would alert (try)
 `;
@@ -34,7 +34,7 @@ const commands: readonly (readonly [name: string, purpose: string, load: () => u
     "Send the monitors' requests from here, and list which would alert.",
     () => require("./try/command"),
   ],
-  ["plugin", "Install the plugin, for other languages than TypeScript.", () => require("./plugin")],
+  ["plugin", "Install the plugin, for languages other than TypeScript.", () => require("./plugin")],
   ["emulator", "Start an emulator of the API, to try programs.", () => require("./emulator")],
 ];
 

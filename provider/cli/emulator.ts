@@ -52,7 +52,7 @@ ${Object.entries({ ...dialectChoices, ...strangeChoices })
         await stopped;
         await emulator.stop();
       } catch (error) {
-        throw new UptimeError(message`The emulator could not go on: ${messageOf(error)}`);
+        throw new UptimeError(message`The emulator failed: ${messageOf(error)}`);
       }
     });
 }

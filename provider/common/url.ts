@@ -28,7 +28,7 @@ export function redirectOf(
 }
 
 /**
- * Whether a host is surely this machine. A name such as `api.localhost` is not: some resolvers ask the network for it.
+ * Whether a host is certainly this machine. A name such as `api.localhost` is not: some resolvers ask the network for it.
  *
  * @param hostname in the form of `URL.hostname`
  */

@@ -93,7 +93,7 @@ export const settingDeclarations = {
     range: [0, 100],
     default: 5,
     hasOption: true,
-    text: "How often a failed request is sent again. A create is sent again only if it surely had no effect, or if no record of it is found. A refused connection is tried for a minute, whatever this says.",
+    text: "How many times a failed request is sent again. A create is sent again only if it certainly had no effect, or if no record of it is found. A refused connection is tried for a minute, regardless of this setting.",
     details: "The command `pulumi-uptime` tries it for three seconds.",
   },
   maxConcurrency: {
@@ -101,7 +101,7 @@ export const settingDeclarations = {
     range: [1, 100],
     default: 8,
     hasOption: true,
-    text: "Requests to one address with one key at the same time.",
+    text: "The most requests to one address with one key at the same time.",
   },
   allowHttp: {
     type: "boolean",

@@ -12,7 +12,7 @@ export interface Baseline {
   /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
   /**
-   * The highest id, if the list falls by number: 9 of a list with 9, 7 and 4. Then 12 is surely new, and 8 may be new too, on a
+   * The highest id, if the list falls by number: 9 of a list with 9, 7 and 4. Then 12 is certainly new, and 8 may be new too, on a
    * server that gives ids at random. Otherwise undefined.
    */
   readonly highestId: bigint | undefined;

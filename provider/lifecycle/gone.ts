@@ -33,7 +33,7 @@ export async function assertGone(
     throw new UptimeError(
       message`${label} ${quoteId(id)} does not exist (${answer}), and the list of ${plural} cannot be read, so
         it is not known whether that is the API's answer: ${withoutPeriod(error)}. Try again; if this one
-        record is gone, run \`pulumi state delete URN\`, and if the server is gone for ever, \`pulumi stack rm
+        record is gone, run \`pulumi state delete URN\`, and if the server is gone for good, \`pulumi stack rm
         --force\`.`,
       { cause: error },
     );

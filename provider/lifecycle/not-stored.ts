@@ -33,7 +33,7 @@ export function assertReplacementHelps(
     ? ""
     : message` (${quoteValue(valueOf(values, key))})`;
   throw new UptimeError(
-    message`The API has stored another ${key} than the declared one for ${label} ${quoteId(id)}. Declare the ${key} that
+    message`The API has stored a ${key} that differs from the declared one for ${label} ${quoteId(id)}. Declare the ${key} that
       it has${stored}: a replacement would create another ${singular} like it.`,
   );
 }

@@ -64,8 +64,8 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
     compare(fieldOf(definition, key), valueOf(outputs.values, key), record).outcome === "same";
   if (!isAccountOfState(scope, outputs) && !keys.every(isAsInState))
     throw new UptimeError(
-      message`State was made with another API key, and ${label} ${quoteId(record.id)} has another
-        ${keys.join(" or ")} than state, so it may be another account's: nothing is done to it. If the present
+      message`State was made with another API key, and ${label} ${quoteId(record.id)} has a
+        ${keys.join(" or ")} that differs from state, so it may be another account's: nothing is done to it. If the present
         key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
         otherwise set the key of its account.`,
     );
@@ -73,7 +73,7 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
   if (!differing) return;
   const { key, field, wanted, actual } = differing;
   const described = isConfidential(field)
-    ? `another ${key} in the API than in state`
+    ? `a ${key} in the API that differs from state`
     : message`the ${key} ${quoteValue(actual)} in the API and ${quoteValue(wanted)} in state`;
   throw new RecordMismatchError(
     message`${label} ${quoteId(record.id)} has ${described}: it is another record, so nothing is done to it.

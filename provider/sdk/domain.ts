@@ -33,7 +33,7 @@ export class Domain extends pulumi.CustomResource {
    * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages
    * that domain as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if it has both the options `id` and `import`. The preview tells what is wrong with the arguments: see docs/errors.md
+   * @throws if it has both the options `id` and `import`. The preview says what is wrong with the arguments: see docs/errors.md
    */
   constructor(name: string, args: DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, dynamicBinding);
@@ -51,7 +51,7 @@ export class Domain extends pulumi.CustomResource {
    * Reads an existing domain by its id, without managing it. A field that the record does not show is an output of undefined,
    * also a required one. Of `state`, only `account` is used. (docs/domain.md)
    *
-   * @throws if `state` has a key that is no output. The run tells if the domain does not exist: see docs/errors.md
+   * @throws if `state` has a key that is no output. The run fails if the domain does not exist: see docs/errors.md
    */
   static get(
     name: string,

@@ -34,7 +34,7 @@ export class Monitor extends pulumi.CustomResource {
    * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages
    * that monitor as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if it has both the options `id` and `import`. The preview tells what is wrong with the arguments: see docs/errors.md
+   * @throws if it has both the options `id` and `import`. The preview says what is wrong with the arguments: see docs/errors.md
    */
   constructor(name: string, args: MonitorArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(monitor, dynamicBinding);
@@ -52,7 +52,7 @@ export class Monitor extends pulumi.CustomResource {
    * Reads an existing monitor by its id, without managing it. A field that the record does not show is an output of undefined,
    * also a required one. Of `state`, only `account` is used. (docs/monitor.md)
    *
-   * @throws if `state` has a key that is no output. The run tells if the monitor does not exist: see docs/errors.md
+   * @throws if `state` has a key that is no output. The run fails if the monitor does not exist: see docs/errors.md
    */
   static get(
     name: string,

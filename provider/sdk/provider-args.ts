@@ -31,9 +31,9 @@ export interface ProviderArgs {
   requestsPerMinute?: Input<number> | undefined;
   /** Seconds to wait for one response, 1 to 3600. Default: `30`. */
   timeoutSeconds?: Input<number> | undefined;
-  /** How often a failed request is sent again, 0 to 100. A create is sent again only if it surely had no effect, or if no record of it is found. A refused connection is tried for a minute, whatever this says. Default: `5`. */
+  /** How many times a failed request is sent again, 0 to 100. A create is sent again only if it certainly had no effect, or if no record of it is found. A refused connection is tried for a minute, regardless of this setting. Default: `5`. */
   maxRetries?: Input<number> | undefined;
-  /** Requests to one address with one key at the same time, 1 to 100. Default: `8`. */
+  /** The most requests to one address with one key at the same time, 1 to 100. Default: `8`. */
   maxConcurrency?: Input<number> | undefined;
   /** Whether `http://` is allowed for hosts other than this machine. It exposes the API key to anyone on the network path. Default: `false`. */
   allowHttp?: Input<boolean> | undefined;

@@ -129,7 +129,7 @@ test("no drift is one line and exit code 0, and nothing is written", async () =>
   expect(readdirSync(folder)).toEqual(["state.json"]);
 });
 
-test("a record that is gone and was imported is not said to be set back by the next `up` alone", async () => {
+test("a record that is gone and was imported is not said to be undone by the next `up` alone", async () => {
   emulator.monitors.add(home);
   await state({ home: { ...home, importId: "1" } });
   emulator.monitors.remove(1);
@@ -187,7 +187,7 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
       /^\| `Domain moved` \| `2` \| `\(another record\)` \| +\| `` Domain 2 has the name .* in state/,
     ),
     "",
-    "#### Edited by hand: the next `pulumi up --refresh --run-program` sets these back",
+    "#### Edited by hand: the next `pulumi up --refresh --run-program` undoes these edits",
     "",
     "| Resource | Id | Property | In state | In the API |",
     "| --- | --- | --- | --- | --- |",

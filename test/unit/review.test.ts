@@ -314,7 +314,7 @@ describe("an apply may do what was reviewed", () => {
       "1 of 2 changes was not reviewed: Monitor a: a run was killed while it created it.",
     );
     expect(stopped.stdout).toMatch(
-      /#### Before you merge\n\n- A run was killed while it created `Monitor a`, so the records may exist, and merging this makes them again\./,
+      /#### Before you merge\n\n- A run was killed while it created `Monitor a`, so the records may exist, and merging this creates them again\./,
     );
     expect(stopped.stdout).not.toContain("Monitor x");
     write("comments.json", stopped.stdout);

@@ -419,7 +419,7 @@ describe("link-local addresses", () => {
     expect(others.split(" ").filter(isLinkLocal)).toEqual([]);
   });
 
-  const refusal = "skipped leads to a link-local address, which is never asked";
+  const refusal = "skipped leads to a link-local address, which is never contacted";
   // The spelling of a number is the URL parser's to know.
   test.each(["169.254.169.254", "0xA9FEA9FE", "[::ffff:a9fe:a9fe]", "[fe80::1]"])(
     "are not asked if the URL names one (%s)",

@@ -22,7 +22,7 @@ export interface ApplyAction {
 
 /** All that an apply does and runs. */
 export interface ApplyActions {
-  /** What writes: the program's changes, and the drift that an apply sets back. A create that was cut off before is two of them. */
+  /** What writes: the program's changes, and the drift that an apply undoes. A create that was cut off before is two of them. */
   readonly writes: readonly ApplyAction[];
   /** The code of other packages in state. */
   readonly code: readonly ApplyAction[];
@@ -74,7 +74,7 @@ export function pendingChanges(
   );
 }
 
-/** The URNs of resources that cannot be made again, because the program still imports a record that is gone. */
+/** The URNs of resources that cannot be created again, because the program still imports a record that is gone. */
 export function importsOfGoneRecords(
   { steps }: Preview,
   drift: DriftReport | undefined,

@@ -34,7 +34,7 @@ export interface CommentFiles {
 /** What the files say. */
 export interface Facts {
   readonly title: string;
-  /** The comment is about a merge, which also sets back what was edited by hand. */
+  /** The comment is about a merge, which also undoes what was edited by hand. */
   readonly isPreviewed: boolean;
   /** There was to be a preview, but the CI job did not run it, because `drift` failed. */
   readonly isPreviewSkipped: boolean;
@@ -52,7 +52,7 @@ export interface Facts {
   /** The number of resources that stay as they are. */
   readonly unchanged: number;
   readonly drift: DriftReport | undefined;
-  /** The URNs of resources that a merge cannot make again. */
+  /** The URNs of resources that a merge cannot create again. */
   readonly missingImports: ReadonlySet<string>;
   /** The hashes of the code that the program declares. */
   readonly programCode: readonly string[];

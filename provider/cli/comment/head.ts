@@ -60,7 +60,7 @@ function headingOf({ failedChecks, errors, isPreviewed, isPreviewSkipped, isComp
   return isCompared ? "drift" : "checks";
 }
 
-/** One sentence for all that a merge does: the program's changes, and the drift that it sets back. */
+/** One sentence for all that a merge does: the program's changes, and the drift that it undoes. */
 function effectText({ changes, unchanged, drift, missingImports }: Facts): string {
   type Effect = PlannedOperation | "create again" | "cannot create" | "another record";
   const createAgain = (urn: string): Effect => (missingImports.has(urn) ? "cannot create" : "create again");
@@ -87,7 +87,7 @@ function effectText({ changes, unchanged, drift, missingImports }: Facts): strin
     ["updates", count("update")],
     ["imports", count("import")],
     ["cannot create", count("cannot create")],
-    ["cannot set back", count("another record")],
+    ["cannot undo", count("another record")],
   ];
   const texts = verbs
     .filter(([, number]) => number > 0)

@@ -60,9 +60,9 @@ function warningItems({ missingImports, changes, drift, warnings }: Facts): stri
   return [
     missingImports.size > 0 &&
       `- The program has the option \`import\` for ${imports}, and the record is gone, so the apply will fail. Remove the option ` +
-        "first: then the record is made again.",
+        "first: then the record is created again.",
     pending.length > 0 &&
-      `- A run was killed while it created ${named(pending)}, so the records may exist, and merging this makes them again. Find them ` +
+      `- A run was killed while it created ${named(pending)}, so the records may exist, and merging this creates them again. Find them ` +
         "with `pulumi-uptime drift --unmanaged`, and let `uptime:adoptExisting` take them.",
     ...warnings.map((text) => `- ${codeSpan(text)}`),
   ].filter((item) => item !== false);
@@ -197,7 +197,7 @@ function driftSections({ drift, missingImports, isKnown, changes }: Facts, value
     const { operation, properties = [] } = changeOf.get(urn) ?? {};
     if (missingImports.has(urn)) return "cannot be imported again: the apply fails";
     if (outcome === "gone")
-      return operation === "delete" ? "leaves the state too" : "is made again, with a new id";
+      return operation === "delete" ? "leaves the state too" : "is created again, with a new id";
     if (operation === "delete" || operation === "replace") return `${inApi}; the record is deleted`;
     const changed = properties.find(({ property }) => property === name);
     return changed ? `${inApi}; becomes ${changed.after ?? "(none)"}` : inApi;
@@ -214,10 +214,10 @@ function driftSections({ drift, missingImports, isKnown, changes }: Facts, value
       value(present(resource, property, inApi)),
     ];
   };
-  const heading = isKnown ? "#### Edited by hand: merging this sets these back" : handHeading;
+  const heading = isKnown ? "#### Edited by hand: merging this undoes these edits" : handHeading;
   return [
     ...driftTables(drift, heading, "Record", cells),
-    // What a merge makes again is among the warnings.
+    // What a merge creates again is among the warnings.
     ...otherSections(isKnown ? { ...drift, pending: [] } : drift),
   ];
 }

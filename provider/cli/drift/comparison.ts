@@ -104,7 +104,7 @@ function resultOfError(
   return {
     drift: driftOf(clear, redactor, {
       outcome: "another record",
-      message: isQuoted ? "is another record than in state" : message,
+      message: isQuoted ? "is not the record in state" : message,
     }),
   };
 }

@@ -193,7 +193,7 @@ async function readStack(
 }
 
 function unreadText(problem: string): string {
-  return `The project's stack cannot be read, so every record is exported, also what it manages already. ${problem}`;
+  return `The project's stack cannot be read, so every record is exported, including those that it manages already. ${problem}`;
 }
 
 const stateOnlyText =

@@ -118,7 +118,7 @@ export function driftMarkdown(report: DriftReport): string {
 }
 
 export const handHeading =
-  "#### Edited by hand: the next `pulumi up --refresh --run-program` sets these back";
+  "#### Edited by hand: the next `pulumi up --refresh --run-program` undoes these edits";
 
 const driftHeads = (id: string): string[] => ["Resource", id, "Property", "In state", "In the API"];
 

@@ -194,7 +194,7 @@ function decode(bytes: Buffer, type: Headers[string]): string {
 }
 
 const linkLocalAnswer = (redirects: readonly URL[]): NoAnswer =>
-  new NoAnswer("link-local", ["leads to a link-local address, which is never asked"], redirects);
+  new NoAnswer("link-local", ["leads to a link-local address, which is never contacted"], redirects);
 
 function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: readonly URL[]): unknown {
   const { name, code, errors = [] } = error as Error & { code?: unknown; errors?: readonly unknown[] };
