@@ -8,6 +8,7 @@ import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
 import { Program, times } from "../support/program";
 import { assertProperty } from "../support/property";
+import { secret } from "../support/marks";
 import { lists, sentRequests, storedIds } from "../support/sent";
 import { clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
 import type { Inputs, ModelStack } from "../support/model";
@@ -63,6 +64,21 @@ describe("many imports", () => {
     );
   });
 });
+
+test.each([secret, (value: unknown) => value])(
+  "an import through the plugin of headers that are marked as secret, or not, changes nothing",
+  async (mark) => {
+    const headers = [{ key: "X-Token", value: "canary-2" }];
+    const id = add({ request_headers: headers });
+    const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
+    const { monitor: provider } = new Program("plugin").providers;
+    // Fails if the provider finds a difference.
+    expect(await provider.import?.(urn, id, { ...home, requestHeaders: mark(headers) })).toMatchObject({
+      id,
+    });
+    expect(emulator.writes()).toEqual([]);
+  },
+);
 
 test("the first nineteen imports and adoptions are announced one by one, the others in one line", async () => {
   const printed: string[] = [];

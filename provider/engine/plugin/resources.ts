@@ -91,10 +91,15 @@ export class PluginResources {
     request: ResourceRequest,
   ): Promise<{ changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean }> {
     const { urn, id, oldInputs, oldOutputs, inputs } = request;
+    const { definition } = this.front;
     const imported = this.imports.get(urn)?.outputs;
-    // `check` has already compared the inputs with the imported record.
+    // `check` has already compared the inputs with the imported record. The attributes that the engine got have no secrets any more.
     const outputs = imported
-      ? { ...imported, values: decodeInputs(this.front.definition, inputs).values as Outputs["values"] }
+      ? {
+          ...imported,
+          values: decodeInputs(definition, inputs).values as Outputs["values"],
+          attributes: decodeOutputs(definition, oldOutputs).attributes,
+        }
       : this.outputsInState(request);
     const { changed, replaces, deleteBeforeReplace } = await this.front.diff(
       id,
