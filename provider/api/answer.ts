@@ -160,7 +160,8 @@ function saysFailed(part: Record<string, unknown>, mayBeRecord: boolean): boolea
 const saysNo = (value: unknown): boolean => isFalse(value) || /^no?$/i.test(textOf(value));
 
 /** Unlike `String`, it takes an object with a property `toString` too. */
-const textOf = (value: unknown): string => (typeof value === "object" ? "" : String(value));
+const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 
 /** What servers write in the place of a status of failure. */
 const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied|[45]\d\d)$/i;

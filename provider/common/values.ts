@@ -24,7 +24,7 @@ export function isEmpty(value: unknown): boolean {
  * the first day of year 1 in Go and .NET.
  */
 export function isZeroDate(date: unknown): boolean {
-  if (typeof date === "object") return false;
+  if (typeof date !== "string" && typeof date !== "number") return false;
   return /^(?:-0+1-11-30|0001-01-01|[0\s:T.Z+-]+$)[\s:T0.]*(?:Z|\+00:?00)?$/.test(String(date));
 }
 

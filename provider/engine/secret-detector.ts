@@ -92,15 +92,14 @@ const hexOf = (text: string, encoding: "utf8" | "latin1"): string =>
 
 /** What is left of letters outside ASCII if they are sent in one encoding and read in another, or composed in another way. */
 function brokenForms(value: string): string[] {
-  const isAscii = /^[\x00-\x7f]$/;
+  const isAscii = (letter: string): boolean => letter <= "\x7f";
   const letters = Array.from(value);
   // Only if enough of it is ASCII: otherwise `????` would be a secret.
-  if (letters.every((letter) => isAscii.test(letter))) return [];
-  if (letters.filter((letter) => isAscii.test(letter)).length < minLength) return [];
+  if (letters.every(isAscii) || letters.filter(isAscii).length < minLength) return [];
   return [
     Buffer.from(value, "latin1").toString(),
     Buffer.from(value).toString("latin1"),
-    letters.map((letter) => (isAscii.test(letter) ? letter : "?")).join(""),
+    letters.map((letter) => (isAscii(letter) ? letter : "?")).join(""),
     value.normalize("NFC"),
     value.normalize("NFD"),
   ];

@@ -27,8 +27,8 @@ export function openRunNote(engine: string | undefined): RunNote {
 }
 
 /**
- * The note of a run, in a file that only this user can read. Of the lines that are there when this process begins, those count whose
- * writers run: the others may be of an earlier run with the same address. Every later line counts, also if its writer has crashed.
+ * The note of a run, in a file that only this user can read. An earlier run may have had the same address, so what is there when this
+ * process begins counts from the first line on whose writer still runs. Every later line counts, also if its writer has crashed.
  */
 class NoteFile implements RunNote {
   private readonly folder: string;
@@ -38,7 +38,9 @@ class NoteFile implements RunNote {
   /** The file that was read, and how many of its bytes. */
   private inode: number | undefined;
   private offset = 0;
-  private hasBegun = false;
+  /** Whether the next line that is read is of this run, and not of an earlier one. */
+  private isOfThisRun = false;
+  private wasRemoved = false;
   private isPrivate = false;
 
   constructor(engine: string) {
@@ -46,7 +48,7 @@ class NoteFile implements RunNote {
     this.folder = join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`);
     this.path = join(this.folder, hexHash(engine, 32));
     this.writer = `${processName(process.pid)}#${++runs}`;
-    this.problem();
+    this.isOfThisRun = this.problem() === undefined;
   }
 
   isOwn({ writer }: NoteLine): boolean {
@@ -54,8 +56,8 @@ class NoteFile implements RunNote {
   }
 
   add(line: Omit<NoteLine, "writer">): void {
-    const { verb, recordKey, keyFingerprint, claim, identity } = line;
-    const parts = [verb, recordKey, keyFingerprint, claim, this.writer, identity];
+    const { verb, address, recordKey, keyFingerprint, claim, identity } = line;
+    const parts = [verb, address, recordKey, keyFingerprint, claim, this.writer, identity];
     try {
       if (this.offset === 0) this.openFolder();
       appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
@@ -76,8 +78,15 @@ class NoteFile implements RunNote {
     } catch (error) {
       return this.failure(error instanceof Error ? error.message : String(error), error);
     }
-    this.hasBegun = true;
     return undefined;
+  }
+
+  assertWhole(): void {
+    this.problem();
+    if (this.wasRemoved)
+      throw new UptimeError(
+        `Nothing was deleted, because ${this.path}, in which the provider processes of this run tell each other what they do, was removed meanwhile. Run the command again.`,
+      );
   }
 
   /** Once a folder is this user's alone, nobody else can change that. */
@@ -113,8 +122,8 @@ class NoteFile implements RunNote {
   /** Reads what is new, because the file is searched several times for each resource. */
   private read(): void {
     const stats = statSync(this.path, { throwIfNoEntry: false });
+    this.wasRemoved ||= this.inode !== undefined && stats?.ino !== this.inode;
     if (!stats || (stats.ino === this.inode && stats.size === this.offset)) return;
-    // Somebody may have removed it.
     if (stats.ino !== this.inode || stats.size < this.offset) {
       this.lines.clear();
       this.offset = 0;
@@ -126,9 +135,11 @@ class NoteFile implements RunNote {
       const text = bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, this.offset));
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;
-      for (const line of linesIn(text.slice(0, end)))
-        if (this.hasBegun || isRunning(line.writer))
-          getOrMake(this.lines, line.recordKey, () => []).push(line);
+      for (const line of linesIn(text.slice(0, end))) {
+        this.isOfThisRun ||= isRunning(line.writer);
+        const isOfEarlierRun = isOfThisProcess(line.writer) && !this.isOwn(line);
+        if (this.isOfThisRun && !isOfEarlierRun) getOrMake(this.lines, line.recordKey, () => []).push(line);
+      }
       this.offset += end;
     } finally {
       closeSync(file);
@@ -142,10 +153,16 @@ let runs = 0;
 function* linesIn(text: string): Generator<NoteLine> {
   for (const line of text.split("\n")) {
     const [verb, address, kind, id, keyFingerprint, claim, writer, identity] = line.split(" ");
-    if (!isVerb(verb) || keyFingerprint === undefined || claim === undefined || writer === undefined)
+    if (
+      !isVerb(verb) ||
+      address === undefined ||
+      keyFingerprint === undefined ||
+      claim === undefined ||
+      writer === undefined
+    )
       continue;
-    const recordKey = `${address} ${kind} ${id}`;
-    yield { verb, recordKey, keyFingerprint, claim, writer, identity };
+    const recordKey = `${kind} ${id}`;
+    yield { verb, address, recordKey, keyFingerprint, claim, writer, identity };
   }
 }
 
@@ -189,9 +206,10 @@ export function processName(pid: number): string | undefined {
   }
 }
 
-/** Whether another process that has written a line still runs. This one has other lines of its own: see {@link runs}. */
+const isOfThisProcess = (writer: string): boolean => Number.parseInt(writer) === process.pid;
+
+/** Whether another process that has written a line still runs. */
 function isRunning(writer: string): boolean {
   const [name = ""] = writer.split("#");
-  const pid = Number.parseInt(name);
-  return pid !== process.pid && name === processName(pid);
+  return !isOfThisProcess(writer) && name === processName(Number.parseInt(name));
 }

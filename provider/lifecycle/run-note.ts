@@ -17,7 +17,9 @@ export type Deleter = "this process" | "another process" | "nobody";
 
 export interface NoteLine {
   readonly verb: Verb;
-  /** Identifies a record: the hash of an address, the kind and the id. */
+  /** The hash of the server's address. */
+  readonly address: string;
+  /** The kind of record and its id. */
   readonly recordKey: string;
   readonly keyFingerprint: string;
   /** Encoded. */
@@ -46,8 +48,10 @@ const saysRecordCameFirst = ({ verb }: NoteLine): boolean => verb === "takes" ||
 
 /** The record that is asked about, to tell which lines with another key are about it too. */
 interface Subject {
-  /** See {@link NoteLine.identity}. */
-  readonly identity: string | undefined;
+  /** See {@link NoteLine.identity}. A delete asks for that of state and that of the record, which may have been renamed. */
+  readonly identities: readonly (string | undefined)[];
+  /** Whether lines with another address count too, because a server may have two. Only a delete asks so: it then leaves a record alone. */
+  readonly isAtAnyAddress?: boolean;
   /** See {@link saysRecordCameFirst}. */
   readonly recordCameFirst: boolean;
 }
@@ -70,6 +74,8 @@ export interface RunNote {
   isOwn(line: NoteLine): boolean;
   /** Why nothing can be told to the others, or heard from them. */
   problem(): UptimeError | undefined;
+  /** Throws if lines of this run may be lost, so that another process may have taken a record unheard. */
+  assertWhole(): void;
 }
 
 /** For a process that shares no note: a command, or a lookup in a program. */
@@ -78,6 +84,7 @@ export const noNote: RunNote = {
   linesAbout: () => [],
   isOwn: () => true,
   problem: () => undefined,
+  assertWhole: () => undefined,
 };
 
 /** What the processes of a run tell each other about the records of one kind in one account. */
@@ -94,7 +101,7 @@ export class RecordNote {
   /** A resource of the program keeps the record that it has in state. Returns whether another process has it too. */
   keep(id: string, claim: Claim, outputs: Outputs): boolean {
     const subject = this.subjectOf(outputs);
-    this.tryToAdd(subject.recordCameFirst ? "imported" : "keeps", id, claim, subject.identity);
+    this.tryToAdd(subject.recordCameFirst ? "imported" : "keeps", id, claim, subject.identities[0]);
     return this.isOfOthers(this.linesSinceCreate(id, subject), claim);
   }
 
@@ -125,7 +132,7 @@ export class RecordNote {
       const own = all.findLastIndex((line) => isCreate(line) && line.claim === claimText(claim));
       const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
-      const subject = record && { identity: this.identityOf(record), recordCameFirst: false };
+      const subject = record && { identities: [this.identityOf(record)], recordCameFirst: false };
       return since.some((line) => isAdoption(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
     });
   }
@@ -160,6 +167,7 @@ export class RecordNote {
     outputs: Outputs,
     findRecord: () => Promise<ApiRecord | undefined>,
   ): Promise<Deleter> {
+    this.note.assertWhole();
     // With another key, the same id may be another record.
     const inState = this.subjectOf(outputs);
     const before = this.linesAbout(id);
@@ -168,9 +176,10 @@ export class RecordNote {
         !this.hasKey(line) && !isDelete(line) && (inState.recordCameFirst || saysRecordCameFirst(line)),
     );
     const record = mayBeAnother ? await findRecord() : undefined;
-    const subject = record && { ...inState, identity: this.identityOf(record) };
+    const identities = record && [...inState.identities, this.identityOf(record)];
+    const subject = identities && { ...inState, identities, isAtAnyAddress: true };
     if (this.isOfOthers(this.sinceCreateIn(before, subject), claim)) return "nobody";
-    this.tryToAdd("deletes", id, claim, inState.identity);
+    this.tryToAdd("deletes", id, claim, inState.identities[0]);
     // Another process may have been faster. With another key, it may delete an equal record with the same id in another account.
     const after = this.linesSinceCreate(id, subject);
     const first = after.find((line) => isDelete(line) && this.hasKey(line));
@@ -230,29 +239,31 @@ export class RecordNote {
   }
 
   /**
-   * Whether a line with this id is about the same record. With another key, its id may be that of a record in another account,
-   * and so it is if two resources have created them.
+   * Whether a line with this id is about the same record. With another key or address, its id may be that of a record in another
+   * account, and so it is if two resources have created them.
    */
   private isAbout(line: NoteLine, subject: Subject | undefined): boolean {
     if (this.hasKey(line)) return true;
-    if (subject?.identity === undefined || subject.identity !== line.identity) return false;
-    return subject.recordCameFirst || saysRecordCameFirst(line) || isDelete(line);
+    if (!subject || line.identity === undefined || !subject.identities.includes(line.identity)) return false;
+    if (saysRecordCameFirst(line) || isDelete(line))
+      return subject.isAtAnyAddress === true || line.address === this.address.hash;
+    return subject.recordCameFirst && line.address === this.address.hash;
   }
 
   private subjectOf({ values, importId }: Outputs): Subject {
     return {
-      identity: this.identityBy((_, key) => valueOf(values, key)),
+      identities: [this.identityBy((_, key) => valueOf(values, key))],
       recordCameFirst: importId !== undefined,
     };
   }
 
   /** A record that a resource adopts or imports, or finds as that of its lost create. */
   private subjectToGet(record: ApiRecord): Subject {
-    return { identity: this.identityOf(record), recordCameFirst: true };
+    return { identities: [this.identityOf(record)], recordCameFirst: true };
   }
 
-  private hasKey({ keyFingerprint }: NoteLine): boolean {
-    return keyFingerprint === this.keyFingerprint;
+  private hasKey({ address, keyFingerprint }: NoteLine): boolean {
+    return address === this.address.hash && keyFingerprint === this.keyFingerprint;
   }
 
   /** Whether the ledger knows what the line tells: each key of this process has a ledger of its own. */
@@ -267,9 +278,10 @@ export class RecordNote {
   }
 
   private add(verb: Verb, id: string, claim: Claim, identity?: string): void {
-    const { keyFingerprint } = this;
+    const { address, keyFingerprint } = this;
     this.note.add({
       verb,
+      address: address.hash,
       recordKey: this.recordKeyOf(id),
       keyFingerprint,
       claim: claimText(claim),
@@ -298,7 +310,7 @@ export class RecordNote {
   }
 
   private recordKeyOf(id: string): string {
-    return `${this.address.hash} ${this.definition.plural} ${encodeURIComponent(id)}`;
+    return `${this.definition.plural} ${encodeURIComponent(id)}`;
   }
 
   private identityOf(record: ApiRecord): string | undefined {
@@ -319,22 +331,24 @@ function sinceCreate(lines: readonly NoteLine[]): NoteLine[] {
 
 /** The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first. */
 function withoutRefused(lines: readonly NoteLine[]): NoteLine[] {
-  const living = new Map<string, string>();
+  const living = new Map<string, NoteLine>();
   let isDeleted = false;
   return lines.filter((line) => {
-    const { claim } = line;
-    // Each key of a process has a ledger of its own.
-    const ledger = `${line.writer} ${line.keyFingerprint}`;
+    const { claim, address } = line;
     if (isCreate(line)) isDeleted = false;
-    const isRefused = isDeleted || [...living.values()].some((other) => other !== ledger);
+    const rivals = [...living.values()].filter((other) => other.address === address);
+    const isRefused = isDeleted || rivals.some((other) => ledgerOf(other) !== ledgerOf(line));
     if (isAdoption(line) && isRefused) return false;
     if (isDelete(line)) {
       isDeleted = true;
       living.delete(claim);
-    } else living.set(claim, ledger);
+    } else living.set(claim, line);
     return true;
   });
 }
+
+/** Each key of a process has a ledger of its own. */
+const ledgerOf = ({ writer, keyFingerprint }: NoteLine): string => `${writer} ${keyFingerprint}`;
 
 /** State of other versions has other texts as claims, and old state has none. */
 const claimText = (claim: Claim): string => encodeURIComponent(claim) || "-";

@@ -214,15 +214,19 @@ describe("the note of a run", () => {
     expect(await deleter(claim, one)).toBe("this process");
   });
 
-  test("is read from its beginning if it is that of a new run with the same address", async () => {
+  test("that was removed ends deletes, because another process may have taken the record", async () => {
     const one = note();
     one.keep("1", claim, kept);
     one.keep("2", claim, kept);
     expect(one.hasOther("1")).toBe(false);
     fs.rmSync(file());
+    await expect(deleter(claim, one)).rejects.toThrow(
+      /Nothing was deleted, because .* was removed meanwhile/,
+    );
     note().take(record, newClaim());
     noteAs(otherName);
-    expect(await deleter(claim, one)).toBe("nobody");
+    await expect(deleter(claim, one)).rejects.toThrow("Run the command again.");
+    expect(await deleter(claim)).toBe("nobody");
   });
 
   test("is of one key, except for a record with the same name and URL", async () => {
@@ -232,9 +236,33 @@ describe("the note of a run", () => {
     const withOtherKey = (): RecordNote => note(engine, "0000");
     expect(withOtherKey().hasOther("1")).toBe(false);
     expect(await deleter(newClaim(), withOtherKey())).toBe("nobody");
-    const renamed = { ...record, raw: { ...home, name: "Another" } };
-    expect(await deleter(newClaim(), withOtherKey(), renamed)).toBe("this process");
+    // It may have been renamed since the other process has read its state.
+    const values = { ...home, name: "Another" };
+    const renamed = { ...record, raw: values };
+    expect(await deleter(newClaim(), withOtherKey(), renamed)).toBe("nobody");
+    const deleting = withOtherKey().beginDelete("1", newClaim(), { ...kept, values }, () =>
+      Promise.resolve(renamed),
+    );
+    expect(await deleting).toBe("this process");
     expect(note("127.0.0.1:4001").hasOther("1")).toBe(false);
+  });
+
+  test("of another address counts for a delete alone, if the record was adopted or imported there", async () => {
+    const elsewhere = () =>
+      new RecordNote(openRunNote(engine), monitor, { hash: "0e15e0", url: "", source: "" }, "81d0");
+    elsewhere().keep("1", newClaim(), kept);
+    noteAs(otherName);
+    expect(await deleter()).toBe("this process");
+    fs.rmSync(file());
+    elsewhere().take(record, newClaim());
+    noteAs(otherName);
+    expect(note().hasOther("1", record)).toBe(false);
+    note().take(record, claim);
+    note().keep("1", claim, { ...kept, importId: "1" });
+    expect(await deleter()).toBe("nobody");
+    expect(await deleter(newClaim(), note(), { ...record, raw: { ...home, name: "Another" } })).toBe(
+      "nobody",
+    );
   });
 
   test("tells a process with another key that its new record was found by another, by name and URL", () => {
@@ -519,6 +547,35 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     const two = processWith({ ...others, ...adopting }).resource();
     await two.up(home);
     expect(two.state?.id).toBe("1");
+    await one.destroy();
+    expect(storedIds()).toEqual(["1"]);
+  });
+
+  test.each(["stays as it is", "is renamed"])(
+    "one does not delete its record in the next run if the other adopted it with another key, and %s",
+    async (what) => {
+      const one = await createdBefore();
+      const two = processWith({ ...others, ...adopting });
+      const adopter = two.resource();
+      await adopter.up(home);
+      // The run ends before the old resource is deleted.
+      two.nextRun({ ...others, ...adopting });
+      notes.length = 0;
+      const declared = what === "is renamed" ? { ...home, name: "Renamed" } : home;
+      await adopter.up(declared);
+      await one.destroy();
+      expect(storedIds()).toEqual(["1"]);
+      await adopter.destroy();
+      expect(storedIds()).toEqual([]);
+    },
+  );
+
+  test("one does not delete its record if the other adopted it by another address of the server", async () => {
+    const one = await createdBefore();
+    const address = emulator.url.replace("127.0.0.1", "localhost");
+    const adopter = processWith({ ...adopting, "uptime:baseUrl": address }).resource();
+    await adopter.up(home);
+    expect(adopter.state?.id).toBe("1");
     await one.destroy();
     expect(storedIds()).toEqual(["1"]);
   });

@@ -28,6 +28,7 @@ export function noteOf<T>(
       notes.flatMap(({ process, line }) => (line.recordKey === place && isRunning(process) ? [line] : [])),
     isOwn: (line) => own.has(line),
     problem: () => undefined,
+    assertWhole: () => undefined,
   };
 }
 
