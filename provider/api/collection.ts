@@ -117,27 +117,11 @@ export class Collection {
 
   /** All records, or those that a filter of the API selects, page by page and, by default, newest first. */
   async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
-    const list = { method: "GET", path: this.path, operation } as const;
     const name = `GET ${this.client.address.url}${this.path}`;
-    const { plural } = this.definition;
     const seen = new Set<string>();
     for (let pass = 1; ; pass++) {
       const seenBefore = seen.size;
-      const totals: number[] = [];
-      let hasEnd = false;
-      const pages = readPages(this.definition, this.client, filter, (query) =>
-        this.request({ ...list, query }),
-      );
-      let pagesWanted: number | undefined;
-      for (let step = await pages.next(); !step.done; step = await pages.next(pagesWanted)) {
-        const { records, total, next } = step.value;
-        totals.push(total);
-        hasEnd = next === undefined;
-        const fresh = records.filter(({ id }) => !seen.has(id));
-        for (const { id } of fresh) seen.add(id);
-        const existing = fresh.filter((record) => !isDeleted(record));
-        if (existing.length > 0) pagesWanted = yield existing;
-      }
+      const { totals, hasEnd } = yield* this.readPass(operation, filter, seen);
       // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
       // created meanwhile, the total does not change, so the records are counted too.
       const hasShrunk = totals.some((total, index) => total < Number(totals[index - 1]));
@@ -153,9 +137,34 @@ export class Collection {
       }
       if (pass === maxPasses)
         throw new UptimeError(
-          `${name} cannot be read completely: ${plural} are deleted while it is read. Try again.`,
+          `${name} cannot be read completely: ${this.definition.plural} are deleted while it is read. Try again.`,
         );
     }
+  }
+
+  /** Reads all pages once, and yields the records that are not seen yet. */
+  private async *readPass(
+    operation: Operation,
+    filter: Readonly<Record<string, string>>,
+    seen: Set<string>,
+  ): AsyncGenerator<readonly ApiRecord[], { totals: number[]; hasEnd: boolean }, number | undefined> {
+    const totals: number[] = [];
+    let hasEnd = false;
+    let pagesWanted: number | undefined;
+    const list = { method: "GET", path: this.path, operation } as const;
+    const pages = readPages(this.definition, this.client, filter, (query) =>
+      this.request({ ...list, query }),
+    );
+    for (let step = await pages.next(); !step.done; step = await pages.next(pagesWanted)) {
+      const { records, total, next } = step.value;
+      totals.push(total);
+      hasEnd = next === undefined;
+      const fresh = records.filter(({ id }) => !seen.has(id));
+      for (const { id } of fresh) seen.add(id);
+      const existing = fresh.filter((record) => !isDeleted(record));
+      if (existing.length > 0) pagesWanted = yield existing;
+    }
+    return { totals, hasEnd };
   }
 
   /** Throws {@link ApiError} also if a status of 2xx comes with a body that says that the request failed. */

@@ -69,24 +69,16 @@ export async function* readPages(
     const pageQuery = (next: number): URLSearchParams =>
       mergeQuery(query, new URLSearchParams({ page: String(next) }));
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
-    if (isRepeat || asked.has(String(next)))
-      throw incompleteListError(
-        answer.requestText,
-        `page ${number} says that there is more, and leads back to an earlier one`,
-      );
-    if (size === 0 && page.next === "more")
-      throw incompleteListError(
-        answer.requestText,
-        `page ${number} says that there is more, and neither holds a record nor says where`,
-      );
     emptyPages = size === 0 ? emptyPages + 1 : 0;
-    if (emptyPages > maxEmptyPages)
-      throw incompleteListError(
-        answer.requestText,
-        `page ${number} is one of many without records that say there is more`,
-      );
-    if (number === maxPages)
-      throw incompleteListError(answer.requestText, `it has no end after ${maxPages} pages`);
+    let problem: string | undefined;
+    if (isRepeat || asked.has(String(next)))
+      problem = `page ${number} says that there is more, and leads back to an earlier one`;
+    else if (size === 0 && page.next === "more")
+      problem = `page ${number} says that there is more, and neither holds a record nor says where`;
+    else if (emptyPages > maxEmptyPages)
+      problem = `page ${number} is one of many without records that say there is more`;
+    else if (number === maxPages) problem = `it has no end after ${maxPages} pages`;
+    if (problem !== undefined) throw incompleteListError(answer.requestText, problem);
     // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
       for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)

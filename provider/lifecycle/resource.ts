@@ -25,7 +25,7 @@ export interface Outputs {
   /** Everything else that the record showed, under the API's own names; with its secrets, until a front encodes them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly account?: string | undefined;
-  /** The id that the resource was imported with, kept to recognize an import that is done. */
+  /** The id that the resource was imported with, or of the record that it has adopted. It shows that an import is done. */
   readonly importId?: string | undefined;
   /** A short hash of the address that the record is at. */
   readonly serverHash?: string | undefined;
