@@ -151,8 +151,8 @@ export function dynamicProvider(
           front.delete(
             id,
             decodeOutputs(definition, properties),
+            [properties],
             operationOptions(properties, "delete"),
-            properties,
           ),
         properties,
       ),

@@ -138,15 +138,19 @@ export class Front {
     return this.context.session.owners.isDeclared(owner);
   }
 
-  /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
+  /**
+   * Connects to the account of a resource with these properties. Its messages show no input that is marked as secret.
+   *
+   * @param properties the first ones tell whether the settings may be old: those of a resource in state
+   */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
-    const scope = this.connectFor(account, properties);
+    const scope = this.connectFor(account, properties[0] ?? {});
     const definition = this.markedDefinition(...properties);
     return definition === this.definition ? scope : { ...scope, definition };
   }
 
   /** Without the program, Pulumi uses the settings of the last `up`, also if they have been corrected since. */
-  private connectFor(account: string | undefined, [properties = {}]: readonly Properties[]): RecordScope {
+  private connectFor(account: string | undefined, properties: Properties): RecordScope {
     try {
       return this.connect(account);
     } catch (error) {
@@ -256,8 +260,8 @@ export class Front {
   async delete(
     id: string,
     outputs: Outputs,
+    properties: readonly Properties[],
     options: EngineOptions,
-    ...properties: readonly Properties[]
   ): Promise<void> {
     const scope = this.scopeOf(outputs.account, ...properties);
     const announcement = await deleteRecord(scope, id, outputs, options);

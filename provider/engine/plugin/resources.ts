@@ -193,7 +193,7 @@ export class PluginResources {
   async delete(request: ResourceRequest): Promise<void> {
     const { id, oldInputs, oldOutputs } = request;
     const options = this.requestOptions(request);
-    await this.front.delete(id, this.outputsInState(request), options, oldInputs, oldOutputs);
+    await this.front.delete(id, this.outputsInState(request), [oldInputs, oldOutputs], options);
   }
 
   /** Reads the record that an import names. */
