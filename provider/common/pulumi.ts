@@ -37,6 +37,7 @@ export const hiddenNames = {
   keyFingerprint: "__key",
   claim: "__claim",
   isPartial: "__partial",
+  isAdopted: "__adopted",
   isReadOnly: "__readOnly",
   /** See `Outputs.notStoredHash` in lifecycle/resource.ts. */
   notStored: "__notStored",

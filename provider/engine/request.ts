@@ -110,6 +110,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     // State of other versions has other texts as claims.
     claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
+    isAdopted: ifValid(properties[hiddenNames.isAdopted], isFlag),
     notStoredHash: ifValid(properties[hiddenNames.notStored], isText),
     isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
   };
@@ -156,6 +157,7 @@ export function encodeOutputs(
     ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
+    ...(outputs.isAdopted && { [hiddenNames.isAdopted]: true }),
     ...(outputs.notStoredHash !== undefined && { [hiddenNames.notStored]: outputs.notStoredHash }),
     ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
   };

@@ -48,8 +48,6 @@ async function settle(
 ): Promise<State> {
   const { definition } = scope;
   const { id, claim, record, advice, isAdopted = false } = created;
-  // An adoption is an import of what was found. State says so, because another key of the account may have made the record.
-  const declared = isAdopted ? { ...inputs, importId: id } : inputs;
   const wanted = wantedValues(definition, inputs.values);
   // What an update still has to send: update-only fields, and what an adopted record does not show as declared.
   const unsent = [...wanted].filter(([key, value]) => {
@@ -62,11 +60,11 @@ async function settle(
       unsent.length === 0
         ? await verify(scope, id, wantedValuesOnCreate(definition, inputs.values), created, operation)
         : await sendUpdate(scope, id, wanted, operation);
-    return { id, outputs: outputsOf(scope, declared, settled, { claim }) };
+    return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const notStoredHash = hashOfNotStored(definition, inputs.values, seen);
-    const outputs = partialOutputsOf(scope, declared, seen, { claim, notStoredHash });
+    const outputs = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, notStoredHash });
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
     throw new PartialFailureError(

@@ -12,6 +12,7 @@ interface OutputOptions {
   /** The attributes in state, to keep them; by default they are the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
   readonly isPartial?: boolean | undefined;
+  readonly isAdopted?: boolean | undefined;
   readonly notStoredHash?: Outputs["notStoredHash"];
   /** Throw if a value cannot be read; by default the declared one is kept. */
   readonly isStrict?: boolean;
@@ -25,7 +26,7 @@ export function outputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  { claim, attributes, isPartial, notStoredHash, isStrict }: OutputOptions = {},
+  { claim, attributes, isPartial, isAdopted, notStoredHash, isStrict }: OutputOptions = {},
 ): Outputs & { readonly values: Record<string, Value> } {
   const { definition } = scope;
   const values: Record<string, Value> = {};
@@ -47,6 +48,7 @@ export function outputsOf(
     keyFingerprint: scope.keyFingerprint,
     claim,
     ...(isPartial && { isPartial }),
+    ...(isAdopted && { isAdopted }),
     ...(notStoredHash !== undefined && { notStoredHash }),
   };
 }
@@ -62,7 +64,7 @@ export function partialOutputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  options: Pick<OutputOptions, "claim" | "notStoredHash">,
+  options: Pick<OutputOptions, "claim" | "isAdopted" | "notStoredHash">,
 ): Outputs {
   const outputs = outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
   const isLong = (value: Value): boolean => JSON.stringify(value).length > maxPartialCharacters;

@@ -44,6 +44,7 @@ export async function read(
     id,
     outputs: outputsOf(scope, outputs, record, {
       claim: outputs.claim,
+      isAdopted: outputs.isAdopted,
       isPartial: outputs.isPartial && !managedKeys(definition, outputs.values).every(isShown),
       attributes: takesAttributes ? undefined : outputs.attributes,
       notStoredHash: outputs.notStoredHash,

@@ -250,10 +250,10 @@ export class RecordNote {
     return subject.recordCameFirst && line.address === this.address.hash;
   }
 
-  private subjectOf({ values, importId }: Outputs): Subject {
+  private subjectOf({ values, importId, isAdopted = false }: Outputs): Subject {
     return {
       identities: [this.identityBy((_, key) => valueOf(values, key))],
-      recordCameFirst: importId !== undefined,
+      recordCameFirst: importId !== undefined || isAdopted,
     };
   }
 

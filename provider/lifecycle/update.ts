@@ -42,7 +42,7 @@ export async function update(
     pathsInclude(options.ignoreChanges, key),
   );
   // State keeps the id of the import, so that a later run knows that the import is done.
-  const { claim, importId = inputs.importId } = outputs;
+  const { claim, isAdopted, importId = inputs.importId } = outputs;
   const after = { ...inputs, importId };
   try {
     const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || ignored.length > 0;
@@ -59,7 +59,7 @@ export async function update(
         onEffect: () => (effect.isPossible = true),
       },
     );
-    return { id, outputs: outputsOf(scope, after, record, { claim }) };
+    return { id, outputs: outputsOf(scope, after, record, { claim, isAdopted }) };
   } catch (error) {
     if (error instanceof NotFoundError) {
       await assertGone(scope, id, outputs, error, operation);
@@ -68,7 +68,7 @@ export async function update(
     if (error instanceof NotStoredError)
       throw new PartialFailureError(
         id,
-        partialOutputsOf(scope, after, error.record, { claim }),
+        partialOutputsOf(scope, after, error.record, { claim, isAdopted }),
         message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
         { cause: error },
       );
@@ -79,7 +79,7 @@ export async function update(
     );
     throw new PartialFailureError(
       id,
-      partialOutputsOf(scope, { ...after, values }, { id, raw: {} }, { claim }),
+      partialOutputsOf(scope, { ...after, values }, { id, raw: {} }, { claim, isAdopted }),
       message`${withoutPeriod(messageOf(error))}. The ${definition.singular} may have been updated: the next \`pulumi up\`
         sends the update again.`,
       { cause: error },
