@@ -27,6 +27,29 @@ test("a dynamic resource leaves its record to a successor of the plugin, which a
   await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
 });
 
+test("a process that is killed keeps what its resources have adopted", async () => {
+  const { emulator, workspace } = await startStack({
+    program: `const { Monitor } = require("pulumi-uptime/native"); new Monitor("old", ${args});`,
+    config,
+  });
+  await workspace.up();
+  await workspace.write(`
+    const { Monitor } = require("pulumi-uptime");
+    const native = require("pulumi-uptime/native");
+    const adopter = new Monitor("adopter", ${args});
+    new native.Monitor("later", { ...${args}, name: "Later" }, { dependsOn: adopter });`);
+  emulator.fault = ({ method }) => {
+    const host = workspace.processes().find(({ command }) => command.includes("dynamic-provider"));
+    if (method === "POST" && host) process.kill(host.pid, "SIGKILL");
+    return undefined;
+  };
+  await workspace.pulumi("up", "--yes", "--skip-preview");
+  emulator.fault = undefined;
+  expect(emulator.requests.some(({ method }) => method === "DELETE")).toBe(false);
+  expect((await workspace.resources()).adopter).toMatchObject({ id: "1" });
+  await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
+});
+
 test("an attached plugin serves one run after the other, also after one that was killed", async () => {
   const { emulator, workspace } = await startStack({
     language: "yaml",
