@@ -4,7 +4,7 @@ import { Command, CommanderError } from "commander";
 
 import { ownPackage } from "../common/package";
 import type * as running from "./run-in-session";
-import type { CommandContext } from "./shared/terminal";
+import type { CommandContext, ProcessContext } from "./shared/terminal";
 
 const exitCodes = `
 Exit codes:
@@ -44,11 +44,8 @@ const commands: readonly (readonly [name: string, purpose: string, load: () => u
  * @param args the arguments after `pulumi-uptime`
  * @returns the exit code
  */
-export async function runCommand(
-  args: readonly string[],
-  surroundings: Omit<CommandContext, "exit" | "session">,
-): Promise<number> {
-  const root = commandLine(surroundings);
+export async function runCommand(args: readonly string[], processContext: ProcessContext): Promise<number> {
+  const root = commandLine(processContext);
   const wanted = args[0] === "help" ? args[1] : args[0];
   // Commander ignores it if the command that `help` names does not exist.
   const isKnown = wanted === undefined || commands.some(([name]) => name === wanted);
@@ -65,7 +62,7 @@ export async function runCommand(
     if (name !== wanted) continue;
     const { runInSession } = require("./run-in-session") as typeof running;
     run = () =>
-      runInSession(surroundings, (context) => {
+      runInSession(processContext, (context) => {
         (load() as CommandModule).configure(command, context);
         return parse();
       });

@@ -4,22 +4,22 @@ import { quote, UptimeError } from "../api/errors";
 import { Redactor } from "../engine/redactor";
 import { Session } from "../lifecycle/session";
 import { printable } from "./shared/quoting";
-import { withoutSecrets, type CommandContext } from "./shared/terminal";
+import { withoutSecrets, type CommandContext, type ProcessContext } from "./shared/terminal";
 
 /** A person waits for the answer, so a refused connection is tried again for less time than in a deployment. */
 const unreachableMilliseconds = 3000;
 
 /** Runs a command with a session, whose secrets it does not print. Returns the exit code. Throws errors of Commander only. */
 export async function runInSession(
-  surroundings: Omit<CommandContext, "exit" | "session">,
+  processContext: ProcessContext,
   run: (context: CommandContext) => Promise<unknown>,
 ): Promise<number> {
   const session = new Session({ unreachableMilliseconds });
-  const stdout = withoutSecrets(surroundings.stdout, session.secrets);
-  const stderr = withoutSecrets(surroundings.stderr, session.secrets);
+  const stdout = withoutSecrets(processContext.stdout, session.secrets);
+  const stderr = withoutSecrets(processContext.stderr, session.secrets);
   let code = 0;
   try {
-    await run({ ...surroundings, stdout, stderr, session, exit: (result) => (code = result) });
+    await run({ ...processContext, stdout, stderr, session, exit: (result) => (code = result) });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) throw error;

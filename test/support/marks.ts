@@ -1,7 +1,7 @@
 // How Pulumi marks values. Not imported from the provider, so that no test repeats a mistake of its.
 
 /** The value that stands for one that is not known yet. */
-export const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+export const engineUnknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** The property that tells a marked value from a plain one. */
 export const sigKey = "4dabf18193072939515e22adb298388d";

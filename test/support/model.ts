@@ -28,7 +28,7 @@ interface OfProgram {
   readonly providers: Readonly<Record<Kind, Provider>>;
   /** Each command has a run of its own. */
   readonly restarts: boolean;
-  resource(kind: Kind, options: ResourceOptions): ModelStack;
+  resource(kind: Kind, options: ResourceOptions): ModelResource;
   nextRun(): void;
 }
 
@@ -36,7 +36,7 @@ let stacks = 0;
 const codeOf = (kind: Kind): string => `exports.handler=()=>require("pulumi-uptime/provider").${kind}`;
 
 /** A resource of a program, which can be run again and again with other inputs. Thousands of cases take seconds. */
-export class ModelStack {
+export class ModelResource {
   readonly name: string;
   readonly parent: string | undefined;
   private readonly engine: SimulatedEngine;
@@ -61,7 +61,7 @@ export class ModelStack {
   }
 
   /** Another resource of the same program. */
-  beside(options: ResourceOptions = {}): ModelStack {
+  beside(options: ResourceOptions = {}): ModelResource {
     return this.program.resource(this.kind, { ...this.options, name: undefined, ...options });
   }
 

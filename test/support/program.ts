@@ -1,7 +1,7 @@
 import type { FrontSession } from "../../provider/engine/front";
 import type { SessionDependencies } from "../../provider/lifecycle/session";
 import { startDynamic, type Kind, type Provider, type Settings } from "./calls";
-import { ModelStack, type ResourceOptions } from "./model";
+import { ModelResource, type ResourceOptions } from "./model";
 import { PluginProcess } from "./plugin-calls";
 import { clock, failureOf, settingsOf } from "./server";
 
@@ -38,8 +38,8 @@ export class Program {
   }
 
   /** A resource of the stack that is in no state yet. */
-  resource(kind: Kind = "monitor", options: ResourceOptions = {}): ModelStack {
-    return new ModelStack(kind, this, options);
+  resource(kind: Kind = "monitor", options: ResourceOptions = {}): ModelResource {
+    return new ModelResource(kind, this, options);
   }
 
   /** Another run, with some settings changed. */
@@ -78,7 +78,7 @@ export async function each<T, R>(
 }
 
 /** What a refresh makes of each resource; an error leaves it in state. */
-export function refreshAll(all: readonly ModelStack[], atOnce?: number): Promise<string[]> {
+export function refreshAll(all: readonly ModelResource[], atOnce?: number): Promise<string[]> {
   return each(
     all,
     async (one) => {
@@ -90,7 +90,7 @@ export function refreshAll(all: readonly ModelStack[], atOnce?: number): Promise
 }
 
 /** What a destroy makes of each resource. */
-export function destroyAll(all: readonly ModelStack[], atOnce?: number): Promise<string[]> {
+export function destroyAll(all: readonly ModelResource[], atOnce?: number): Promise<string[]> {
   return each(all, async (one) => ((await failureOf(one.destroy())) ? "error" : "deleted"), atOnce);
 }
 

@@ -1,8 +1,8 @@
 import type { Emulator } from "../../provider/emulator";
 import { silenceHost } from "../support/calls";
 import { startEmulator } from "../support/emulator";
-import { unknown } from "../support/marks";
-import type { ModelStack } from "../support/model";
+import { engineUnknown } from "../support/marks";
+import type { ModelResource } from "../support/model";
 import { home } from "../support/monitors";
 import { fronts, Program } from "../support/program";
 
@@ -20,7 +20,7 @@ const configOf = (accounts: object = { other: { apiKey: "second-key", baseUrl: s
   "uptime:accounts": JSON.stringify(accounts),
 });
 
-function resource(accounts?: object): ModelStack {
+function resource(accounts?: object): ModelResource {
   return new Program("dynamic", configOf(accounts)).resource();
 }
 
@@ -84,7 +84,7 @@ test.each(fronts)("an account that is not known yet replaces nothing (%s)", asyn
   await one.up({ ...home, account: "other" });
   const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
   // So the engine asks about what depends on a resource that is to be deleted first.
-  const news = { ...inputs, account: unknown };
+  const news = { ...inputs, account: engineUnknown };
   const urn = `urn:pulumi:stack::project::${one.urnEnd}`;
   const { changes, replaces } = await program.providers.monitor.diff(urn, id, outputs, inputs, news);
   expect([changes, replaces]).toEqual([false, false]);
@@ -116,7 +116,7 @@ test.each([
   ["typo", /account cannot be "typo": uptime:accounts has no account "typo"; it has other\./],
   ["", /account must be the name of an account in uptime:accounts/],
   [5, /account must be the name of an account in uptime:accounts/],
-  [unknown, /account must be known in the preview/],
+  [engineUnknown, /account must be known in the preview/],
 ])("the account %j is refused in the preview, together with everything else", async (account, message) => {
   const preview = resource().preview({ ...home, interval: 61, account });
   await expect(preview).rejects.toThrow(message);

@@ -1,4 +1,4 @@
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
 import { isList, posts } from "../support/sent";
 import { answer, emulator, failureOf, withServer } from "../support/server";
@@ -11,7 +11,7 @@ withServer();
 const add = (fields: Record<string, unknown> = {}): string =>
   String(emulator.monitors.add({ ...home, ...fields }).id);
 
-const resource = (front: Front, settings = {}): ModelStack =>
+const resource = (front: Front, settings = {}): ModelResource =>
   new Program(front, { ...adopting, ...settings }).resource();
 
 async function expectAdoption(front: Front, id: string, inputs = home): Promise<void> {

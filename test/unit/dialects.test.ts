@@ -1,13 +1,13 @@
 import { posts, sentRequests } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
-import type { Inputs, ModelStack } from "../support/model";
+import type { Inputs, ModelResource } from "../support/model";
 import { home } from "../support/monitors";
 import { fronts, Program, times } from "../support/program";
 import type { Kind } from "../support/calls";
 
 withServer();
 
-const stack = (kind: Kind = "monitor", settings = {}, options = {}): ModelStack =>
+const stack = (kind: Kind = "monitor", settings = {}, options = {}): ModelResource =>
   new Program("dynamic", settings).resource(kind, options);
 
 const bodies = (): string[][] =>
@@ -17,7 +17,7 @@ const only = (): Readonly<Record<string, unknown>> => {
   if (!record || others.length > 0) throw new Error("there must be one monitor");
   return record;
 };
-const outputsOf = (of: ModelStack): Inputs => of.state?.outputs ?? {};
+const outputsOf = (of: ModelResource): Inputs => of.state?.outputs ?? {};
 
 describe("wire forms", () => {
   test("are those of the API's reference", async () => {

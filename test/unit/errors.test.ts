@@ -16,7 +16,7 @@ import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { hosted } from "../support/calls";
-import type { Inputs, ModelStack } from "../support/model";
+import type { Inputs, ModelResource } from "../support/model";
 import { startEmulator } from "../support/emulator";
 import { newFolder } from "../support/folder";
 import { listen } from "../support/http-server";
@@ -36,7 +36,7 @@ beforeAll(() => {
 
 withServer();
 
-const stack = (settings = {}): ModelStack =>
+const stack = (settings = {}): ModelResource =>
   new Program("dynamic", { "uptime:timeoutSeconds": "600", ...settings }).resource("monitor", {
     name: "home",
   });
@@ -57,7 +57,7 @@ function answering(fault: Emulator["fault"], inputs: Inputs = home, config?: Rec
 }
 
 /** Another resource in state with the same record; a run begins in which neither is known. */
-function twinOf(one: ModelStack): ModelStack {
+function twinOf(one: ModelResource): ModelResource {
   const other = one.beside({ name: "copy" });
   if (one.state) other.state = { ...one.state, outputs: { ...one.state.outputs, __claim: "0f0f0f0f" } };
   one.nextRun();
@@ -65,7 +65,7 @@ function twinOf(one: ModelStack): ModelStack {
 }
 
 /** An operation on a monitor that exists already, after something has happened to it. */
-function later(change: (one: ModelStack) => Promise<unknown>) {
+function later(change: (one: ModelResource) => Promise<unknown>) {
   return async () => {
     const one = stack();
     await one.up(home);
@@ -74,7 +74,7 @@ function later(change: (one: ModelStack) => Promise<unknown>) {
 }
 
 /** A monitor in the state that another key has left. */
-function ofAnotherKey(): ModelStack {
+function ofAnotherKey(): ModelResource {
   const one = stack();
   const outputs = { ...home, attributes: {}, __key: "0000" };
   one.state = { id: "1", inputs: home, outputs, unfinished: false };

@@ -2,7 +2,7 @@ import { keyFingerprintOf } from "../../provider/api/settings";
 import type { Emulator, Fault } from "../../provider/emulator";
 import { kinds, type Kind } from "../support/calls";
 import { startEmulator } from "../support/emulator";
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 import { home as record } from "../support/monitors";
 import { destroyAll, each, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { isList, lists, sentRequests, storedIds } from "../support/sent";
@@ -24,12 +24,12 @@ const declared = (kind: Kind, number: number) =>
     ? { ...home, name: `Home ${number}`, url: `https://${number}.example/` }
     : { name: `${number}.example` };
 
-const writes: [string, (one: ModelStack) => Promise<unknown>][] = [
+const writes: [string, (one: ModelResource) => Promise<unknown>][] = [
   ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
   ["a delete", (one) => one.destroy()],
 ];
 
-type Several = [ModelStack, ...ModelStack[]];
+type Several = [ModelResource, ...ModelResource[]];
 
 /** So many new resources of a program, which state has with the fingerprint of the program's present key. */
 async function created(program: Program, count: number, kind: Kind = "monitor"): Promise<Several> {
@@ -65,7 +65,7 @@ async function createdBefore(
 }
 
 /** By hand, in the web UI. */
-function remove(...all: (ModelStack | undefined)[]): void {
+function remove(...all: (ModelResource | undefined)[]): void {
   for (const one of all) emulator.monitors.remove(one?.state?.id ?? "");
 }
 
@@ -469,7 +469,7 @@ describe.each(fronts)("at another address (%s)", (front) => {
 });
 
 describe("the digits of address and key in state", () => {
-  test.each<[string, (one: ModelStack) => Promise<unknown>]>([
+  test.each<[string, (one: ModelResource) => Promise<unknown>]>([
     ["an update", (one) => one.up({ ...declared("monitor", 1), interval: 300 })],
     ["a refresh that finds nothing new", (one) => one.refresh()],
     [
@@ -551,10 +551,10 @@ describe.each(fronts)("a record that is only read (%s)", (front) => {
   });
 });
 
-const keyOf = ({ state }: ModelStack): unknown => state?.outputs.__key;
+const keyOf = ({ state }: ModelResource): unknown => state?.outputs.__key;
 
 /** State as an older version, or another key, has left it. */
-function forgetKey(one: ModelStack, key?: string): void {
+function forgetKey(one: ModelResource, key?: string): void {
   const { __key, ...outputs } = one.state?.outputs ?? {};
   if (one.state)
     one.state = { ...one.state, outputs: { ...outputs, ...(key !== undefined && { __key: key }) } };

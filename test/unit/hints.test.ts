@@ -1,4 +1,4 @@
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 import { fronts, Program } from "../support/program";
 import { answer, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
@@ -14,7 +14,7 @@ afterAll(() => {
 });
 
 describe.each(fronts)("an error says that Pulumi uses the settings of the last `up` (%s)", (front) => {
-  type Operation = (one: ModelStack) => Promise<unknown>;
+  type Operation = (one: ModelResource) => Promise<unknown>;
   const refresh: Operation = (one) => one.refresh();
   const drop: Operation = (one) => one.destroy();
   const change: Operation = (one) => one.up({ ...home, interval: 300 });

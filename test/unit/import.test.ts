@@ -11,7 +11,7 @@ import { assertProperty } from "../support/property";
 import { secret } from "../support/marks";
 import { lists, sentRequests, storedIds } from "../support/sent";
 import { clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
-import type { Inputs, ModelStack } from "../support/model";
+import type { Inputs, ModelResource } from "../support/model";
 import { sample } from "../support/size";
 import { home } from "../support/monitors";
 
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const resource = (kind: "monitor" | "domain" = "monitor", name = "home", more = {}): ModelStack =>
+const resource = (kind: "monitor" | "domain" = "monitor", name = "home", more = {}): ModelResource =>
   new Program("dynamic", more).resource(kind, { name });
 
 function add(fields: Inputs = {}): string {
@@ -367,7 +367,7 @@ describe("if the option import is kept", () => {
   const names = (): unknown[] => emulator.monitors.all().map(({ name }) => name);
 
   /** A resource that a former run has imported, and what its program declares. */
-  async function imported(): Promise<[ModelStack, Inputs & { importId: string }]> {
+  async function imported(): Promise<[ModelResource, Inputs & { importId: string }]> {
     const declared = { ...home, importId: add() };
     const one = resource();
     await one.up(declared);

@@ -1,5 +1,5 @@
 import type { Fault } from "../../provider/emulator";
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 import { startDynamic } from "../support/calls";
 import { PluginProcess } from "../support/plugin-calls";
 import { Program, times } from "../support/program";
@@ -21,7 +21,7 @@ async function cancelAfter(program: Program, method: string, count = 1): Promise
   await program.cancel();
 }
 
-async function created(settings = {}): Promise<[ModelStack, Program]> {
+async function created(settings = {}): Promise<[ModelResource, Program]> {
   const program = pluginWith(settings);
   const one = program.resource();
   await one.up(home);
@@ -30,9 +30,9 @@ async function created(settings = {}): Promise<[ModelStack, Program]> {
   return [one, program];
 }
 
-const update = (one: ModelStack) => one.up({ ...home, interval: 300 });
+const update = (one: ModelResource) => one.up({ ...home, interval: 300 });
 
-function fresh(): [ModelStack, Program] {
+function fresh(): [ModelResource, Program] {
   const program = pluginWith();
   return [program.resource(), program];
 }
@@ -41,9 +41,9 @@ function fresh(): [ModelStack, Program] {
 async function cancelled(
   method: string,
   fault: Fault,
-  operation = (one: ModelStack): Promise<unknown> => one.up(home),
+  operation = (one: ModelResource): Promise<unknown> => one.up(home),
   [one, program] = fresh(),
-): Promise<{ failure: string; waited: number; one: ModelStack; program: Program }> {
+): Promise<{ failure: string; waited: number; one: ModelResource; program: Program }> {
   on(method, fault);
   const running = failureOf(operation(one));
   await cancelAfter(program, method);
@@ -168,7 +168,7 @@ describe("after Cancel, a wait ends at once", () => {
     for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
   }
 
-  test.each<[string, (one: ModelStack) => Promise<unknown>]>([
+  test.each<[string, (one: ModelResource) => Promise<unknown>]>([
     ["an update", update],
     ["a delete", (one) => one.destroy()],
     ["a refresh", (one) => one.refresh()],
@@ -237,7 +237,7 @@ describe("after Cancel, a wait ends at once", () => {
 });
 
 describe("after Cancel, nothing begins", () => {
-  test.each<[string, (one: ModelStack, program: Program) => Promise<unknown>]>([
+  test.each<[string, (one: ModelResource, program: Program) => Promise<unknown>]>([
     ["create", (_, program) => program.resource().up(home)],
     ["update", update],
     ["delete", (one) => one.destroy()],

@@ -6,7 +6,7 @@ import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { answer, clock, emulator, failureOf, onCreates, settingsOf, withServer } from "../support/server";
 import { Program } from "../support/program";
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 
 test("a log has a line for each request, as docs/settings.md shows", async () => {
   const clock = new VirtualClock();
@@ -64,7 +64,7 @@ describe("the provider's log", () => {
     requestHeaders: [{ key: secret("header"), value: secret("value") }],
   };
 
-  function stack(kind: "monitor" | "domain", level: string): ModelStack {
+  function stack(kind: "monitor" | "domain", level: string): ModelResource {
     const config = settingsOf({ "uptime:apiKey": emulator.apiKey, "uptime:logLevel": level });
     return new Program("dynamic", config, { session }).resource(kind);
   }

@@ -4,7 +4,7 @@ import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import { create } from "../../provider/lifecycle/create";
 import { Session } from "../../provider/lifecycle/session";
 import { errorOf, shownText } from "../support/client";
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 import { Program } from "../support/program";
 import { isList, lists, posts, storedIds } from "../support/sent";
 import {
@@ -31,14 +31,14 @@ withServer();
 
 const program = (settings: Record<string, string> = {}): Program =>
   new Program("dynamic", { "uptime:timeoutSeconds": "600", ...settings });
-const resource = (kind?: Kind, settings?: Record<string, string>): ModelStack =>
+const resource = (kind?: Kind, settings?: Record<string, string>): ModelResource =>
   program(settings).resource(kind);
 /** How every error after a lost create ends. */
 const mayExist = /may exist[^]*uptime:adoptExisting/;
 const shortTimeout = { "uptime:timeoutSeconds": "20" };
 
 /** What a lost create comes to: the id that state has, and all that the server has; or the error. */
-async function made(one: ModelStack, inputs: Record<string, unknown> = home): Promise<string> {
+async function made(one: ModelResource, inputs: Record<string, unknown> = home): Promise<string> {
   return (await failureOf(one.up(inputs))) || `made ${String(one.state?.id)}`;
 }
 
@@ -295,7 +295,7 @@ describe("equal creates", () => {
   }
 
   /** How many creates wait for their answers at the same time at most. */
-  async function mostAtOnce(all: readonly [ModelStack, Record<string, unknown>][]): Promise<number> {
+  async function mostAtOnce(all: readonly [ModelResource, Record<string, unknown>][]): Promise<number> {
     const count = counted();
     await Promise.allSettled(all.map(([one, inputs]) => one.up(inputs)));
     return count.most;

@@ -1,6 +1,6 @@
 import type { Fault } from "../../provider/emulator";
 import { kinds, type Kind } from "../support/calls";
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { storedIds } from "../support/sent";
 import { answer, clock, emulator, failureOf, withServer } from "../support/server";
@@ -10,7 +10,7 @@ import { home } from "../support/monitors";
 withServer();
 
 /** Two resources of which state says that they have one and the same record, each with a claim of its own. */
-async function twins(front: Front): Promise<[ModelStack, ModelStack, Program]> {
+async function twins(front: Front): Promise<[ModelResource, ModelResource, Program]> {
   const program = new Program(front);
   const [one, two] = [program.resource(), program.resource()];
   await one.up(home);
@@ -20,7 +20,7 @@ async function twins(front: Front): Promise<[ModelStack, ModelStack, Program]> {
   return [one, two, program];
 }
 
-async function refreshed(...all: ModelStack[]): Promise<void> {
+async function refreshed(...all: ModelResource[]): Promise<void> {
   expect(await refreshAll(all)).toEqual(times(all.length, "there"));
 }
 
@@ -57,7 +57,9 @@ describe.each(fronts)(
       domain: [{ name: "a.example" }, { name: "b.example" }],
     };
 
-    async function replaced(kind: Kind): Promise<{ old: ModelStack; created: ModelStack; program: Program }> {
+    async function replaced(
+      kind: Kind,
+    ): Promise<{ old: ModelResource; created: ModelResource; program: Program }> {
       const program = new Program(front);
       const [old, created] = [program.resource(kind), program.resource(kind)];
       const [first = {}, second = {}] = declared[kind];
@@ -95,7 +97,7 @@ describe.each(fronts)(
 );
 
 describe.each(fronts)("a delete during which the server gives the id to a new record (%s)", (front) => {
-  async function deleted(fault: Fault): Promise<{ created: ModelStack; twin: ModelStack }> {
+  async function deleted(fault: Fault): Promise<{ created: ModelResource; twin: ModelResource }> {
     const [old, twin, program] = await twins(front);
     const created = program.resource();
     const faults = [fault];
@@ -233,7 +235,7 @@ test.each(fronts)(
 );
 
 describe.each(fronts)("a claim (%s)", (front) => {
-  const claimIn = (one: ModelStack): unknown => one.state?.outputs.__claim;
+  const claimIn = (one: ModelResource): unknown => one.state?.outputs.__claim;
 
   test("is made with the record, and stays through a refresh, an update and what fails half-way", async () => {
     const program = new Program(front);

@@ -24,7 +24,7 @@ import {
   withStates,
   write,
 } from "../support/comment";
-import { unknown } from "../support/marks";
+import { engineUnknown } from "../support/marks";
 
 // What was reviewed is what runs.
 
@@ -37,7 +37,7 @@ const changes = [
   step("update", "a", inputs("a"), changedA),
   create("b", { importId: "7" }),
   remove("c"),
-  create("d", { url: unknown, requestAuthPassword: "[secret]" }),
+  create("d", { url: engineUnknown, requestAuthPassword: "[secret]" }),
   bucket("create"),
 ];
 const edits = [drifted("e", 900), drifted("f", "Edited", "name", "F")];

@@ -16,7 +16,7 @@ import type { Emulator } from "../../provider/emulator";
 import { startEmulator } from "../support/emulator";
 import { hosted } from "../support/calls";
 import { newFolder } from "../support/folder";
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 import { fronts, Program } from "../support/program";
 import { storedIds } from "../support/sent";
 import { emulator, failureOf, myKey, on, otherKey, settingsOf, withServer } from "../support/server";
@@ -422,7 +422,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   };
 
   /** A monitor that a former run has created. */
-  const createdBefore = async (program = processWith({})): Promise<ModelStack> => {
+  const createdBefore = async (program = processWith({})): Promise<ModelResource> => {
     const one = program.resource();
     await one.up(home);
     program.nextRun();
@@ -582,7 +582,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
 
   describe("with two keys of one account,", () => {
     /** The import of a record by the other key; its failure. */
-    const importOf = async (two: ModelStack, program: Program, id: string): Promise<string> => {
+    const importOf = async (two: ModelResource, program: Program, id: string): Promise<string> => {
       const imported = program.providers.monitor.import?.(
         urnOf({ kind: "monitor", name: two.name }),
         id,

@@ -1,6 +1,6 @@
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { Properties } from "../support/calls";
-import type { ModelStack } from "../support/model";
+import type { ModelResource } from "../support/model";
 import { fronts, Program } from "../support/program";
 import { isList, lists, posts } from "../support/sent";
 import { answer, emulator, failureOf, on, withServer } from "../support/server";
@@ -35,12 +35,12 @@ withServer({ apiKey: key, dialect: { extraFields } });
 const settings = { "uptime:apiKey": key, "uptime:refreshAttributes": "true" };
 
 /** What state says beside what the program has declared. */
-function attributesOf(one: ModelStack): Record<string, unknown> {
+function attributesOf(one: ModelResource): Record<string, unknown> {
   return (one.state?.outputs.attributes ?? {}) as Record<string, unknown>;
 }
 
 describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
-  test.each<[string, (one: ModelStack) => Promise<unknown>]>([
+  test.each<[string, (one: ModelResource) => Promise<unknown>]>([
     ["a create", (one) => one.up(declared)],
     ["an update", (one) => one.up(declared).then(() => one.up({ ...declared, interval: 300 }))],
     [
@@ -79,7 +79,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     const camelCase = canary("password-in-camel-case");
     const shown = { request_headers, request_auth_password: byHand, requestAuthPassword: camelCase, check };
     const record = { ...home, ...shown };
-    const adopted = (one: ModelStack) => one.up(home).then(() => one.state);
+    const adopted = (one: ModelResource) => one.up(home).then(() => one.state);
 
     test.each<[string, (program: Program, id: string) => Promise<{ outputs: Properties } | undefined>]>([
       ["an adoption", (program) => adopted(program.resource())],
@@ -106,7 +106,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     const byHand = canary("header-by-hand");
     const shown = { last_request: `curl -u bob:${replaced} -H "X-Token: ${byHand}"`, checks: 7 };
 
-    test.each<[string, (one: ModelStack) => Promise<unknown>]>([
+    test.each<[string, (one: ModelResource) => Promise<unknown>]>([
       ["an update", (one) => one.up(declared)],
       [
         "an update that fails after it was sent",

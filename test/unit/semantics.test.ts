@@ -4,8 +4,8 @@ import { completeDialect, type Dialect, type Table } from "../../provider/emulat
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import type { Kind } from "../support/calls";
 import { VirtualClock } from "../support/clock";
-import { unknown } from "../support/marks";
-import type { Inputs, ModelStack } from "../support/model";
+import { engineUnknown } from "../support/marks";
+import type { Inputs, ModelResource } from "../support/model";
 import { canonical, comparable, expected, held, snake, toRecord } from "../support/oracle";
 import { fronts, Program, type Front } from "../support/program";
 import { assertProperty } from "../support/property";
@@ -40,7 +40,7 @@ function holds<Case>(
 
 const tableOf = (kind: Kind): Table => api.tables[kind];
 
-function stackFor(front: Front, kind: Kind, dialect: Partial<Dialect>): ModelStack {
+function stackFor(front: Front, kind: Kind, dialect: Partial<Dialect>): ModelResource {
   api.dialect = completeDialect(dialect);
   const config = { "uptime:baseUrl": origin, "uptime:apiKey": apiKey };
   const { clock, transport, runNote, print } = new SimulatedProcess(time, api);
@@ -48,13 +48,13 @@ function stackFor(front: Front, kind: Kind, dialect: Partial<Dialect>): ModelSta
   return new Program(front, config, surroundings).resource(kind);
 }
 
-function recordOf(kind: Kind, stack: ModelStack): Readonly<Record<string, unknown>> {
+function recordOf(kind: Kind, stack: ModelResource): Readonly<Record<string, unknown>> {
   const record = tableOf(kind).get(stack.state?.id ?? "");
   if (!record) throw new Error("the API holds no such record");
   return record;
 }
 
-function assertHeld(kind: Kind, stack: ModelStack, ...history: Inputs[]): void {
+function assertHeld(kind: Kind, stack: ModelResource, ...history: Inputs[]): void {
   const wanted = expected(kind, ...history);
   expect(held(kind, recordOf(kind, stack), wanted)).toEqual(wanted);
 }
@@ -107,7 +107,7 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
       async ([first, second, isUnknown, dialect]) => {
         const stack = stackFor(front, kind, dialect);
         const keys = Object.keys(second).filter(() => isUnknown.next().value === true);
-        const declared = { ...second, ...Object.fromEntries(keys.map((key) => [key, unknown])) };
+        const declared = { ...second, ...Object.fromEntries(keys.map((key) => [key, engineUnknown])) };
         expect(await stack.preview(declared)).toBe("create");
         await stack.up(first);
         const writes = api.writes().length;

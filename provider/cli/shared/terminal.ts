@@ -20,6 +20,9 @@ export interface CommandContext {
   readonly exit: (code: number) => void;
 }
 
+/** What a command gets from its process. */
+export type ProcessContext = Omit<CommandContext, "exit" | "session">;
+
 /** A shorter secret may be a word of the output. */
 const minSecretLength = 8;
 

@@ -29,7 +29,7 @@ export class PluginRun {
   constructor(
     private readonly engine: EngineLog,
     private readonly env: NodeJS.ProcessEnv,
-    surroundings: SessionDependencies = {},
+    dependencies: SessionDependencies = {},
   ) {
     this.session = new FrontSession({
       print: (line) => {
@@ -39,7 +39,7 @@ export class PluginRun {
         engine.log("info", line, urn, true);
       },
       runNote: openRunNote(engine.address),
-      ...surroundings,
+      ...dependencies,
     });
   }
 

@@ -5,7 +5,7 @@ import { domain, monitor } from "../../../provider/emulator/resources";
 import { namesOf } from "../arbitraries";
 import type { Kind, Properties } from "../calls";
 import type { VirtualClock } from "../clock";
-import { secretMark, sigKey, unknown } from "../marks";
+import { secretMark, sigKey, engineUnknown } from "../marks";
 import { apiKey, networkError, origin, type Misbehaviour, type Seen, type SimulatedApi } from "./api";
 import { repeated, type Echo } from "./secrets";
 
@@ -72,7 +72,16 @@ const values: readonly unknown[] = [
   ...["0000-00-00 00:00:00", "2031-01-01 00:00:00+02:00"],
   ...["[1,", "[1,2]", '[{"id":1}]', '[{"key":"X-H0","value":"v"}]', '{"X-H0":"v"}'],
   ...["Home \ud83d", "\udc00", ["\ud83d"], { "k\ud83d": 1 }],
-  ...[[], [null], [[1]], [{ id: null }], {}, { a: { b: { c: [] } } }, { ...secretMark, value: "x" }, unknown],
+  ...[
+    [],
+    [null],
+    [[1]],
+    [{ id: null }],
+    {},
+    { a: { b: { c: [] } } },
+    { ...secretMark, value: "x" },
+    engineUnknown,
+  ],
 ];
 const strangeNames = [
   ..."paused_at deleted_at is_deleted trashed display_name".split(" "),
