@@ -47,28 +47,27 @@ const commands: readonly (readonly [name: string, purpose: string, load: () => u
 export async function runCommand(args: readonly string[], processContext: ProcessContext): Promise<number> {
   const root = commandLine(processContext);
   const wanted = args[0] === "help" ? args[1] : args[0];
-  // Commander ignores it if the command that `help` names does not exist.
-  const isKnown = wanted === undefined || commands.some(([name]) => name === wanted);
-  const parse = async (): Promise<number> => {
-    await root.parseAsync(isKnown ? [...args] : [wanted], { from: "user" });
-    return 0;
-  };
-  let run = parse;
-  for (const [name, purpose, load] of commands) {
+  const added = commands.map(([name, purpose, load]) => {
     const command = root
       .command(name)
       .description(purpose)
       .showHelpAfterError(`(see \`pulumi-uptime help ${name}\`)`);
-    if (name !== wanted) continue;
-    const { runInSession } = require("./run-in-session") as typeof running;
-    run = () =>
-      runInSession(processContext, (context) => {
-        (load() as CommandModule).configure(command, context);
-        return parse();
-      });
-  }
+    return { name, command, load };
+  });
+  const found = added.find(({ name }) => name === wanted);
+  // Commander ignores it if the command that `help` names does not exist.
+  const isUnknown = wanted !== undefined && !found;
+  const parse = async (): Promise<number> => {
+    await root.parseAsync(isUnknown ? [wanted] : [...args], { from: "user" });
+    return 0;
+  };
   try {
-    return await run();
+    if (!found) return await parse();
+    const { runInSession } = require("./run-in-session") as typeof running;
+    return await runInSession(processContext, (context) => {
+      (found.load() as CommandModule).configure(found.command, context);
+      return parse();
+    });
   } catch (error) {
     // Commander has printed what is wrong with the arguments; help is no failure.
     if (error instanceof CommanderError) return error.exitCode;
