@@ -146,12 +146,37 @@ const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackT
 
 /** What a step does to its resource, if it is not a part of another step. */
 export function changeOf(step: PreviewStep): PlannedChange | undefined {
-  const { op, urn, oldState, newState, detailedDiff, diffReasons, valuesHash } = step;
+  const { op, urn, newState } = step;
+  switch (op) {
+    case "create":
+    case "import": {
+      const operation = newState?.inputs?.importId === undefined ? op : "import";
+      return {
+        ...describedStep(step),
+        operation,
+        recordNames: operation === "import" ? recordNamesIn(urn, newState) : [],
+        importId: importIdIn(newState),
+        properties: changedProperties({}, visibleIn(urn, newState?.inputs)),
+      };
+    }
+    case "update":
+    case "replace":
+      return { ...updateOf(step), operation: op };
+    case "delete":
+      return { ...describedStep(step), operation: op };
+    default:
+      // Nothing changes, or it is a part of a replacement.
+      return undefined;
+  }
+}
+
+/** What is known of a step's resource, without what changes. */
+function describedStep({ urn, oldState, newState, valuesHash }: PreviewStep): Omit<PlannedChange, "operation"> {
   const after = visibleIn(urn, newState?.inputs);
   const present = newState ?? oldState;
   const provider = providerUrn(present?.provider);
   const isExplicit = provider !== "" && !isDefaultProvider(provider);
-  const change = {
+  return {
     urn,
     title: isOwn({ urn }) ? titleOf({ urn }) : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
     importId: undefined,
@@ -171,47 +196,32 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     maybeChanged: [],
     valuesHash,
   };
-  switch (op) {
-    case "create":
-    case "import": {
-      const operation = newState?.inputs?.importId === undefined ? op : "import";
-      return {
-        ...change,
-        operation,
-        recordNames: operation === "import" ? recordNamesIn(urn, newState) : [],
-        importId: importIdIn(newState),
-        properties: changedProperties({}, after),
-      };
-    }
-    case "update":
-    case "replace": {
-      // What the program changes; if that is nothing, drift, which a refresh has put into the outputs. A secret is the same text
-      // before and after, so only the engine's or the provider's own diff tells whether it changes; without one, it may.
-      const declared = changedProperties(visibleIn(urn, oldState?.inputs), after);
-      const outputs = visibleIn(urn, oldState?.outputs);
-      const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
-      const found = declared.length > 0 ? declared : changedProperties(managed, after);
-      const alike = change.secrets.filter((key) => !found.some(({ property }) => property === key));
-      const isKnown = detailedDiff != null || diffReasons != null;
-      const known = [...Object.keys(detailedDiff ?? {}), ...(diffReasons ?? [])].map(topLevel);
-      const secrets = alike
-        .filter((key) => known.includes(key))
-        .map((property) => ({ property, before: secretText, after: secretText }));
-      return {
-        ...change,
-        operation: op,
-        isDeletedFirst: op === "replace" && oldState?.pendingReplacement === true,
-        properties: [...found, ...secrets],
-        maybeChanged: isKnown ? [] : alike,
-        options: changedOptions(oldState, newState),
-      };
-    }
-    case "delete":
-      return { ...change, operation: op };
-    default:
-      // Nothing changes, or it is a part of a replacement.
-      return undefined;
-  }
+}
+
+/** What an update or a replacement changes. */
+function updateOf(step: PreviewStep): Omit<PlannedChange, "operation"> {
+  const { op, urn, oldState, newState, detailedDiff, diffReasons } = step;
+  const base = describedStep(step);
+  const after = visibleIn(urn, newState?.inputs);
+  // What the program changes; if that is nothing, drift, which a refresh has put into the outputs. A secret is the same text
+  // before and after, so only the engine's or the provider's own diff tells whether it changes; without one, it may.
+  const declared = changedProperties(visibleIn(urn, oldState?.inputs), after);
+  const outputs = visibleIn(urn, oldState?.outputs);
+  const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
+  const found = declared.length > 0 ? declared : changedProperties(managed, after);
+  const alike = base.secrets.filter((key) => !found.some(({ property }) => property === key));
+  const isKnown = detailedDiff != null || diffReasons != null;
+  const known = [...Object.keys(detailedDiff ?? {}), ...(diffReasons ?? [])].map(topLevel);
+  const secrets = alike
+    .filter((key) => known.includes(key))
+    .map((property) => ({ property, before: secretText, after: secretText }));
+  return {
+    ...base,
+    isDeletedFirst: op === "replace" && oldState?.pendingReplacement === true,
+    properties: [...found, ...secrets],
+    maybeChanged: isKnown ? [] : alike,
+    options: changedOptions(oldState, newState),
+  };
 }
 
 /** What the option `import` names, if the program has it. */
