@@ -171,7 +171,12 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
 }
 
 /** What is known of a step's resource, without what changes. */
-function describedStep({ urn, oldState, newState, valuesHash }: PreviewStep): Omit<PlannedChange, "operation"> {
+function describedStep({
+  urn,
+  oldState,
+  newState,
+  valuesHash,
+}: PreviewStep): Omit<PlannedChange, "operation"> {
   const after = visibleIn(urn, newState?.inputs);
   const present = newState ?? oldState;
   const provider = providerUrn(present?.provider);
