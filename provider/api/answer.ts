@@ -60,7 +60,7 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
 }
 
 /** Where servers have the list of an answer, beside the records' own name. */
-const listNames = ["data", "items", "results"];
+const listNames = ["data", "items", "results", "content", "_embedded"];
 
 /** The objects around the list in an answer, from the outside in, and what is in the place of the list. */
 export function unwrapList(

@@ -171,8 +171,10 @@ export class Collection {
   private async request(request: ApiRequest): Promise<Answer> {
     const answer = await this.client.send(request);
     const failure = this.failureIn(answer, request);
-    if (failure) throw failure;
-    return answer;
+    if (!failure) return answer;
+    // A server may have stored, and failed after that, at sending mail for example.
+    if (parseRecord(answer.body, this.definition)) request.onEffect?.();
+    throw failure;
   }
 
   private failureIn(answer: Answer, request: ApiRequest): ApiError | undefined {

@@ -26,8 +26,9 @@ export function parseError(
   const quoteUnlessEmpty = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
   const whole = (): Message => quoteUnlessEmpty(body === undefined ? source : jsonWithoutSecrets(body));
   if (!isObject(body)) return { reason: whole(), fields };
-  if (isObject(body.errors))
-    for (const [name, reasons] of Object.entries(body.errors))
+  const errors = isObject(body.errors) ? body.errors : isFieldErrors(body) ? body : {};
+  if (Object.keys(errors).length > 0)
+    for (const [name, reasons] of Object.entries(errors))
       fields.set(
         name,
         (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
@@ -36,6 +37,14 @@ export function parseError(
   const words = reasons.find((one) => !isBlank(one));
   if (words !== undefined) return { reason: quoteUnlessEmpty(wordsOf(words)), fields };
   return { reason: fields.size > 0 ? [] : whole(), fields };
+}
+
+/** Some servers show the reasons for each field without an envelope: `{"interval": ["Not in your plan."]}`. */
+function isFieldErrors(body: Record<string, unknown>): boolean {
+  const isWords = (value: unknown): boolean =>
+    Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string");
+  const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
+  return !isEnvelope && Object.values(body).length > 0 && Object.values(body).every(isWords);
 }
 
 function wordsOf(value: unknown): string {

@@ -115,12 +115,12 @@ export function unansweredAttempt(
   timeout: AbortSignal,
 ): FailedAttempt {
   if (operation.timeSignal?.aborted) {
-    // The time of the operation is over, so nothing is retried. A create may have had its effect, so it counts as a timeout: the look
-    // for its record then reports that the time is over.
-    const isCreate = method === "POST";
-    const reason = isCreate ? "" : ": the operation has used its time (see the option customTimeouts)";
+    // The time of the operation is over, so nothing is retried. A write may have had its effect, so it counts as a timeout. After a
+    // create, the look for its record then reports that the time is over.
+    const reason =
+      method === "POST" ? "" : ": the operation has used its time (see the option customTimeouts)";
     return {
-      failure: { type: isCreate ? "timeout" : "final" },
+      failure: { type: "timeout" },
       error: new OperationTimeoutError(message`${name} was not answered in time${reason}.`, { cause: error }),
     };
   }
@@ -133,7 +133,7 @@ export function unansweredAttempt(
         { cause: error },
       ),
     };
-  const { type, text } = networkFailure(error, method === "POST");
+  const { type, text } = networkFailure(error, method !== "GET");
   const network = isProxied(new URL(address.url))
     ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
     : " and the network";
@@ -168,6 +168,10 @@ function adviceFor(
     // shown, because a secret would not be found in it.
     const { origin, pathname } = target;
     const where = quote(location.includes(pathname) ? origin + pathname : origin);
+    // Such as a slash at the end, which some frameworks add.
+    if (origin + pathname.replace(/\/+$/, "") === address.url + path)
+      return message`It redirects to ${where}, which is not followed, because a write must keep its method and body: ask the people
+        who run the server to answer without a redirect, or with status 308`;
     return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to
       that address`;
   }

@@ -9,13 +9,13 @@ interface NetworkFailure {
   readonly text: Message;
 }
 
-/** Interprets an error of a connection. `isPost` says that the request must have its effect at most once. */
-export function networkFailure(given: unknown, isPost: boolean): NetworkFailure {
+/** Interprets an error of a connection. */
+export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure {
   // Behind a proxy undici wraps the error of a certificate for another name.
   const error = isObject(given) && given.code === "UND_ERR_PRX_TLS" ? given.cause : given;
   const { code, message: reason } = (isObject(error) ? error : {}) as Partial<NodeJS.ErrnoException>;
-  // Sending it again would give the same result, so it is final; but a create may have had its effect, so it is looked for.
-  const cutOrFinal = isPost ? "cut" : "final";
+  // Reading again would give the same result, so it is final; but a write may have had its effect.
+  const cutOrFinal = isWrite ? "cut" : "final";
   const failure = (type: NetworkFailure["type"], text: string): NetworkFailure => ({
     type,
     text: message`failed: ${text}`,

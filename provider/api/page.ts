@@ -23,8 +23,6 @@ export function parsePage(
   { body, headers }: Pick<Answer, "body" | "headers">,
   definition: Definition,
 ): Page | undefined {
-  const records = parseRecords(body, definition);
-  if (!records) return undefined;
   const { envelopes } = unwrapList(body, definition);
   const parts = withParts(withParts(envelopes));
   const info = merge(parts);
@@ -33,6 +31,12 @@ export function parsePage(
   const links = merge([header, ...linked.map(byRelation).filter(isObject)]);
   const [, ofAll] = /\/(\d+)$/.exec(headerOf(headers, "content-range")) ?? [];
   const totals = ["", "count", "items", "records", "results", "elements"].map((of) => info[`total${of}`]);
+  const total = [...totals, info.recordstotal, headers["x-total-count"], headers["x-total"], ofAll]
+    .map(parseNumber)
+    .find((number) => !Number.isNaN(number));
+  // Some servers leave the list out if it is empty.
+  const records = parseRecords(body, definition) ?? (total === 0 ? [] : undefined);
+  if (!records) return undefined;
   // It may be the number of records on this page.
   const count = parseNumber(info.count);
   const last = info.lastpage ?? info.totalpages ?? info.pages ?? info.pagecount ?? headers["x-total-pages"];
@@ -40,10 +44,7 @@ export function parsePage(
     records,
     next: nextPage(info, links, parseNumber(last)),
     last: parseNumber(last ?? parseQuery(links.last)?.get("page")),
-    total:
-      [...totals, info.recordstotal, headers["x-total-count"], headers["x-total"], ofAll]
-        .map(parseNumber)
-        .find((total) => !Number.isNaN(total)) ?? (count > records.length ? count : NaN),
+    total: total ?? (count > records.length ? count : NaN),
   };
 }
 
@@ -78,11 +79,14 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   const cursor = info.nextcursor ?? (isObject(info.cursor) ? info.cursor.next : undefined);
   if (!isNone(cursor) && (typeof cursor === "number" || typeof cursor === "string"))
     return new URLSearchParams({ cursor: String(cursor) });
-  // Some servers count from 0.
-  const current = parseNumber(info.currentpage ?? info.page);
-  const following = new URLSearchParams({ page: String(current + 1) });
-  if (current >= 0 && last >= 1) return current < last ? following : undefined;
   const isLast = info.islastpage ?? info.last;
+  if (isLast === true) return undefined;
+  // Some servers count from 0. Spring calls such a number `number`; of others, the page after the last one is empty.
+  const own = [info.currentpage, info.page].map(parseNumber).find((one) => one >= 0);
+  const current = own ?? parseNumber(info.number);
+  const lastNumber = own === undefined ? last - 1 : last;
+  const following = new URLSearchParams({ page: String(current + 1) });
+  if (current >= 0 && last >= 1) return current < lastNumber ? following : undefined;
   if (isLast === false) return current >= 0 ? following : "more";
   const names = Object.keys(info).filter((name) => namesOfMore.test(name));
   if (next !== undefined || names.some((name) => !isNone(info[name])))

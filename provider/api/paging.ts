@@ -7,6 +7,9 @@ import { parsePage, type Page } from "./page";
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
 
+/** The sizes of a page that may be full. */
+const fullSizes: readonly number[] = [10, 25, 50, pageSize];
+
 /** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */
 const maxPages = 10_000;
 
@@ -36,6 +39,8 @@ export async function* readPages(
     return answer;
   };
   let emptyPages = 0;
+  /** 0 if the server counts its pages from 0. */
+  let firstNumber = 1;
   /** Whether the next page is a guess: the server has not said that there is one. */
   let isGuess = false;
   for (let number = 1; ; number++) {
@@ -65,9 +70,17 @@ export async function* readPages(
     isGuess = page.next === "unknown";
     // The server does not say whether there is more. A page of one of the usual sizes may be full, so the next one is tried; any
     // other page is the last. A server without paging returns the same list for every page.
-    if (page.next === undefined || (isGuess && (isRepeat || ![10, 25, 50, pageSize].includes(size)))) return;
+    if (page.next === undefined || (isGuess && (isRepeat || !fullSizes.includes(size)))) return;
     const pageQuery = (next: number): URLSearchParams =>
-      mergeQuery(query, new URLSearchParams({ page: String(next) }));
+      mergeQuery(query, new URLSearchParams({ page: String(next - 1 + firstNumber) }));
+    // If no page says its number, the one with the number 1 shows where the server begins to count.
+    if (number === 1 && typeof page.next === "string" && fullSizes.includes(size)) {
+      const ids = new Set(page.records.map(({ id }) => id));
+      const first = await ask(pageQuery(1)).catch(ignoreRefusal);
+      const records = first ? (parsePage(first, definition)?.records ?? []) : [];
+      if (records.some(({ id }) => !ids.has(id))) firstNumber = 0;
+      else sent.delete(String(pageQuery(1)));
+    }
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
     emptyPages = size === 0 ? emptyPages + 1 : 0;
     let problem: string | undefined;
@@ -86,6 +99,11 @@ export async function* readPages(
     query = next;
     for (const { id } of page.records) seen.add(id);
   }
+}
+
+/** A server may not know a page of this number. */
+function ignoreRefusal(error: unknown): undefined {
+  if (!(error instanceof ApiError) || (error.status !== 404 && !error.isRefusal)) throw error;
 }
 
 /** The error of a list that cannot be followed to its end; its reason is a clause. */

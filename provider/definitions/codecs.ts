@@ -23,7 +23,14 @@ interface Codec<T extends Value> {
 
 /** Parses the value of a field in a record. Throws {@link UnexpectedValueError}. */
 export function parseValue(field: Field, raw: unknown): Value {
-  return codecOf[field.type].parse(raw) ?? null;
+  return codecOf[field.type].parse(withoutValidity(raw)) ?? null;
+}
+
+/** The value in an object such as `{"String": "x", "Valid": true}`, as servers in Go show what may be null in their database. */
+function withoutValidity(raw: unknown): unknown {
+  if (!isObject(raw) || typeof raw.Valid !== "boolean" || Object.keys(raw).length !== 2) return raw;
+  const [value] = Object.entries(raw).flatMap(([name, part]) => (name === "Valid" ? [] : [part]));
+  return raw.Valid ? value : null;
 }
 
 /** Whether a declared value (null: managed as empty) and another one mean the same to a person. */

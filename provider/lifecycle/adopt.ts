@@ -32,6 +32,12 @@ export async function adopt(
   operation: Operation,
 ): Promise<(CreatedRecord & { readonly record: ApiRecord }) | undefined> {
   const { claims, definition } = scope;
+  if (baseline.isDoubtful)
+    throw new UptimeError(
+      `The list of ${definition.plural} is empty, although this run knows of some, so it is not known whether there is a ` +
+        `${definition.singular} to adopt, and nothing was created. If they are gone, run \`pulumi up --refresh --run-program\`; ` +
+        `otherwise try again, or run once with ${sourceOf(scope.settings, "adoptExisting")} set to false.`,
+    );
   const isFree = (record: ApiRecord): boolean =>
     !claims.hasOwner(record.id, record) && !claims.isDeleted(record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);

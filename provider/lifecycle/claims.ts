@@ -98,8 +98,9 @@ export class Claims {
     const { label, singular } = this.definition;
     if (this.isDeleted(id))
       throw new UptimeError(
-        message`${label} ${quoteId(id)} of ${this.owners.describe(owner)} was deleted in this run, with another resource
-          that had it too. Run \`pulumi up --refresh --run-program\`, which creates the ${singular} again.`,
+        message`${label} ${quoteId(id)} of ${this.owners.describe(owner)} was deleted in this run, or was to be, with
+          another resource that had it too. Run \`pulumi up --refresh --run-program\`, which creates the ${singular} again if
+          it is gone.`,
       );
     const claim = claimOf(outputs);
     const isElsewhere = this.note.keep(id, claim, outputs);
@@ -151,8 +152,10 @@ export class Claims {
     findRecord: () => Promise<ApiRecord | undefined>,
   ): Promise<Deleter> {
     const claim = claimOf(outputs);
+    // What follows runs without a pause, so that no other resource of this process takes the record meanwhile.
+    const record = this.note.mayBeAnotherRecord(id, outputs) ? await findRecord() : undefined;
     this.ledger.endClaim(id, claim);
-    return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, outputs, findRecord);
+    return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, outputs, record);
   }
 
   /** Says that the record of a deleted resource stays, and for whom. */

@@ -33,6 +33,8 @@ export class Ledger {
   private readonly heard = new Set<string>();
   /** The records that this run has deleted. */
   private readonly deleted = new Set<string>();
+  /** These, and those that it has found gone. */
+  private readonly gone = new Set<string>();
 
   constructor(private readonly owners: Owners) {}
 
@@ -71,6 +73,7 @@ export class Ledger {
     // Servers use ids again. What state says of this one is about a record that is gone.
     if (isCreated) entry.inState.clear();
     this.deleted.delete(id);
+    this.gone.delete(id);
   }
 
   /** The resource that has taken the record does not have it: the record of the answer was not there. */
@@ -83,6 +86,7 @@ export class Ledger {
   /** The server has shown the record. */
   markShown(id: string): void {
     this.heard.add(id);
+    this.gone.delete(id);
     this.entry(id).isShown = true;
   }
 
@@ -109,6 +113,7 @@ export class Ledger {
   /** The record is gone. */
   markGone(id: string): void {
     this.entries.delete(id);
+    this.gone.add(id);
   }
 
   /** Whether a resource other than the one with this claim has a living claim on the record, or is to import it. */
@@ -159,9 +164,9 @@ export class Ledger {
     return this.heard.size;
   }
 
-  /** Whether this run has heard of a record that it has not deleted. */
+  /** Whether this run has heard of a record that it has neither deleted nor found gone. */
   get hasHeard(): boolean {
-    return [...this.heard].some((id) => !this.deleted.has(id));
+    return [...this.heard].some((id) => !this.gone.has(id));
   }
 
   private claimsOn({

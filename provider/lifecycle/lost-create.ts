@@ -172,11 +172,12 @@ function conflictOf(definition: Definition, { equal, alike }: Look): Message | u
 /** Adds the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
 function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown): unknown {
   const { fields, singular } = definition;
-  const refusal = duplicateRefusal(error);
+  const refusal = refusalIn(error);
   const [key] = fixedKeys(definition);
   if (!refusal || key === undefined) return error;
-  const isAboutIt =
-    refusal.status === 409 || refusal.fields.size === 0 || refusal.fields.has(fields[key]?.wire ?? "");
+  const isOther =
+    refusal.status !== 409 && refusal.fields.size > 0 && !refusal.fields.has(fields[key]?.wire ?? "");
+  const isAboutIt = !isOther && (refusal.status < 300 || [400, 409, 422].includes(refusal.status));
   if (!isAboutIt) return error;
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
@@ -189,8 +190,13 @@ function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown
 
 /** The refusal of a create whose record may be there already. */
 function duplicateRefusal(error: unknown): ApiError | undefined {
-  const refusal = error instanceof UptimeError && !(error instanceof ApiError) ? error.cause : error;
-  return refusal instanceof ApiError && [409, 422].includes(refusal.status) ? refusal : undefined;
+  const refusal = refusalIn(error);
+  return refusal && [409, 422].includes(refusal.status) ? refusal : undefined;
+}
+
+function refusalIn(error: unknown): ApiError | undefined {
+  const cause = error instanceof UptimeError && !(error instanceof ApiError) ? error.cause : error;
+  return cause instanceof ApiError ? cause : undefined;
 }
 
 /** Every error after a lost create says that there may be a record, and how to find it. */

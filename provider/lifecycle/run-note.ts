@@ -155,27 +155,24 @@ export class RecordNote {
     );
   }
 
+  /** Whether a process with another key or address has a record with this id, which may be another record. */
+  mayBeAnotherRecord(id: string, outputs: Outputs): boolean {
+    const { recordCameFirst } = this.subjectOf(outputs);
+    return this.linesAbout(id).some(
+      (line) => !this.hasKey(line) && !isDelete(line) && (recordCameFirst || saysRecordCameFirst(line)),
+    );
+  }
+
   /**
    * Announces the delete of a record to the other processes, unless one of them has it for another resource. Returns who deletes
    * it.
    *
-   * @param findRecord is called if another account may have the same record
+   * @param record what the id leads to, if {@link mayBeAnotherRecord}
    */
-  async beginDelete(
-    id: string,
-    claim: Claim,
-    outputs: Outputs,
-    findRecord: () => Promise<ApiRecord | undefined>,
-  ): Promise<Deleter> {
+  beginDelete(id: string, claim: Claim, outputs: Outputs, record: ApiRecord | undefined): Deleter {
     this.note.assertWhole();
-    // With another key, the same id may be another record.
     const inState = this.subjectOf(outputs);
     const before = this.linesAbout(id);
-    const mayBeAnother = before.some(
-      (line) =>
-        !this.hasKey(line) && !isDelete(line) && (inState.recordCameFirst || saysRecordCameFirst(line)),
-    );
-    const record = mayBeAnother ? await findRecord() : undefined;
     const identities = record && [...inState.identities, this.identityOf(record)];
     const subject = identities && { ...inState, identities, isAtAnyAddress: true };
     if (this.isOfOthers(this.sinceCreateIn(before, subject), claim)) return "nobody";

@@ -11,6 +11,7 @@ import {
   UptimeError,
 } from "../api/errors";
 import type { Operation } from "../api/operation";
+import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
 import { wasListed, type Baseline } from "./baseline";
 import type { WantedValues } from "./difference";
@@ -18,7 +19,7 @@ import { adviceOnId, recoverCreate } from "./lost-create";
 import { isAlike } from "./lost-create-look";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { formOf, sendForm } from "./write";
+import { formOf, maxReads, readPauseMilliseconds, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
 export async function sendCreate(
@@ -27,7 +28,10 @@ export async function sendCreate(
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition } = scope;
-  const turnKey = JSON.stringify(formOf(definition, planned.wanted, "entry"));
+  // What no record shows, such as a password, does not tell two lost creates apart.
+  const turnKey =
+    comparableIdentity(definition, (key) => planned.wanted.get(key)) ??
+    JSON.stringify(formOf(definition, planned.wanted, "entry"));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let highestIdBefore = creates.highestKnownId;
     for (let sends = 1, earlierLostAnswer: LostAnswerError | undefined; ; sends++) {
@@ -47,7 +51,7 @@ export async function sendCreate(
   });
 }
 
-/** Runs identical creates one after another, so that a lost one cannot be mistaken for its twin. */
+/** Runs creates of one name (and URL) one after another, so that a lost one cannot be mistaken for its twin. */
 async function inTurn<T>(
   turns: Map<string, Promise<unknown>>,
   turnKey: string,
@@ -108,12 +112,18 @@ async function recordInFailure(
 ): Promise<WriteAnswer> {
   const { id } = answer;
   if (id === undefined || wasThere(scope, id, baseline)) throw failure;
-  const record = await scope.collection.find(id, operation).catch((cause: unknown) => {
-    if (isRefusedId(cause)) return undefined;
+  try {
+    // It may be shown a little later.
+    for (let reads = 1; ; reads++) {
+      const record = await scope.collection.find(id, operation);
+      if (record) return { ...answer, record };
+      if (reads === maxReads || operation.isInterrupted) throw failure;
+      await operation.sleep(readPauseMilliseconds);
+    }
+  } catch (cause) {
+    if (cause === failure || isRefusedId(cause)) throw failure;
     throw new LostAnswerError(failure.parts, "look for a minute", { cause });
-  });
-  if (!record) throw failure;
-  return { ...answer, record };
+  }
 }
 
 /** Some servers do not answer 404 for what cannot be an id of theirs, such as that of a job or a request, but refuse it. */

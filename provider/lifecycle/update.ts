@@ -60,10 +60,12 @@ export async function update(
       },
     );
     return { id, outputs: outputsOf(scope, after, record, { claim, isAdopted }) };
-  } catch (error) {
-    if (error instanceof NotFoundError) {
-      await assertGone(scope, id, outputs, error, operation);
-      throw goneError(definition, id, error);
+  } catch (caught) {
+    let error = caught;
+    if (caught instanceof NotFoundError) {
+      // If it is not certain that the record is gone, it may have been updated.
+      error = await assertGone(scope, id, outputs, caught, operation).catch((unsure: unknown) => unsure);
+      if (error === undefined) throw goneError(definition, id, caught);
     }
     if (error instanceof NotStoredError)
       throw new PartialFailureError(

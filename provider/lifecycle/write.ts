@@ -25,8 +25,8 @@ import type { RecordScope } from "./record-scope";
  * How often, and how long apart, a record is read that differs from what was sent: the server may still be at
  * work, or a replica may answer that lags. What takes longer is reported as not stored.
  */
-const maxReads = 5;
-const readPauseMilliseconds = 1000;
+export const maxReads = 5;
+export const readPauseMilliseconds = 1000;
 
 /** What is known after a write. */
 interface WriteOutcome {
@@ -146,7 +146,9 @@ function isAboutEmptyList(definition: Definition, wanted: WantedValues, refusal:
   const named = [...refusal.fields.keys()].map(topLevel);
   return [...wanted].some(([key, value]) => {
     const field = fieldOf(definition, key);
-    return isList(field) && isEmpty(value) && (named.length === 0 || named.includes(field.wire));
+    // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
+    const isNamed = named.length === 0 ? refusal.status >= 400 : named.includes(field.wire);
+    return isNamed && isList(field) && isEmpty(value);
   });
 }
 

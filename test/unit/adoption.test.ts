@@ -20,6 +20,30 @@ async function expectAdoption(front: Front, id: string, inputs = home): Promise<
   expect([one.state?.id, emulator.writes()]).toEqual([id, []]);
 }
 
+test.each(fronts)(
+  "nothing is created if the list is empty although a record is known (%s)",
+  async (front) => {
+    const one = resource(front);
+    await one.up(home);
+    const other = one.beside();
+    one.nextRun();
+    await one.preview(home);
+    emulator.fault = (request) => (isList(request) ? answer(200, { data: [] }) : undefined);
+    emulator.forget();
+    expect(await failureOf(other.up({ ...home, name: "Other" }))).toContain(
+      "The list of monitors is empty, although this run knows of some",
+    );
+    expect(emulator.writes()).toEqual([]);
+    // After a refresh that finds it gone, it is known no more.
+    emulator.fault = undefined;
+    emulator.monitors.remove(1);
+    one.nextRun();
+    await one.refresh();
+    await other.up({ ...home, name: "Other" });
+    expect(other.state?.id).toBe("2");
+  },
+);
+
 /** The error of a create that finds records and adopts none. */
 async function refusalOf(front: Front, inputs = home): Promise<string> {
   const one = resource(front);

@@ -444,6 +444,42 @@ describe("a list", () => {
     expect(await listed(monitors)).toEqual(["9", "8", "7"]);
   });
 
+  test.each([0, 1])("of full pages that say nothing is read from page %i on", async (first) => {
+    const { monitors, asked } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? first) - first;
+      return Array.from({ length: page < 2 ? 100 : 30 }, (_, index) => ({
+        ...record,
+        id: 1000 - page * 100 - index,
+      }));
+    });
+    expect(await listed(monitors)).toHaveLength(230);
+    expect(asked.length).toBe(4 - 1 + first);
+  });
+
+  test.each<[string, object]>([
+    ["content", { content: records(9), totalElements: 1, last: true, number: 0 }],
+    [
+      "_embedded",
+      {
+        _embedded: { monitors: records(9) },
+        _links: {},
+        page: { totalElements: 1, totalPages: 1, number: 0 },
+      },
+    ],
+  ])("under %s is read, also if it is empty", async (name, body) => {
+    expect(await listed(collectionOf(() => body).monitors)).toEqual(["9"]);
+    const empty = { [name]: undefined, page: { totalElements: 0, totalPages: 0, number: 0 } };
+    expect(await listed(collectionOf(() => empty).monitors)).toEqual([]);
+  });
+
+  test("whose pages are numbered from 0 by their number is read to its end", async () => {
+    const { monitors } = collectionOf((query) => {
+      const number = Number(query.get("page") ?? 0);
+      return { content: records(9 - number), number, totalPages: 3, last: number === 2 };
+    });
+    expect(await listed(monitors)).toEqual(["9", "8", "7"]);
+  });
+
   test("that names a next page for ever, without a record, is an error", async () => {
     const { monitors, asked } = collectionOf((query) => {
       const page = Number(query.get("page") ?? 1);

@@ -461,6 +461,17 @@ describe("refusals", () => {
     expect(emulator.monitors.size).toBe(0);
   });
 
+  test("without an envelope name the properties too, and the ways out of a taken name", async () => {
+    on(
+      "POST",
+      answer(400, { name: ["domain with this name already exists."], not_found_url: ["Not a URL."] }),
+    );
+    const one = new Program("dynamic").resource("domain");
+    const failure = await failureOf(one.up({ name: "shop.example" }));
+    expect(failure).toContain("name: domain with this name already exists.; notFoundUrl: Not a URL.");
+    expect(failure).toContain("If a domain with this name exists, set uptime:adoptExisting");
+  });
+
   test.each([
     ['{"error":"Not so."}', /status 422: Not so\.$/],
     ['{"message":"Nope."}', /status 422: Nope\.$/],

@@ -45,6 +45,8 @@ test("a secret that a server shows as asterisks is not shown", () => {
 /** Declared, and what a record shows, which a person would call the same. */
 const same: [property: string, declared: Value, shown: unknown][] = [
   ["alertChannelIds", [1, 2, 3], [3, 1, 2]],
+  ["alertTextLookup", "Shop", { String: "Shop", Valid: true }],
+  ["sslAlertDays", null, { Int32: 0, Valid: false }],
   ["alertChannelIds", [1, 2], ["2", "1"]],
   ["alertChannelIds", ["1", "002"], [{ id: 2, name: "Ops" }, { id: "1" }]],
   ["alertChannelIds", ["9007199254740993"], ["9007199254740993"]],

@@ -267,6 +267,14 @@ describe("a redirect", () => {
     expect(seen).toHaveLength(writes.length);
   });
 
+  test("to the same path with a slash says whom to ask", async () => {
+    const url = await redirecting("/api/v1/monitors/7/", 301);
+    const update = collection(url).update("7", [["name", "x"]], soon());
+    expect(await shownText(update)).toContain(
+      "because a write must keep its method and body: ask the people who run the server",
+    );
+  });
+
   test.each(statuses)("(%i) to another server is refused, and the key does not reach it", async (status) => {
     const reached: IncomingMessage[] = [];
     const other = await serve((request, response) => {

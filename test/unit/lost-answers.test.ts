@@ -524,7 +524,7 @@ describe("every error after a lost create warns that the record may exist, and n
     onCreates({ kind: "delay", answerDelayMs: 50_000 }, cut);
     const together = program();
     const [slow, hurried] = [together.resource(), together.resource()];
-    const first = slow.up({ ...home, interval: 300 });
+    const first = slow.up({ ...home, name: "Other" });
     while (posts() === 0) await new Promise(setImmediate);
     expect(await made(hurried, withTime("20s"))).toMatch(mayExist);
     // The other one is still waiting for its answer.
@@ -545,6 +545,25 @@ describe("every error after a lost create warns that the record may exist, and n
     expect(await made(one)).toBe("made 1");
     expect(storedIds()).toEqual(["1"]);
   });
+});
+
+test("two lost creates of one name that differ in a password are not mistaken for each other", async () => {
+  emulator.fault = ({ method, body }) => {
+    if (method !== "POST") return undefined;
+    // The first one has no effect.
+    return { kind: "cut", effect: !body.some(([, value]) => value === "a") || posts() > 2 };
+  };
+  const together = program();
+  const [one, two] = [together.resource(), together.resource()];
+  await Promise.all([
+    made(one, { ...home, requestAuthPassword: "a" }),
+    made(two, { ...home, requestAuthPassword: "b" }),
+  ]);
+  for (const [each, password] of [
+    [one, "a"],
+    [two, "b"],
+  ] as const)
+    expect(emulator.monitors.get(each.state?.id ?? "")?.request_auth_password).toBe(password);
 });
 
 test("a create that is answered with a record that was there before fails, wherever the list holds it", async () => {
@@ -833,6 +852,23 @@ describe("an answer that says that the create failed, and names a record", () =>
     await one.up({ ...home, alertChannelIds: [] });
     expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
     expect(one.state?.outputs.attributes).not.toEqual({});
+  });
+
+  test("a little later has created it", async () => {
+    onCreates({ kind: "answer", effect: true, status: 200, body: { id: 1, error: words } });
+    const hidden = emulator.fault;
+    let reads = 0;
+    emulator.fault = (request) =>
+      request.path.endsWith("/1") && ++reads < 3 ? answer(404) : hidden?.(request);
+    const one = resource();
+    await one.up({ ...home, alertChannelIds: [] });
+    expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
+  });
+
+  test("without an id is not sent again in the other form of an empty list", async () => {
+    onCreates({ kind: "answer", effect: true, status: 200, body: { error: words } });
+    expect(await failureOf(resource().up({ ...home, alertChannelIds: [] }))).toContain(words);
+    expect(posts()).toBe(1);
   });
 
   test("whose id the server refuses, such as that of the request, is a refusal in the server's words", async () => {

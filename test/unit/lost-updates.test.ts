@@ -43,6 +43,15 @@ describe.each(fronts)("an update (%s)", (front) => {
       },
     ],
     [
+      "was answered with an id and an error",
+      ({ method }) =>
+        method === "PATCH" ? { ...stored(200), body: { id: 1, error: "No mail was sent" } } : undefined,
+    ],
+    [
+      "was stored, and then every address is answered with 404",
+      ({ method }) => (method === "PATCH" ? stored(204) : writes() > 0 ? answer(404) : undefined),
+    ],
+    [
       "was stored, and the record cannot be read then",
       ({ method }) => (method === "PATCH" ? stored(204) : writes() > 0 ? answer(502) : undefined),
     ],

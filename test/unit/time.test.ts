@@ -71,6 +71,20 @@ test("an operation is over when its timer ends, also if that is a little early o
   expect([operation.waitSignal?.aborted, operation.mayBegin(false)]).toEqual([true, false]);
 });
 
+test("an update that customTimeouts ends is sent again by the next up", async () => {
+  const one = new Program("dynamic").resource();
+  const inputs = { ...home, __options: { customTimeouts: { update: "5s" } } };
+  await one.up(inputs);
+  emulator.fault = ({ method }) =>
+    method === "PATCH" ? { kind: "delay", answerDelayMs: 10_000 } : undefined;
+  expect(await failureOf(one.up({ ...inputs, interval: 300 }))).toContain(
+    "the next `pulumi up` sends the update again",
+  );
+  emulator.fault = undefined;
+  expect(await one.up(inputs)).toBe("update");
+  expect(emulator.monitors.get(1)).toMatchObject({ interval: home.interval });
+});
+
 test("customTimeouts gives a time to a read too", async () => {
   const program = new Program("dynamic", { "uptime:timeoutSeconds": "300" });
   const one = program.resource();
