@@ -107,13 +107,14 @@ export function isDeleted({ raw }: ApiRecord): boolean {
   const names = ["deleted_at", "trashed_at", "deletedAt", "trashedAt"];
   const flags = ["deleted", "is_deleted", "trashed", "isDeleted"];
   return (
-    names.some((name) => isDate(raw[name])) || flags.some((name) => isTrue(raw[name]) || isDate(raw[name]))
+    names.some((name) => isSetDate(raw[name])) ||
+    flags.some((name) => isTrue(raw[name]) || isSetDate(raw[name]))
   );
 }
 
 /** A date of the years that there are monitors in, as a string, a Unix time or in an object, and none that stands for no date. */
-function isDate(value: unknown): boolean {
-  if (isObject(value)) return Object.values(value).some(isDate);
+function isSetDate(value: unknown): boolean {
+  if (isObject(value)) return Object.values(value).some(isSetDate);
   const text = textOf(value);
   return (
     value === true || (/(?:^|\D)(?:19|20)\d\d|^[1-9]\d{8,}/.test(text) && !text.startsWith("1970-01-01"))

@@ -176,7 +176,7 @@ export class Client {
     if (target?.origin === url.origin && isFollowed && redirects < maxRedirects)
       return this.exchange(request, target, signal, redirects + 1);
     const text = new TextDecoder().decode(body);
-    return { status, headers, text, target, isRedirectedElsewhere: !isPathOf(request, url) };
+    return { status, headers, text, redirectTarget: target, isRedirectedElsewhere: !isPathOf(request, url) };
   }
 }
 

@@ -124,6 +124,7 @@ export class Collection {
       const { totals, hasEnd } = yield* this.readPass(operation, filter, seen);
       // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
       // created meanwhile, the total does not change, so the records are counted too.
+      // `Number(undefined)` is NaN, and so is a total that no page says: neither is ever larger or smaller.
       const hasShrunk = totals.some((total, index) => total < Number(totals[index - 1]));
       const isShort = seen.size < Number(totals[0]);
       if (!hasShrunk && !isShort) return;

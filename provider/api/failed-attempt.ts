@@ -40,7 +40,7 @@ export interface FinalResponse {
   readonly headers: Headers;
   readonly text: string;
   /** The address of a redirect that was not followed. */
-  readonly target: URL | undefined;
+  readonly redirectTarget: URL | undefined;
   /** It was redirected to the path of something else. */
   readonly isRedirectedElsewhere: boolean;
 }
@@ -150,7 +150,7 @@ const adviceIfGone = ". If the record no longer exists, remove it from state wit
 /** Advice for an answer's status. */
 function adviceFor(
   { method, path, operation, address, settings }: AttemptedRequest,
-  { status, target, headers }: FinalResponse,
+  { status, redirectTarget, headers }: FinalResponse,
 ): string | Message {
   const { source } = address;
   const key = settings.apiKeySource;
@@ -162,11 +162,11 @@ function adviceFor(
   if (status === 403) return `The key from ${key} may not do this${ifChanged}${ifGone}`;
   if (status === 404 && isOfCollection) return `There is no API at this address: check ${source}${ifChanged}`;
   if (status === 429) return `Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows`;
-  if (target) {
+  if (redirectTarget) {
     const location = headerOf(headers, "location");
     // The query may hold a secret of the other server, such as a session. A path that is written in another way in the header is not
     // shown, because a secret would not be found in it.
-    const { origin, pathname } = target;
+    const { origin, pathname } = redirectTarget;
     const where = quote(location.includes(pathname) ? origin + pathname : origin);
     // Such as a slash at the end, which some frameworks add.
     if (origin + pathname.replace(/\/+$/, "") === address.url + path)

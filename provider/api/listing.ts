@@ -8,7 +8,7 @@ const maxAgeMilliseconds = 60_000;
 /** A collection's list, of which only the pages that are needed are read. */
 export class Listing {
   /** When it was begun, on the clock. */
-  readonly begun: number;
+  readonly begunAt: number;
   private pages = 0;
   private isComplete = false;
   private isBroken = false;
@@ -22,7 +22,7 @@ export class Listing {
     private readonly source: RecordPages,
     private readonly clock: Clock,
   ) {
-    this.lastAskedAt = this.begun = clock.now();
+    this.lastAskedAt = this.begunAt = clock.now();
   }
 
   get isFresh(): boolean {

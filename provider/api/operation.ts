@@ -73,7 +73,7 @@ export class Operation {
     return (this.cachedTimeSignal ??= this.clock.timeout(left));
   }
 
-  /** Ends waits: the time is over, or Pulumi is interrupted. */
+  /** Ends waits: the time is over, or Pulumi is interrupted. Undefined if neither can happen. */
   get waitSignal(): AbortSignal | undefined {
     const { timeSignal, interruption } = this;
     const first = interruption ?? timeSignal;

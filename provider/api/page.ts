@@ -24,6 +24,7 @@ export function parsePage(
   definition: Definition,
 ): Page | undefined {
   const { envelopes } = unwrapList(body, definition);
+  // Twice, because `pagination` may be inside `meta`.
   const parts = withParts(withParts(envelopes));
   const info = merge(parts);
   const header = linksIn(headerOf(headers, "link"));

@@ -29,36 +29,38 @@ export type Step =
  * certainly had no effect.
  */
 export function nextStep(method: string, failure: Failure): Step {
-  const retryable = method !== "POST";
+  const isSafeToRepeat = method !== "POST";
   switch (failure.type) {
     case "unreachable":
       return "retry";
     case "cut":
-      return retryable ? "retry" : "send again";
+      return isSafeToRepeat ? "retry" : "send again";
     case "timeout":
-      return retryable ? "retry" : "look for a minute";
+      return isSafeToRepeat ? "retry" : "look for a minute";
     case "unreadable":
-      return retryable ? "fail" : "look for a minute";
+      return isSafeToRepeat ? "fail" : "look for a minute";
     case "final":
       return "fail";
     case "status":
       if (failure.status === 429) return "wait";
       // Caches send a 503 after the server has stored, with Retry-After too, so for a create it proves nothing.
-      if (failure.status === 503 && failure.hasRetryAfter && retryable) return "wait";
+      if (failure.status === 503 && failure.hasRetryAfter && isSafeToRepeat) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
-      if ([408, 504, 524].includes(failure.status)) return retryable ? "retry" : "look for a minute";
+      if ([408, 504, 524].includes(failure.status)) return isSafeToRepeat ? "retry" : "look for a minute";
       // Web frameworks redirect a form after a success, and also back to the form after a refusal.
-      if (!retryable && failure.status < 400) return "look for a minute";
+      if (!isSafeToRepeat && failure.status < 400) return "look for a minute";
       if (failure.status < 500) return "fail";
       // "Not implemented" and "HTTP version not supported": the same request would fail again.
-      if (failure.status === 501 || failure.status === 505) return retryable ? "fail" : "look for a minute";
-      return retryable ? "retry" : "send again";
+      if (failure.status === 501 || failure.status === 505)
+        return isSafeToRepeat ? "fail" : "look for a minute";
+      return isSafeToRepeat ? "retry" : "send again";
   }
 }
 
-/** Whether a write that has failed like this may have had its effect all the same. */
+/** Whether a write that has failed like this may have had its effect all the same: a create would then be looked for. */
 export function mayHaveEffect(failure: Failure): boolean {
-  return !["retry", "wait", "fail"].includes(nextStep("POST", failure));
+  const step = nextStep("POST", failure);
+  return step === "send again" || step === "look for a minute";
 }
 
 /** A server restarts in less time. */

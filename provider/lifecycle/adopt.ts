@@ -39,7 +39,7 @@ export async function adopt(
         `otherwise try again, or run once with ${sourceOf(scope.settings, "adoptExisting")} set to false.`,
     );
   const isFree = (record: ApiRecord): boolean =>
-    !claims.hasOwner(record.id, record) && !claims.isDeleted(record.id, record);
+    !claims.hasOther(record.id, record) && !claims.isDeleted(record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
@@ -78,7 +78,7 @@ export async function adopt(
 export async function namesakesOf(
   scope: RecordScope,
   wanted: WantedValues,
-  { byName, readRecords: known }: Baseline,
+  { byName, recordsById: known }: Baseline,
   operation: Operation,
   isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
@@ -102,7 +102,7 @@ async function readNamesakes(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   listed: readonly ApiRecord[],
-  known: Baseline["readRecords"],
+  known: Baseline["recordsById"],
   sharedKeys: readonly string[],
   operation: Operation,
 ): Promise<Namesake[]> {

@@ -27,7 +27,7 @@ export interface Baseline {
    * Records as their own addresses have shown them to an earlier create, by id: if the list does not show names, each is read once to
    * learn its name, and not once for each create.
    */
-  readonly readRecords: Map<string, ApiRecord>;
+  readonly recordsById: Map<string, ApiRecord>;
 }
 
 export const noName = "";
@@ -62,7 +62,7 @@ export async function readBaseline(
     highestId: isFalling ? (highestId ?? -1n) : undefined,
     isDoubtful,
     byName,
-    readRecords: new Map(),
+    recordsById: new Map(),
   };
 }
 

@@ -33,7 +33,7 @@ export class Claims {
   ) {}
 
   /** Whether another resource has the record, or is to import it. */
-  hasOwner(id: string, record?: ApiRecord): boolean {
+  hasOther(id: string, record?: ApiRecord): boolean {
     return this.ledger.hasOther(id) || this.note.hasOther(id, record);
   }
 

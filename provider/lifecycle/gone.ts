@@ -73,7 +73,7 @@ export async function assertNotListed(
 ): Promise<Listing> {
   const missedAt = operation.clock.now();
   let list = await reader.wholeList(operation, id);
-  if (list.get(id) && list.begun <= missedAt) list = await reader.wholeList(operation, id, missedAt);
+  if (list.get(id) && list.begunAt <= missedAt) list = await reader.wholeList(operation, id, missedAt);
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(

@@ -42,11 +42,11 @@ export async function lookOnce(
   const { claims, collection, creates, definition } = scope;
   const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
   // Servers use ids again.
-  const isLater = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
+  const isSurelyNew = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
   const wasInBaseline = (id: string): boolean => wasListed(baseline, id) && !claims.isDeleted(id);
   const isNew = ({ id }: ApiRecord): boolean =>
-    (isLast || isLater(id)) && !wasInBaseline(id) && !claims.isTakenInRun(id);
-  const isOthers = (record: ApiRecord): boolean =>
+    (isLast || isSurelyNew(id)) && !wasInBaseline(id) && !claims.isTakenInRun(id);
+  const equalsAnotherLostCreate = (record: ApiRecord): boolean =>
     [...creates.lostCreates].some(
       (other) => other !== lostCreate && showsNoDifference(definition, other.wanted, record),
     );
@@ -67,10 +67,13 @@ export async function lookOnce(
       const record = await collection.find(candidate.id, operation);
       // A replica that lags may not show it at its own address yet, and then only the list does.
       const isSame = record !== undefined && showsNoDifference(definition, wanted, record);
-      if (claims.hasOwner(candidate.id, record)) {
+      if (claims.hasOther(candidate.id, record)) {
         if (isSame) alike.push(record);
-      } else if (isSame && isLater(record.id)) equal.push(record);
-      else if (isAlike(definition, wanted, record ?? candidate) && !isOthers(record ?? candidate))
+      } else if (isSame && isSurelyNew(record.id)) equal.push(record);
+      else if (
+        isAlike(definition, wanted, record ?? candidate) &&
+        !equalsAnotherLostCreate(record ?? candidate)
+      )
         alike.push(record ?? candidate);
     }
     return { equal, alike };

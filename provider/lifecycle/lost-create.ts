@@ -49,7 +49,7 @@ export async function recoverCreate(
     const isLong = error.next === "look for a minute";
     const found = await findLost(scope, { ...sent, lostAnswer: error, isLong }, operation);
     if (found) return found;
-    if (!isLong && sent.sends < maxSends) return error;
+    if (!isLong && sent.sendCount < maxSends) return error;
     throw lostError(scope, error);
   }
   const { earlierLostAnswer: lostAnswer } = sent;
@@ -109,8 +109,9 @@ async function search(
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0) return takeFound(scope, lostCreate, record.id, record);
     if (failure === undefined) looks++;
-    const hasLooked = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
-    if (operation.isInterrupted ? isLast : hasLooked) {
+    // A look that has failed is repeated to the end. After an interruption, the first look that began as the last one decides.
+    const isAtEnd = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
+    if (operation.isInterrupted ? isLast : isAtEnd) {
       const conflict = conflictOf(definition, look);
       if (conflict) throw conflictError(scope, lostCreate.lostAnswer, conflict);
       if (failure !== undefined)
@@ -142,7 +143,7 @@ function takeFound(
  */
 function keepIdOrThrow(scope: RecordScope, lostCreate: LostCreate, reason: Message = []): CreatedRecord {
   const { answeredId } = lostCreate.lostAnswer;
-  if (answeredId === undefined || scope.claims.hasOwner(answeredId))
+  if (answeredId === undefined || scope.claims.hasOther(answeredId))
     throw lostError(scope, lostCreate.lostAnswer, reason);
   return { ...takeFound(scope, lostCreate, answeredId), advice: adviceOnId(scope, answeredId) };
 }

@@ -39,7 +39,7 @@ class NoteFile implements RunNote {
   private inode: number | undefined;
   private offset = 0;
   /** Whether the next line that is read is of this run, and not of an earlier one. */
-  private isOfThisRun = false;
+  private hasReachedThisRun = false;
   private wasRemoved = false;
   private isPrivate = false;
 
@@ -47,8 +47,8 @@ class NoteFile implements RunNote {
     // By user id, because a container's user may have no name. On Windows each user has a folder for temporary files.
     this.folder = join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`);
     this.path = join(this.folder, hexHash(engine, 32));
-    this.writer = `${processName(process.pid)}#${++runs}`;
-    this.isOfThisRun = this.problem() === undefined;
+    this.writer = `${processName(process.pid)}#${++runsServed}`;
+    this.hasReachedThisRun = this.problem() === undefined;
   }
 
   isOwn({ writer }: NoteLine): boolean {
@@ -136,9 +136,10 @@ class NoteFile implements RunNote {
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;
       for (const line of linesIn(text.slice(0, end))) {
-        this.isOfThisRun ||= isRunning(line.writer);
-        const isOfEarlierRun = isOfThisProcess(line.writer) && !this.isOwn(line);
-        if (this.isOfThisRun && !isOfEarlierRun) getOrMake(this.lines, line.recordKey, () => []).push(line);
+        this.hasReachedThisRun ||= isRunning(line.writer);
+        const isOfFormerRun = isOfThisProcess(line.writer) && !this.isOwn(line);
+        if (this.hasReachedThisRun && !isOfFormerRun)
+          getOrMake(this.lines, line.recordKey, () => []).push(line);
       }
       this.offset += end;
     } finally {
@@ -148,7 +149,7 @@ class NoteFile implements RunNote {
 }
 
 /** How many runs this process has served: an attached plugin serves several, and its lines of earlier ones are void. */
-let runs = 0;
+let runsServed = 0;
 
 function* linesIn(text: string): Generator<NoteLine> {
   for (const line of text.split("\n")) {

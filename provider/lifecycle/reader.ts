@@ -70,10 +70,10 @@ export class RecordReader {
       (!withAttributes || this.listShowsAsMuch())
     )
       return listed;
-    return this.getExample(id, operation);
+    return this.getById(id, operation);
   }
 
-  private async getExample(id: string, operation: Operation): Promise<ApiRecord> {
+  private async getById(id: string, operation: Operation): Promise<ApiRecord> {
     const record = await this.collection.get(id, operation);
     if (this.examples.length < maxExamples) this.examples.push(record);
     return record;
@@ -93,7 +93,7 @@ export class RecordReader {
       field.type === "boolean" || shownNames(field).some((name) => this.latestList?.isFilled(name));
     const unclear = empty.filter((field) => !isShown(field));
     if (unclear.length > 0 && this.examples.length === 0) {
-      this.exampleRead ??= this.getExample(listed.id, operation).catch(() => undefined);
+      this.exampleRead ??= this.getById(listed.id, operation).catch(() => undefined);
       await operation.inTime(this.exampleRead);
     }
     const examples = this.listedExamples();
@@ -147,7 +147,7 @@ export class RecordReader {
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
     const isOutdated = id !== undefined && this.ledger.isOutdated(id);
-    if (isOutdated || (this.latestList && this.latestList.begun <= since)) this.latestList = undefined;
+    if (isOutdated || (this.latestList && this.latestList.begunAt <= since)) this.latestList = undefined;
     const list = this.list(operation);
     await operation.inTime(list.complete());
     return list;
@@ -156,7 +156,7 @@ export class RecordReader {
   /** Throws if the first page of the list cannot be read now. What was read a few seconds ago counts. */
   async assertListIsReadable(operation: Operation): Promise<void> {
     const since = operation.clock.now() - readableMilliseconds;
-    const isRecent = (list: Listing | undefined): boolean => list?.isFresh === true && list.begun >= since;
+    const isRecent = (list: Listing | undefined): boolean => list?.isFresh === true && list.begunAt >= since;
     this.latestReadable =
       [this.latestList, this.latestReadable].find(isRecent) ??
       // A list that others read to its end is not begun anew for this.

@@ -31,7 +31,7 @@ export interface SharedScope {
 
 /** What the lifecycle's verbs need to work on one kind of record in one account. */
 export interface RecordScope extends Account, SharedScope, RunContext {
-  /** Only this differs between resources: it knows which inputs the program has marked as secret. */
+  /** The kind of record. For a resource, `Front.scopeOf` puts one here that knows which inputs are secret; all else is shared. */
   readonly definition: Definition;
   readonly claims: Claims;
   readonly owners: Owners;

@@ -18,7 +18,7 @@ export interface SentCreate extends PlannedCreate {
   /** The record has a higher id than this; undefined if ids are not in order. */
   readonly highestIdBefore: bigint | undefined;
   /** How often it was sent. */
-  readonly sends: number;
+  readonly sendCount: number;
   /** The lost answer of the send before, if there was one. */
   readonly earlierLostAnswer: LostAnswerError | undefined;
 }

@@ -43,8 +43,8 @@ const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
 
 const isDelete = ({ verb }: NoteLine): boolean => verb === "deletes";
 
-/** Whether a line says that the record was there before the resource, so that one with another key may have it too. */
-const saysRecordCameFirst = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "imported";
+/** Whether the resource of a line has imported or adopted the record, so that one with another key may have it too. */
+const saysTookExisting = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "imported";
 
 /** The record that is asked about, to tell which lines with another key are about it too. */
 interface Subject {
@@ -52,8 +52,8 @@ interface Subject {
   readonly identities: readonly (string | undefined)[];
   /** Whether lines with another address count too, because a server may have two. Only a delete asks so: it then leaves a record alone. */
   readonly isAtAnyAddress?: boolean;
-  /** See {@link saysRecordCameFirst}. */
-  readonly recordCameFirst: boolean;
+  /** See {@link saysTookExisting}. */
+  readonly tookExisting: boolean;
 }
 
 /**
@@ -101,7 +101,7 @@ export class RecordNote {
   /** A resource of the program keeps the record that it has in state. Returns whether another process has it too. */
   keep(id: string, claim: Claim, outputs: Outputs): boolean {
     const subject = this.subjectOf(outputs);
-    this.tryToAdd(subject.recordCameFirst ? "imported" : "keeps", id, claim, subject.identities[0]);
+    this.tryToAdd(subject.tookExisting ? "imported" : "keeps", id, claim, subject.identities[0]);
     return this.isOfOthers(this.linesSinceCreate(id, subject), claim);
   }
 
@@ -132,7 +132,7 @@ export class RecordNote {
       const own = all.findLastIndex((line) => isCreate(line) && line.claim === claimText(claim));
       const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
       const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
-      const subject = record && { identities: [this.identityOf(record)], recordCameFirst: false };
+      const subject = record && { identities: [this.identityOf(record)], tookExisting: false };
       return since.some((line) => isAdoption(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
     });
   }
@@ -157,9 +157,9 @@ export class RecordNote {
 
   /** Whether a process with another key or address has a record with this id, which may be another record. */
   mayBeAnotherRecord(id: string, outputs: Outputs): boolean {
-    const { recordCameFirst } = this.subjectOf(outputs);
+    const { tookExisting } = this.subjectOf(outputs);
     return this.linesAbout(id).some(
-      (line) => !this.hasKey(line) && !isDelete(line) && (recordCameFirst || saysRecordCameFirst(line)),
+      (line) => !this.hasKey(line) && !isDelete(line) && (tookExisting || saysTookExisting(line)),
     );
   }
 
@@ -236,27 +236,28 @@ export class RecordNote {
   }
 
   /**
-   * Whether a line with this id is about the same record. With another key or address, its id may be that of a record in another
-   * account, and so it is if two resources have created them.
+   * Whether a line with this id is about the same record. One with our address and key is. With another key or address, the id may
+   * be that of a record in another account: then name and URL must be equal, and one of the two resources must have imported or
+   * adopted its record. If both have created theirs, these are two records.
    */
   private isAbout(line: NoteLine, subject: Subject | undefined): boolean {
     if (this.hasKey(line)) return true;
     if (!subject || line.identity === undefined || !subject.identities.includes(line.identity)) return false;
-    if (saysRecordCameFirst(line) || isDelete(line))
+    if (saysTookExisting(line) || isDelete(line))
       return subject.isAtAnyAddress === true || line.address === this.address.hash;
-    return subject.recordCameFirst && line.address === this.address.hash;
+    return subject.tookExisting && line.address === this.address.hash;
   }
 
   private subjectOf({ values, importId, isAdopted = false }: Outputs): Subject {
     return {
       identities: [this.identityBy((_, key) => valueOf(values, key))],
-      recordCameFirst: importId !== undefined || isAdopted,
+      tookExisting: importId !== undefined || isAdopted,
     };
   }
 
   /** A record that a resource adopts or imports, or finds as that of its lost create. */
   private subjectToGet(record: ApiRecord): Subject {
-    return { identities: [this.identityOf(record)], recordCameFirst: true };
+    return { identities: [this.identityOf(record)], tookExisting: true };
   }
 
   private hasKey({ address, keyFingerprint }: NoteLine): boolean {

@@ -34,7 +34,7 @@ export async function sendCreate(
     JSON.stringify(formOf(definition, planned.wanted, "entry"));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let highestIdBefore = creates.highestKnownId;
-    for (let sends = 1, earlierLostAnswer: LostAnswerError | undefined; ; sends++) {
+    for (let sendCount = 1, earlierLostAnswer: LostAnswerError | undefined; ; sendCount++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
       const onSend = earlierLostAnswer ? undefined : () => (highestIdBefore = creates.highestKnownId);
       const post = postOnce(scope, planned, operation, { onSend });
@@ -42,7 +42,7 @@ export async function sendCreate(
       try {
         return await post.finally(() => creates.inFlight.delete(post));
       } catch (error) {
-        const sent = { ...planned, highestIdBefore, earlierLostAnswer, sends };
+        const sent = { ...planned, highestIdBefore, earlierLostAnswer, sendCount };
         const found = await recoverCreate(scope, sent, error, operation);
         if (!(found instanceof LostAnswerError)) return found;
         earlierLostAnswer = found;

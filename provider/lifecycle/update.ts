@@ -37,13 +37,14 @@ export async function update(
     scope.claims.assertNotVoid(id, outputs);
   };
   assertNotVoid();
+  // An object, because the compiler takes a variable that only a callback sets for false.
   const effect = { isPossible: false };
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
   // State keeps the id of the import, so that a later run knows that the import is done.
   const { claim, isAdopted, importId = inputs.importId } = outputs;
-  const after = { ...inputs, importId };
+  const declared = { ...inputs, importId };
   try {
     const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || ignored.length > 0;
     const current = mustRead ? await collection.get(id, operation) : undefined;
@@ -59,7 +60,7 @@ export async function update(
         onEffect: () => (effect.isPossible = true),
       },
     );
-    return { id, outputs: outputsOf(scope, after, record, { claim, isAdopted }) };
+    return { id, outputs: outputsOf(scope, declared, record, { claim, isAdopted }) };
   } catch (caught) {
     let error = caught;
     if (caught instanceof NotFoundError) {
@@ -70,7 +71,7 @@ export async function update(
     if (error instanceof NotStoredError)
       throw new PartialFailureError(
         id,
-        partialOutputsOf(scope, after, error.record, { claim, isAdopted }),
+        partialOutputsOf(scope, declared, error.record, { claim, isAdopted }),
         message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
         { cause: error },
       );
@@ -81,7 +82,7 @@ export async function update(
     );
     throw new PartialFailureError(
       id,
-      partialOutputsOf(scope, { ...after, values }, { id, raw: {} }, { claim, isAdopted }),
+      partialOutputsOf(scope, { ...declared, values }, { id, raw: {} }, { claim, isAdopted }),
       message`${withoutPeriod(messageOf(error))}. The ${definition.singular} may have been updated: the next \`pulumi up\`
         sends the update again.`,
       { cause: error },

@@ -85,7 +85,10 @@ export async function verify(
     collection.rememberEmptyListForm(emptyListForm);
     return record;
   }
-  if (emptyListForm === "entry" && notStored.every(({ field, wanted }) => isList(field) && isEmpty(wanted)))
+  if (
+    emptyListForm === "entry" &&
+    notStored.every(({ field, wanted: sent }) => isList(field) && isEmpty(sent))
+  )
     return sendUpdate(scope, id, wanted, operation, events, "text");
   throw new NotStoredError(
     message`the API took these properties and did not store them:

@@ -88,7 +88,7 @@ describe("the note of a run", () => {
         one.take(record, claim);
       },
     ],
-  ])("keeps a record that another process %s", async (_, tell) => {
+  ])("keeps a record that another process %s", (_, tell) => {
     tell(note());
     noteAs(otherName);
     expect(note().hasOther("1")).toBe(true);
@@ -98,7 +98,7 @@ describe("the note of a run", () => {
     }).toThrow("a resource of another provider has monitor 1");
   });
 
-  test("lets a resource that another process has with the same claim be deleted: it moves there", async () => {
+  test("lets a resource that another process has with the same claim be deleted: it moves there", () => {
     note().keep("1", claim, kept);
     noteAs(otherName);
     expect(deleter(claim)).toBe("this process");
@@ -118,14 +118,14 @@ describe("the note of a run", () => {
       },
     ],
     ["it was an earlier run of this process", () => undefined],
-  ])("ignores what a process has told if %s", async (_, change) => {
+  ])("ignores what a process has told if %s", (_, change) => {
     note().keep("1", claim, kept);
     change();
     expect(note().hasOther("1")).toBe(false);
     expect(deleter()).toBe("this process");
   });
 
-  test("counts what a process has told that has crashed since this one began", async () => {
+  test("counts what a process has told that has crashed since this one began", () => {
     const one = note();
     note().take(record, claim);
     noteAs(endedName);
@@ -133,7 +133,7 @@ describe("the note of a run", () => {
     expect(deleter(newClaim(), note())).toBe("this process");
   });
 
-  test("of two processes that delete a record, the first sends the request, and nobody takes it any more", async () => {
+  test("of two processes that delete a record, the first sends the request, and nobody takes it any more", () => {
     expect(deleter()).toBe("this process");
     noteAs(otherName);
     expect(deleter()).toBe("another process");
@@ -152,7 +152,7 @@ describe("the note of a run", () => {
     expect([process.pid, 2 ** 22 + 1].map(processName)).toEqual([`${process.pid}@`, undefined]);
   });
 
-  test("of two processes that take a record, the first gets it", async () => {
+  test("of two processes that take a record, the first gets it", () => {
     const one = note();
     one.take(record, claim);
     const own = noted();
@@ -165,7 +165,7 @@ describe("the note of a run", () => {
     }).toThrow(UptimeError);
   });
 
-  test("tells that a record was deleted, until the server gives its id to a new one", async () => {
+  test("tells that a record was deleted, until the server gives its id to a new one", () => {
     deleter();
     note().keep("1", newClaim(), kept);
     note().tellCreated("1", claim, undefined);
@@ -191,9 +191,9 @@ describe("the note of a run", () => {
     fs.writeFileSync(file(), `${own}${refused.replace(ownName, otherName)}\n`);
   }
 
-  test("does not count what was refused: the id of a record that was deleted is free for a new one", async () => {
+  test("does not count what was refused: the id of a record that was deleted is free for a new one", () => {
     const one = note();
-    await deleter(claim, one);
+    deleter(claim, one);
     refuseOther("this run deletes monitor 1");
     expect(one.hasOther("1")).toBe(false);
     one.tellCreated("1", newClaim(), undefined);
@@ -210,14 +210,14 @@ describe("the note of a run", () => {
     }).toThrow("a resource of another provider has adopted it");
   });
 
-  test("does not count an adoption that was refused because the record has an owner", async () => {
+  test("does not count an adoption that was refused because the record has an owner", () => {
     const one = note();
     one.keep("1", claim, kept);
     refuseOther("a resource of another provider has monitor 1");
     expect(deleter(claim, one)).toBe("this process");
   });
 
-  test("that was removed ends deletes, because another process may have taken the record", async () => {
+  test("that was removed ends deletes, because another process may have taken the record", () => {
     const one = note();
     one.keep("1", claim, kept);
     one.keep("2", claim, kept);
@@ -230,7 +230,7 @@ describe("the note of a run", () => {
     expect(deleter(claim)).toBe("nobody");
   });
 
-  test("is of one key, except for a record with the same name and URL", async () => {
+  test("is of one key, except for a record with the same name and URL", () => {
     note().keep("1", newClaim(), kept);
     note().take(record, claim);
     noteAs(otherName);
@@ -257,7 +257,7 @@ describe("the note of a run", () => {
     expect(await deleting).toBe("nobody");
   });
 
-  test("of another address counts for a delete alone, if the record was adopted or imported there", async () => {
+  test("of another address counts for a delete alone, if the record was adopted or imported there", () => {
     const elsewhere = () =>
       new RecordNote(openRunNote(engine), monitor, { hash: "0e15e0", url: "", source: "" }, "81d0");
     elsewhere().keep("1", newClaim(), kept);
