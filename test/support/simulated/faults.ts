@@ -31,6 +31,17 @@ const table = {
   limited: () => undone(said(429, undefined, { "retry-after": "7" })),
   complaint: (request) =>
     refused(said(200, { success: false, deleted: false, ...message("This is refused.", request) })),
+  // What was written is stored, and then something else fails.
+  afterwards: ({ method }) =>
+    method === "GET"
+      ? {}
+      : {
+          answer: (usual) => {
+            const id =
+              usual && usual.status < 400 ? /"id":\s*(\d+)/.exec(String(usual.body))?.[1] : undefined;
+            return id === undefined ? usual : said(200, { id: Number(id), error: "No mail was sent." });
+          },
+        },
   // An error is not hidden: a request with a key that was rotated has no effect.
   empty: () => ({ answer: (usual) => (usual && usual.status >= 400 ? usual : said(200)) }),
 } satisfies Record<string, (request: Seen) => FaultBehaviour>;
