@@ -84,7 +84,9 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   if (isLast === true) return undefined;
   // Some servers count from 0. Spring calls such a number `number`; of others, the page after the last one is empty.
   const own = [info.currentpage, info.page].map(parseNumber).find((one) => one >= 0);
-  const current = own ?? parseNumber(info.number);
+  const fromZero = parseNumber(info.number);
+  // Otherwise it is another number, of the records on a page for example.
+  const current = own ?? (fromZero >= last ? NaN : fromZero);
   const lastNumber = own === undefined ? last - 1 : last;
   const following = new URLSearchParams({ page: String(current + 1) });
   if (current >= 0 && last >= 1) return current < lastNumber ? following : undefined;

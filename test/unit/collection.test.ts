@@ -472,6 +472,23 @@ describe("a list", () => {
     expect(await listed(collectionOf(() => empty).monitors)).toEqual([]);
   });
 
+  test("whose number is not that of its page is read to its end", async () => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      return {
+        data: records(10 - page),
+        number: 100,
+        pages: 3,
+        links: { next: page < 3 ? `/x?page=${page + 1}` : null },
+      };
+    });
+    expect(await listed(monitors)).toEqual(["9", "8", "7"]);
+    const { message } = await errorOf(
+      listed(collectionOf(() => ({ data: records(9), number: 100, pages: 3, has_more: true })).monitors),
+    );
+    expect(message).toContain("Ask the people who run the server");
+  });
+
   test("whose pages are numbered from 0 by their number is read to its end", async () => {
     const { monitors } = collectionOf((query) => {
       const number = Number(query.get("page") ?? 0);
