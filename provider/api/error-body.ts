@@ -27,12 +27,11 @@ export function parseError(
   const whole = (): Message => quoteUnlessEmpty(body === undefined ? source : jsonWithoutSecrets(body));
   if (!isObject(body)) return { reason: whole(), fields };
   const errors = isObject(body.errors) ? body.errors : isFieldErrors(body) ? body : {};
-  if (Object.keys(errors).length > 0)
-    for (const [name, reasons] of Object.entries(errors))
-      fields.set(
-        name,
-        (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
-      );
+  for (const [name, reasons] of Object.entries(errors))
+    fields.set(
+      name,
+      (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
+    );
   const reasons = [body.message, body.error, Array.isArray(body.errors) ? body.errors : undefined];
   const words = reasons.find((one) => !isBlank(one));
   if (words !== undefined) return { reason: quoteUnlessEmpty(wordsOf(words)), fields };

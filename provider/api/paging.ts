@@ -46,10 +46,10 @@ export async function* readPages(
   for (let number = 1; ; number++) {
     const answer = await ask(query).catch((error: unknown) => {
       if (number === 1 || !(error instanceof ApiError)) throw error;
-      const { requestText, status, isRefusal } = error;
+      const { requestText, status } = error;
       // Some servers answer 404 after the last page.
       if (isGuess && status === 404) return undefined;
-      throw status === 404 || isRefusal
+      throw isOfNoPage(error)
         ? incompleteListError(requestText, `the request for page ${number} is answered with status ${status}`)
         : error;
     });
@@ -76,7 +76,9 @@ export async function* readPages(
     // If no page says its number, the one with the number 1 shows where the server begins to count.
     if (number === 1 && typeof page.next === "string" && fullSizes.includes(size)) {
       const ids = new Set(page.records.map(({ id }) => id));
-      const first = await ask(pageQuery(1)).catch(ignoreRefusal);
+      const first = await ask(pageQuery(1)).catch((error: unknown) => {
+        if (!isOfNoPage(error)) throw error;
+      });
       const records = first ? (parsePage(first, definition)?.records ?? []) : [];
       if (records.some(({ id }) => !ids.has(id))) firstNumber = 0;
       else sent.delete(String(pageQuery(1)));
@@ -101,9 +103,9 @@ export async function* readPages(
   }
 }
 
-/** A server may not know a page of this number. */
-function ignoreRefusal(error: unknown): undefined {
-  if (!(error instanceof ApiError) || (error.status !== 404 && !error.isRefusal)) throw error;
+/** Whether a server says that it has no page of this number. */
+function isOfNoPage(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 404 || error.isRefusal);
 }
 
 /** The error of a list that cannot be followed to its end; its reason is a clause. */

@@ -173,13 +173,11 @@ function conflictOf(definition: Definition, { equal, alike }: Look): Message | u
 /** Adds the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
 function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown): unknown {
   const { fields, singular } = definition;
-  const refusal = refusalIn(error);
+  const apiError = apiErrorIn(error);
   const [key] = fixedKeys(definition);
-  if (!refusal || key === undefined) return error;
-  const isOther =
-    refusal.status !== 409 && refusal.fields.size > 0 && !refusal.fields.has(fields[key]?.wire ?? "");
-  const isAboutIt = !isOther && (refusal.status < 300 || [400, 409, 422].includes(refusal.status));
-  if (!isAboutIt) return error;
+  if (!apiError || key === undefined) return error;
+  const mayBeNamed = apiError.fields.size === 0 || apiError.fields.has(fields[key]?.wire ?? "");
+  if (apiError.status !== 409 && !(apiError.isRefusal && mayBeNamed)) return error;
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
     message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, ${adopt}name its id with the option
@@ -191,11 +189,12 @@ function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown
 
 /** The refusal of a create whose record may be there already. */
 function duplicateRefusal(error: unknown): ApiError | undefined {
-  const refusal = refusalIn(error);
-  return refusal && [409, 422].includes(refusal.status) ? refusal : undefined;
+  const apiError = apiErrorIn(error);
+  return apiError && [409, 422].includes(apiError.status) ? apiError : undefined;
 }
 
-function refusalIn(error: unknown): ApiError | undefined {
+/** The API's error, also if an error that names the properties is around it. */
+function apiErrorIn(error: unknown): ApiError | undefined {
   const cause = error instanceof UptimeError && !(error instanceof ApiError) ? error.cause : error;
   return cause instanceof ApiError ? cause : undefined;
 }

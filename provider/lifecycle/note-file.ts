@@ -136,8 +136,9 @@ class NoteFile implements RunNote {
       // Another process may have written only a part of the last line.
       const end = text.lastIndexOf("\n") + 1;
       for (const line of linesIn(text.slice(0, end))) {
-        this.hasReachedThisRun ||= isRunning(line.writer);
-        const isOfFormerRun = isOfThisProcess(line.writer) && !this.isOwn(line);
+        const isOwn = this.isOwn(line);
+        this.hasReachedThisRun ||= isOwn || isRunning(line.writer);
+        const isOfFormerRun = isOfThisProcess(line.writer) && !isOwn;
         if (this.hasReachedThisRun && !isOfFormerRun)
           getOrMake(this.lines, line.recordKey, () => []).push(line);
       }
