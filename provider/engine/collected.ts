@@ -2,8 +2,9 @@ import * as z from "zod/mini";
 
 /**
  * The environment variable with which `pulumi-uptime doctor --program` and `try` run a preview. It names a socket to which the
- * provider sends each checked resource, with its secrets: the engine prints those as `[secret]`, and they must not be in a file. With
- * it, checks refuse nothing, because the engine stops at the first refusal, and the provider creates, updates and deletes nothing.
+ * provider sends each checked resource, with its secrets: the engine prints those as `[secret]`, also with `--show-secrets`, and they
+ * must not be in a file. With it, checks refuse nothing, because the engine stops at the first refusal, and the provider creates,
+ * updates and deletes nothing.
  */
 export const collectVariable = "PULUMI_UPTIME_COLLECT";
 

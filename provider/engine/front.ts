@@ -138,23 +138,22 @@ export class Front {
     return this.context.session.owners.isDeclared(owner);
   }
 
-  /**
-   * Connects to the account of a resource with these properties. Its messages show no input that is marked as secret.
-   *
-   * @param properties the first ones tell whether the settings may be old: those of a resource in state
-   */
+  /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
-    const scope = this.connectFor(account, properties[0] ?? {});
+    return this.withMarks(this.connectFor(account, this.runOptions(...properties)), ...properties);
+  }
+
+  private withMarks(scope: RecordScope, ...properties: readonly Properties[]): RecordScope {
     const definition = this.markedDefinition(...properties);
     return definition === this.definition ? scope : { ...scope, definition };
   }
 
   /** Without the program, Pulumi uses the settings of the last `up`, also if they have been corrected since. */
-  private connectFor(account: string | undefined, properties: Properties): RecordScope {
+  private connectFor(account: string | undefined, { mayHaveOldSettings }: EngineOptions): RecordScope {
     try {
       return this.connect(account);
     } catch (error) {
-      if (!(error instanceof UptimeError) || !this.runOptions(properties).mayHaveOldSettings) throw error;
+      if (!(error instanceof UptimeError) || !mayHaveOldSettings) throw error;
       const hint = oldSettingsHint("If you have already corrected it");
       throw hint === "" ? error : new UptimeError(message`${withoutPeriod(error)}${hint}.`, { cause: error });
     }
@@ -169,8 +168,8 @@ export class Front {
   }
 
   /** The options of an operation that depend on the run; the properties are those of its resource. */
-  runOptions(properties: Properties): EngineOptions {
-    return { mayHaveOldSettings: isInState(properties) && !this.context.session.hasProgram };
+  runOptions(...properties: readonly Properties[]): EngineOptions {
+    return { mayHaveOldSettings: properties.some(isInState) && !this.context.session.hasProgram };
   }
 
   async check({ declaration, urnSuffix, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
@@ -206,9 +205,10 @@ export class Front {
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = news.account === unknownValue ? { ...decoded, account: outputs.account } : decoded;
-    const declared = this.scopeOf(inputs.account, news);
+    const scopeOf = (account?: string) => this.withMarks(this.connectFor(account, options), news);
+    const declared = scopeOf(inputs.account);
     const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);
-    const scope = isMoved ? this.scopeOf(outputs.account, news) : declared;
+    const scope = isMoved ? scopeOf(outputs.account) : declared;
     const changes = diff(scope, id, outputs, inputs, options, isMoved);
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);

@@ -133,11 +133,13 @@ test.each(fronts)(
   },
 );
 
+// The plugin refuses a malformed setting before it is asked about a resource.
 test.each([
-  [{ "uptime:baseUrl": "nonsense" }, "uptime:baseUrl must be"],
-  [{ "uptime:apiKey": "" }, "uptime:apiKey is not set"],
-])("it says so also if settings are missing or wrong: %j", async (settings, problem) => {
-  const program = new Program("dynamic");
+  ["dynamic", { "uptime:baseUrl": "nonsense" }, "uptime:baseUrl must be"],
+  ["dynamic", { "uptime:apiKey": "" }, "uptime:apiKey is not set"],
+  ["plugin", { "uptime:apiKey": "" }, "uptime:apiKey is not set"],
+] as const)("it says so also if settings are missing or wrong (%s): %j", async (front, settings, problem) => {
+  const program = new Program(front);
   const [one, other] = [program.resource(), program.resource()];
   await one.up(home);
   program.nextRun(settings);

@@ -156,7 +156,7 @@ async function examine(
     return undefined;
   }
   try {
-    const state = await exportState(location, true);
+    const state = await exportState(location, { showSecrets: true });
     assertOwnCode(state);
     const report = await withProgress(context.stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
@@ -175,7 +175,7 @@ async function examine(
 async function stateUsesStackSettings(location: StackLocation): Promise<boolean> {
   if (!isProject(location.cwd)) return true;
   try {
-    const managed = managedResources(await exportState(location, false));
+    const managed = managedResources(await exportState(location));
     return usesStackSettings(managed.map(({ resource }) => resource));
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;

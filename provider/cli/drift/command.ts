@@ -95,7 +95,7 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   const settings = await commandSettings(options, context, asksStack ? location : undefined);
   const state =
     options.state === undefined
-      ? await exportState(location, true)
+      ? await exportState(location, { showSecrets: true })
       : parseDeployment(readText(at(options.state)), at(options.state));
   const managed = managedResources(state);
   const resources = state.deployment.resources ?? [];

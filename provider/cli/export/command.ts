@@ -185,7 +185,7 @@ async function readStack(
   if (!exists) return {};
   const location = { cwd: directory, env, stack };
   try {
-    return { location, deployment: await exportState(location, false) };
+    return { location, deployment: await exportState(location) };
   } catch (error) {
     if (stack !== undefined || !(error instanceof UptimeError)) throw error;
     return { problem: error.message };

@@ -111,8 +111,11 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
 }
 
 /** A stack's state. With secrets it must be neither stored nor printed. */
-export async function exportState(location: StackLocation, secrets: boolean): Promise<Deployment> {
-  const args = onStack(["stack", "export", ...(secrets ? ["--show-secrets"] : [])], location);
+export async function exportState(
+  location: StackLocation,
+  { showSecrets = false } = {},
+): Promise<Deployment> {
+  const args = onStack(["stack", "export", ...(showSecrets ? ["--show-secrets"] : [])], location);
   return parseDeployment(await output(args, location), "What `pulumi stack export` printed");
 }
 

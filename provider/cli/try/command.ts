@@ -97,11 +97,13 @@ async function readMonitors(
   }
   if (state === undefined) {
     show("Running `pulumi preview`, which may take a minute …");
-    assertOwnCode(await exportState(location, true));
+    assertOwnCode(await exportState(location, { showSecrets: true }));
     return previewedMonitors(location);
   }
   show("Reading the state …");
   const deployment =
-    state === true ? await exportState(location, true) : parseDeployment(readText(at(state)), at(state));
+    state === true
+      ? await exportState(location, { showSecrets: true })
+      : parseDeployment(readText(at(state)), at(state));
   return monitorsInState(deployment);
 }
