@@ -112,7 +112,7 @@ export function isDeleted({ raw }: ApiRecord): boolean {
   );
 }
 
-/** A date of the years that there are monitors in, as a string, a Unix time or in an object, and none that stands for no date. */
+/** Whether a value is a date from 1900 to 2099: a string, a Unix time, or an object with one; also `true`. 1970-01-01 stands for none. */
 function isSetDate(value: unknown): boolean {
   if (isObject(value)) return Object.values(value).some(isSetDate);
   const text = textOf(value);
@@ -181,8 +181,10 @@ export const isBlank = (value: unknown): boolean =>
 /** What a list may show for a field that it has not loaded. */
 export const isUnset = (value: unknown): boolean => isBlank(value) || value === 0;
 
-export const isFalse = (value: unknown): boolean => [false, 0, "0", "false"].includes(value as string);
-const isTrue = (value: unknown): boolean => [true, 1, "1", "true"].includes(value as string);
+const falseValues: readonly unknown[] = [false, 0, "0", "false"];
+const trueValues: readonly unknown[] = [true, 1, "1", "true"];
+export const isFalse = (value: unknown): boolean => falseValues.includes(value);
+const isTrue = (value: unknown): boolean => trueValues.includes(value);
 
 /** Whether a string can be an id. An id becomes a part of a path, in which `.` and `..` would mean another path. */
 export function isRecordId(text: string): boolean {

@@ -1,4 +1,4 @@
-import type { Pair } from "../definitions/codecs";
+import type { FormPair } from "../definitions/codecs";
 import { redirectOf } from "../common/url";
 import { parseJson } from "./answer";
 import type { Clock } from "./clock";
@@ -32,7 +32,7 @@ export interface ApiRequest extends SendEvents {
   readonly path: string;
   readonly query?: URLSearchParams;
   /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
-  readonly form?: readonly Pair[];
+  readonly form?: readonly FormPair[];
   readonly operation: Operation;
 }
 
@@ -87,19 +87,19 @@ export class Client {
   async send(request: ApiRequest): Promise<Answer> {
     const { method, operation } = request;
     const { clock, print, unreachableMilliseconds } = this.dependencies;
-    const name = describeRequest(request, this.address);
+    const requestText = describeRequest(request, this.address);
     const retries = new Retries(this.settings.maxRetries, unreachableMilliseconds);
     let lastError: UptimeError | undefined;
     const since = clock.now();
     let ready = since;
     for (let attempt = 1; ; attempt++) {
       const denied = (reason: Denial): UptimeError =>
-        notSentError(name, reason, operation, this.settings, lastError);
+        notSentError(requestText, reason, operation, this.settings, lastError);
       const result = await this.limiter.run(
         { operation, isWrite: method !== "GET", since, denialError: denied },
         async () => {
           const begun = clock.now();
-          const ended = await this.attempt(request, name);
+          const ended = await this.attempt(request, requestText);
           const times = { taken: clock.now() - begun, waited: begun - ready, attempt };
           if (this.settings.logLevel === "debug") print?.(describeAttempt(request, ended.result, times));
           return ended;
@@ -115,7 +115,7 @@ export class Client {
       ready = clock.now();
       if (step === "wait") continue;
       if (this.limiter.hasGivenUp) throw denied("throttled");
-      const pause = retries.delayAfter(result.failure, ready);
+      const pause = retries.recordFailure(result.failure, ready);
       if (pause === undefined || pause > operation.timeLeft) throw lastError;
       await operation.sleep(pause).catch(() => {
         throw denied("ended");
@@ -123,11 +123,14 @@ export class Client {
     }
   }
 
-  private async attempt(request: ApiRequest, name: Message): Promise<EndedRequest<Answer | FailedAttempt>> {
+  private async attempt(
+    request: ApiRequest,
+    requestText: Message,
+  ): Promise<EndedRequest<Answer | FailedAttempt>> {
     const { address, settings } = this;
     const { path, query, operation, method } = request;
     const timeout = this.dependencies.clock.timeout(settings.timeoutSeconds * 1000);
-    const attempted = { ...request, name, address, settings };
+    const attempted = { ...request, requestText, address, settings };
     const search = query?.toString();
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
     if (method !== "GET") operation.hasWritten = true;
@@ -143,7 +146,7 @@ export class Client {
     if (status >= 300) return { result: errorStatusAttempt(attempted, response, body), response };
     if (text.trim() !== "" && body === undefined)
       return { result: unreadableAttempt(attempted, response), response };
-    return { result: { status, body, headers, isRedirectedElsewhere, requestText: name }, response };
+    return { result: { status, body, headers, isRedirectedElsewhere, requestText }, response };
   }
 
   private async exchange(
@@ -207,7 +210,7 @@ function describeRequest({ method, path }: ApiRequest, { url }: Address): Messag
   return id === undefined ? [`${method} ${url}${path}`] : [`${method} ${url}${collection}`, quoteId(id)];
 }
 
-function encodeForm(pairs: readonly Pair[]): string {
+function encodeForm(pairs: readonly FormPair[]): string {
   return new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
 }
 

@@ -2,7 +2,7 @@ import { isBlankAnswer, isDeleted, isFailure, isRecordId, isRecordOf, parseRecor
 import type { ApiRecord } from "./answer";
 import type { Answer, ApiRequest, Client, SendEvents } from "./client";
 import type { Definition } from "../definitions/field";
-import type { EmptyListForm, Pair } from "../definitions/codecs";
+import type { EmptyListForm, FormPair } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError } from "./error-body";
@@ -78,7 +78,7 @@ export class Collection {
   }
 
   /** Creates a record. */
-  async create(form: readonly Pair[], operation: Operation, events?: SendEvents): Promise<WriteAnswer> {
+  async create(form: readonly FormPair[], operation: Operation, events?: SendEvents): Promise<WriteAnswer> {
     const request: ApiRequest = { method: "POST", path: this.path, form, operation, ...events };
     const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
@@ -91,7 +91,7 @@ export class Collection {
   /** Updates a record, by PUT if this server answers PATCH with 405. Throws {@link NotFoundError}. */
   async update(
     id: string,
-    form: readonly Pair[],
+    form: readonly FormPair[],
     operation: Operation,
     events?: SendEvents,
   ): Promise<WriteAnswer> {

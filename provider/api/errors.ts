@@ -39,7 +39,7 @@ export function message(
   return parts.filter((part) => part !== "");
 }
 
-/** A message without the period at its end, for a sentence that goes on. */
+/** A message without its final period, so that the sentence can continue. */
 export function withoutPeriod(given: Message | UptimeError): Message {
   const parts = given instanceof UptimeError ? given.parts : given;
   const last = parts.at(-1) ?? "";
@@ -96,7 +96,7 @@ export class ApiError extends UptimeError {
     super(hint.length > 0 ? message`${withoutPeriod(answer)}. ${hint}.` : answer);
   }
 
-  /** The API took the request for invalid, so it had no effect. */
+  /** The API took the request for invalid. With 400 or 422 it had no effect; with an error inside a 2xx something may be stored. */
   get isRefusal(): boolean {
     return this.status === 400 || this.status === 422 || this.status < 300;
   }
@@ -115,18 +115,20 @@ export class KeyRefusedError extends ApiError {
 
 /** A create was sent and its answer is lost, so its effect is not known. */
 export class LostAnswerError extends UptimeError {
+  /** The id in the answer, if there is no such record yet. */
+  readonly answeredId: string | undefined;
+
   constructor(
     given: string | Message,
     /**
-     * - `send again`: search twice, and send the create again if there is no record.
-     * - `look for a minute`: do not send it again, because the server may still be at work, or another create would get the same answer.
+     * - `look and send again`: look twice, and send the create again if there is no record.
+     * - `look only`: look for a minute, because the server may still be at work, or another create would get the same answer.
      */
-    readonly next: "send again" | "look for a minute",
-    options?: ErrorOptions,
-    /** The id in the answer, if there is no such record yet. */
-    readonly answeredId?: string,
+    readonly next: "look and send again" | "look only",
+    { answeredId, cause }: ErrorOptions & { readonly answeredId?: string | undefined } = {},
   ) {
-    super(given, options);
+    super(given, { cause });
+    this.answeredId = answeredId;
   }
 }
 

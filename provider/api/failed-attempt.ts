@@ -27,7 +27,7 @@ export interface FailedAttempt {
 /** A request that was attempted. */
 interface AttemptedRequest {
   /** The request and its address, for messages. */
-  readonly name: Message;
+  readonly requestText: Message;
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
@@ -45,7 +45,7 @@ export interface FinalResponse {
   readonly isRedirectedElsewhere: boolean;
 }
 
-/** Added to errors of an operation that may have old settings; empty if the environment has the option for every command. */
+/** Added to errors of an operation that may have old settings; empty if PULUMI_RUN_PROGRAM makes every command run the program. */
 export function oldSettingsHint(condition: string): string {
   if (/^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
   return `. ${condition}: \`pulumi refresh\`, \`destroy\` and \`--refresh\` use the settings of the last \`up\` unless you add --run-program`;
@@ -59,16 +59,16 @@ export function outcomeOf(failure: Failure): number | string {
 
 /** The error of a request that the rate limiter did not let through; `lastError` is that of the attempt before. */
 export function notSentError(
-  name: Message,
+  requestText: Message,
   reason: Denial,
   operation: Operation,
   settings: Settings,
   lastError: UptimeError | undefined,
 ): UptimeError {
-  if (reason === "ended") return operation.endError(message`${name} was not sent`, lastError);
+  if (reason === "ended") return operation.endError(message`${requestText} was not sent`, lastError);
   const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
   return new UptimeError(
-    message`${before}${name} was not sent: for ten minutes the server has refused all requests of this account with 429 or
+    message`${before}${requestText} was not sent: for ten minutes the server has refused all requests of this account with 429 or
       503. Set ${sourceOf(settings, "requestsPerMinute")} to what it allows, or try again later.`,
   );
 }
@@ -82,7 +82,7 @@ export function errorStatusAttempt(
   const { status, headers, text, isRedirectedElsewhere } = response;
   const { reason, fields } = parseError(body, text);
   const hasRetryAfter = headers["retry-after"] !== undefined;
-  const known = [attempted.name, status, reason, fields, adviceFor(attempted, response)] as const;
+  const known = [attempted.requestText, status, reason, fields, adviceFor(attempted, response)] as const;
   return {
     failure: { type: "status", status, hasRetryAfter },
     error:
@@ -94,7 +94,7 @@ export function errorStatusAttempt(
 
 /** An answer with a good status and a body that is not JSON. */
 export function unreadableAttempt(
-  { name, address }: AttemptedRequest,
+  { requestText, address }: AttemptedRequest,
   { status, headers, text }: FinalResponse,
 ): FailedAttempt {
   const encoding = headerOf(headers, "content-encoding");
@@ -103,14 +103,14 @@ export function unreadableAttempt(
       ? message`something that is not JSON: "${quote(text)}"`
       : message`something that is compressed (${quote(encoding)}), although the request asks for no compression`;
   const error = new UptimeError(
-    message`${name} was answered with status ${status} and ${found}. Check ${address.source}: does it lead to the API?`,
+    message`${requestText} was answered with status ${status} and ${found}. Check ${address.source}: does it lead to the API?`,
   );
   return { failure: { type: "unreadable" }, error };
 }
 
 /** No answer, or a part of one. */
 export function unansweredAttempt(
-  { name, method, operation, address, settings }: AttemptedRequest,
+  { requestText, method, operation, address, settings }: AttemptedRequest,
   error: unknown,
   timeout: AbortSignal,
 ): FailedAttempt {
@@ -121,7 +121,9 @@ export function unansweredAttempt(
       method === "POST" ? "" : ": the operation has used its time (see the option customTimeouts)";
     return {
       failure: { type: "timeout" },
-      error: new OperationTimeoutError(message`${name} was not answered in time${reason}.`, { cause: error }),
+      error: new OperationTimeoutError(message`${requestText} was not answered in time${reason}.`, {
+        cause: error,
+      }),
     };
   }
   // Connecting has the same time, but if it was not possible, nothing was sent.
@@ -129,7 +131,7 @@ export function unansweredAttempt(
     return {
       failure: { type: "timeout" },
       error: new UptimeError(
-        message`${name} was not answered within ${counted(settings.timeoutSeconds, "second")} (${sourceOf(settings, "timeoutSeconds")}).`,
+        message`${requestText} was not answered within ${counted(settings.timeoutSeconds, "second")} (${sourceOf(settings, "timeoutSeconds")}).`,
         { cause: error },
       ),
     };
@@ -140,7 +142,7 @@ export function unansweredAttempt(
   const Reason = type === "unreachable" ? UnreachableError : UptimeError;
   return {
     failure: { type },
-    error: new Reason(message`${name} ${text}. Check ${address.source}${network}.`, { cause: error }),
+    error: new Reason(message`${requestText} ${text}. Check ${address.source}${network}.`, { cause: error }),
   };
 }
 
@@ -180,9 +182,9 @@ function adviceFor(
 }
 
 /** Advice on a refused key in state: with it, Pulumi deletes the resources of a provider that the program no longer uses. */
-function adviceOnProvider({ provider }: Settings): string {
-  if (provider === undefined) return "";
-  return provider === defaultProvider
+function adviceOnProvider({ providerName }: Settings): string {
+  if (providerName === undefined) return "";
+  return providerName === defaultProvider
     ? ". If the program no longer uses the default provider, let a lookup use it until this run succeeds"
-    : `. If the program no longer has the provider ${provider}, declare it again, with a valid key, until this run succeeds`;
+    : `. If the program no longer has the provider ${providerName}, declare it again, with a valid key, until this run succeeds`;
 }

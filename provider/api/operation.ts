@@ -118,8 +118,8 @@ export class Operation {
    * that began it gives up after its `customTimeouts`, the others still get the list. Each waits for it by {@link inTime}.
    */
   forSharedWork(): Operation {
-    const { clock, mayHaveOldSettings, urnOrOwner, interruption } = this;
-    const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, urn: urnOrOwner });
+    const { clock, mayHaveOldSettings, urnOrOwner: owner, interruption } = this;
+    const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, owner });
     shared.hasWritten = this.hasWritten;
     return shared;
   }

@@ -82,10 +82,10 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
     return new URLSearchParams({ cursor: String(cursor) });
   const isLast = info.islastpage ?? info.last;
   if (isLast === true) return undefined;
-  // Some servers count from 0. Spring calls such a number `number`; of others, the page after the last one is empty.
+  // Some servers count pages from 0. Spring calls the page `number`; others answer with an empty page after the last one.
   const own = [info.currentpage, info.page].map(parseNumber).find((one) => one >= 0);
   const fromZero = parseNumber(info.number);
-  // Otherwise it is another number, of the records on a page for example.
+  // A `number` that is not below that of the last page is another one, such as that of the records on a page.
   const current = own ?? (fromZero >= last ? NaN : fromZero);
   const lastNumber = own === undefined ? last - 1 : last;
   const following = new URLSearchParams({ page: String(current + 1) });
@@ -98,8 +98,9 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
 }
 
 /** What a server writes if there is no next page. */
-const isNone = (value: unknown): boolean =>
-  isBlank(value) || isFalse(value) || [-1, "-1", "null"].includes(value as string);
+const isNone = (value: unknown): boolean => isBlank(value) || isFalse(value) || formsOfNone.includes(value);
+
+const formsOfNone: readonly unknown[] = [-1, "-1", "null"];
 
 /** What says whether there is a next page, under names whose meaning is not known: a token or a number, for example. */
 const namesOfMore =

@@ -33,9 +33,9 @@ export async function* readPages(
   const asked = new Set<string>();
   /** Requests on their way, by their queries. */
   const sent = new Map<string, Promise<Answer>>();
-  const ask = (of: URLSearchParams): Promise<Answer> => {
-    const answer = sent.get(String(of)) ?? send(of);
-    sent.set(String(of), answer);
+  const ask = (page: URLSearchParams): Promise<Answer> => {
+    const answer = sent.get(String(page)) ?? send(page);
+    sent.set(String(page), answer);
     return answer;
   };
   let emptyPages = 0;
@@ -49,7 +49,7 @@ export async function* readPages(
       const { requestText, status } = error;
       // Some servers answer 404 after the last page.
       if (isGuess && status === 404) return undefined;
-      throw isOfNoPage(error)
+      throw saysNoSuchPage(error)
         ? incompleteListError(requestText, `the request for page ${number} is answered with status ${status}`)
         : error;
     });
@@ -75,24 +75,16 @@ export async function* readPages(
       mergeQuery(query, new URLSearchParams({ page: String(next - 1 + firstNumber) }));
     // If no page says its number, the one with the number 1 shows where the server begins to count.
     if (number === 1 && typeof page.next === "string" && fullSizes.includes(size)) {
-      const ids = new Set(page.records.map(({ id }) => id));
-      const first = await ask(pageQuery(1)).catch((error: unknown) => {
-        if (!isOfNoPage(error)) throw error;
+      const pageOne = await ask(pageQuery(1)).catch((error: unknown) => {
+        if (!saysNoSuchPage(error)) throw error;
       });
-      const records = first ? (parsePage(first, definition)?.records ?? []) : [];
-      if (records.some(({ id }) => !ids.has(id))) firstNumber = 0;
+      if (pageOne && holdsOthers(parsePage(pageOne, definition), page)) firstNumber = 0;
       else sent.delete(String(pageQuery(1)));
     }
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
     emptyPages = size === 0 ? emptyPages + 1 : 0;
-    let problem: string | undefined;
-    if (isRepeat || asked.has(String(next)))
-      problem = `page ${number} says that there is more, and leads back to an earlier one`;
-    else if (size === 0 && page.next === "more")
-      problem = `page ${number} says that there is more, and neither holds a record nor says where`;
-    else if (emptyPages > maxEmptyPages)
-      problem = `page ${number} is one of many without records that say there is more`;
-    else if (number === maxPages) problem = `it has no end after ${maxPages} pages`;
+    const isEarlier = isRepeat || asked.has(String(next));
+    const problem = problemOfNext(page, number, isEarlier, emptyPages);
     if (problem !== undefined) throw incompleteListError(answer.requestText, problem);
     // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
@@ -103,8 +95,29 @@ export async function* readPages(
   }
 }
 
+/** Whether a page holds a record that another one does not. */
+function holdsOthers(page: Page | undefined, other: Page): boolean {
+  const ids = new Set(other.records.map(({ id }) => id));
+  return page?.records.some(({ id }) => !ids.has(id)) === true;
+}
+
+/** Why the page after this one cannot be read, as a clause; undefined if it can. */
+function problemOfNext(
+  page: Page,
+  number: number,
+  isEarlier: boolean,
+  emptyPages: number,
+): string | undefined {
+  if (isEarlier) return `page ${number} says that there is more, and leads back to an earlier one`;
+  if (page.records.length === 0 && page.next === "more")
+    return `page ${number} says that there is more, and neither holds a record nor says where`;
+  if (emptyPages > maxEmptyPages)
+    return `page ${number} is one of many without records that say there is more`;
+  return number === maxPages ? `it has no end after ${maxPages} pages` : undefined;
+}
+
 /** Whether a server says that it has no page of this number. */
-function isOfNoPage(error: unknown): boolean {
+function saysNoSuchPage(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 404 || error.isRefusal);
 }
 

@@ -34,11 +34,11 @@ export function nextStep(method: string, failure: Failure): Step {
     case "unreachable":
       return "retry";
     case "cut":
-      return isSafeToRepeat ? "retry" : "send again";
+      return isSafeToRepeat ? "retry" : "look and send again";
     case "timeout":
-      return isSafeToRepeat ? "retry" : "look for a minute";
+      return isSafeToRepeat ? "retry" : "look only";
     case "unreadable":
-      return isSafeToRepeat ? "fail" : "look for a minute";
+      return isSafeToRepeat ? "fail" : "look only";
     case "final":
       return "fail";
     case "status":
@@ -46,21 +46,20 @@ export function nextStep(method: string, failure: Failure): Step {
       // Caches send a 503 after the server has stored, with Retry-After too, so for a create it proves nothing.
       if (failure.status === 503 && failure.hasRetryAfter && isSafeToRepeat) return "wait";
       // The server, or a proxy before it, has timed out: it may still be at work.
-      if ([408, 504, 524].includes(failure.status)) return isSafeToRepeat ? "retry" : "look for a minute";
+      if ([408, 504, 524].includes(failure.status)) return isSafeToRepeat ? "retry" : "look only";
       // Web frameworks redirect a form after a success, and also back to the form after a refusal.
-      if (!isSafeToRepeat && failure.status < 400) return "look for a minute";
+      if (!isSafeToRepeat && failure.status < 400) return "look only";
       if (failure.status < 500) return "fail";
       // "Not implemented" and "HTTP version not supported": the same request would fail again.
-      if (failure.status === 501 || failure.status === 505)
-        return isSafeToRepeat ? "fail" : "look for a minute";
-      return isSafeToRepeat ? "retry" : "send again";
+      if (failure.status === 501 || failure.status === 505) return isSafeToRepeat ? "fail" : "look only";
+      return isSafeToRepeat ? "retry" : "look and send again";
   }
 }
 
 /** Whether a write that has failed like this may have had its effect all the same: a create would then be looked for. */
 export function mayHaveEffect(failure: Failure): boolean {
   const step = nextStep("POST", failure);
-  return step === "send again" || step === "look for a minute";
+  return step === "look and send again" || step === "look only";
 }
 
 /** A server restarts in less time. */
@@ -82,7 +81,7 @@ export class Retries {
   ) {}
 
   /** Milliseconds to wait before it is sent again after a failure at this time; undefined if it is not. */
-  delayAfter({ type }: Failure, now: number): number | undefined {
+  recordFailure({ type }: Failure, now: number): number | undefined {
     const pause = backoff(++this.pauses);
     if (type !== "unreachable") {
       this.unreachableSince = undefined;

@@ -11,8 +11,8 @@ export interface Settings extends Omit<SettingValues, "accounts"> {
   readonly monitorsBaseUrl: Address;
   /** Where the key came from, for messages: the name of the setting. */
   readonly apiKeySource: string;
-  /** The plugin's provider: see {@link Config.provider}. */
-  readonly provider: string | undefined;
+  /** The plugin's provider: see {@link Config.providerName}. */
+  readonly providerName: string | undefined;
 }
 
 /** The address of a server, and the setting it came from. */
@@ -24,7 +24,7 @@ export interface Address extends Server {
 export interface Config {
   get(key: string): string | undefined;
   /** The plugin's provider that has these settings: its name in the program, or {@link defaultProvider}. */
-  readonly provider?: string | undefined;
+  readonly providerName?: string | undefined;
   /** The option of a command that gives a setting, such as `--base-url`; undefined if none does. */
   optionOf?(name: SettingName): string | undefined;
 }
@@ -40,7 +40,7 @@ interface RawSetting {
   /** The name of one of its parts, in messages; undefined if it has no named parts. */
   readonly partSource?: (part: string) => string;
   /** Advice if it is not set. */
-  readonly advice: string;
+  readonly advice: () => string;
 }
 type RawSettings = Readonly<Record<SettingName, RawSetting>>;
 
@@ -69,7 +69,7 @@ export function readSettings(
       ? { ...monitorsBaseUrl, source: rawOfAccount.monitorsBaseUrl.source }
       : domainsAddress,
     apiKeySource: rawOfAccount.apiKey.source,
-    provider: config.provider,
+    providerName: config.providerName,
   };
 }
 
@@ -119,8 +119,8 @@ function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {
     settingNames.map((name) => [name, rawSettingOf(config, env, name)]),
   ) as RawSettings;
   // The key of an explicit provider with its own address must not be sent to the other address of the environment.
-  const { provider = defaultProvider } = config;
-  if (provider === defaultProvider || !config.get("uptime:baseUrl")?.trim()) return raw;
+  const { providerName = defaultProvider } = config;
+  if (providerName === defaultProvider || !config.get("uptime:baseUrl")?.trim()) return raw;
   return { ...raw, monitorsBaseUrl: rawSettingOf(config, {}, "monitorsBaseUrl") };
 }
 
@@ -130,8 +130,11 @@ function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName)
   const source = sourceOf(config, name);
   const value = config.get(key)?.trim();
   const given = environment === undefined ? undefined : env[environment]?.trim();
-  const command = configCommand(config, name, type === "url" ? "https://…" : undefined);
-  const advice = `${command === undefined ? "give it in the program" : `run ${command}`} or set ${environment ?? ""}`;
+  const advice = (): string => {
+    const command = configCommand(config, name, type === "url" ? "https://…" : undefined);
+    const ways = [command === undefined ? "give it in the program" : `run ${command}`];
+    return [...ways, ...(environment === undefined ? [] : [`set ${environment}`])].join(" or ");
+  };
   if (!value && environment !== undefined && given) return { value: given, source: environment, advice };
   const partSource = (part: string): string => sourceOf(config, `${name}.${part}`);
   return {
@@ -143,8 +146,11 @@ function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName)
 }
 
 /** Names a setting, or a part of one, as people set it: for the stack, or as an argument of an explicit provider. */
-export function sourceOf({ provider = defaultProvider }: Pick<Config, "provider">, path: string): string {
-  return provider === defaultProvider ? `uptime:${path}` : `${path} of the provider ${provider}`;
+export function sourceOf(
+  { providerName = defaultProvider }: Pick<Config, "providerName">,
+  path: string,
+): string {
+  return providerName === defaultProvider ? `uptime:${path}` : `${path} of the provider ${providerName}`;
 }
 
 /**
@@ -154,11 +160,11 @@ export function sourceOf({ provider = defaultProvider }: Pick<Config, "provider"
  * @param value without it, the command asks for the value
  */
 export function configCommand(
-  { provider = defaultProvider }: Pick<Config, "provider">,
+  { providerName = defaultProvider }: Pick<Config, "providerName">,
   name: SettingName,
   value?: string,
 ): string | undefined {
-  if (provider !== defaultProvider) return undefined;
+  if (providerName !== defaultProvider) return undefined;
   const secret = settingOf(name).secret ? ["--secret"] : [];
   return `\`${["pulumi config set", ...secret, `uptime:${name}`, ...(value === undefined ? [] : [value])].join(" ")}\``;
 }
@@ -173,7 +179,7 @@ function parseSettings<Name extends SettingName>(
     const setting = settingOf(name);
     const { value, source, advice } = raw[name];
     if (value === undefined) {
-      if (setting.required) problems.add(`${source} is not set: ${advice}`);
+      if (setting.required) problems.add(`${source} is not set: ${advice()}`);
       return [name, setting.default] as const;
     }
     const parsed = parseSetting(name, raw[name], raw);
@@ -222,7 +228,7 @@ function accountSettingsOf(
   const variable = keyVariable(account);
   const shown = safeName(account);
   const shownVariable = shown === account ? variable : keyVariable("NAME");
-  const advice = `add it to ${source}, or set ${shownVariable}`;
+  const advice = (): string => `add it to ${source}, or set ${shownVariable}`;
   const has = (name: keyof AccountValues): boolean => (own[name] ?? "") !== "";
   const setting = (name: keyof AccountValues): RawSetting => ({
     value: has(name) ? own[name] : undefined,

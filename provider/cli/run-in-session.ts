@@ -19,7 +19,7 @@ export async function runInSession(
   const stderr = withoutSecrets(processContext.stderr, session.secrets);
   let code = 0;
   try {
-    await run({ ...processContext, stdout, stderr, session, exit: (result) => (code = result) });
+    await run({ ...processContext, stdout, stderr, session, setExitCode: (result) => (code = result) });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) throw error;

@@ -6,7 +6,7 @@ import { isObject, tryParseJson } from "./values";
 export type Properties = Readonly<Record<string, unknown>>;
 
 /** A value of any type that is not known yet. */
-export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+export const engineUnknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** The key that marks a special value, such as a secret or an asset. */
 export const specialSigKey = "4dabf18193072939515e22adb298388d";
@@ -14,7 +14,7 @@ export const specialSigKey = "4dabf18193072939515e22adb298388d";
 /** The value of {@link specialSigKey} in a secret. The secret also has its `value`; in state, its `plaintext` (JSON) or `ciphertext`. */
 const specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
 
-export function secretOf(value: unknown): Record<string, unknown> {
+export function asSecret(value: unknown): Record<string, unknown> {
   return { [specialSigKey]: specialSecretSig, value };
 }
 

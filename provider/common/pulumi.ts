@@ -40,7 +40,7 @@ export const hiddenNames = {
   isAdopted: "__adopted",
   isReadOnly: "__readOnly",
   /** See `Outputs.notStoredHash` in lifecycle/resource.ts. */
-  notStored: "__notStored",
+  notStoredHash: "__notStored",
   /**
    * An input of a native resource that was imported. It says that the other inputs are the record's values and not the
    * program's, and stays until the resource is updated.

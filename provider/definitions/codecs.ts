@@ -5,7 +5,7 @@ import type { Field, FieldType } from "./field";
 import { isEmpty, isObject, isZeroDate, tryParseJson } from "../common/values";
 import type { RequestHeader, Value } from "../common/values";
 
-export type Pair = readonly [name: string, value: string];
+export type FormPair = readonly [name: string, value: string];
 
 /** The two forms of an empty list: a list with one empty entry, or an empty string. */
 export type EmptyListForm = "entry" | "text";
@@ -17,8 +17,8 @@ export class UnexpectedValueError extends Error {}
 interface Codec<T extends Value> {
   parse(raw: unknown): T | null;
   comparable(value: T): string | number | boolean;
-  encode(wire: string, value: T): Pair[];
-  empty(wire: string): Pair[];
+  encode(wire: string, value: T): FormPair[];
+  empty(wire: string): FormPair[];
 }
 
 /** Parses the value of a field in a record. Throws {@link UnexpectedValueError}. */
@@ -45,7 +45,7 @@ export function equalValues(field: Field, declared: Value, other: Value): boolea
   return !isEmpty(two) && comparableValue(field, one) === comparableValue(field, two);
 }
 
-/** The one spelling of all values that mean the same, of a value that is not empty. */
+/** The canonical form of a value that is not empty: values that mean the same have the same one. */
 export function comparableValue(field: Field, value: Value): string | number | boolean {
   return codecOf[field.type].comparable(value);
 }
@@ -59,18 +59,18 @@ export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }
 
-export function encodeValue(field: Field, value: Value, emptyListForm: EmptyListForm): Pair[] {
+export function encodeValue(field: Field, value: Value, emptyListForm: EmptyListForm): FormPair[] {
   const codec = codecOf[field.type];
   if (!isEmpty(value)) return codec.encode(field.wire, value);
   return isList(field) && emptyListForm === "text" ? emptyString(field.wire) : codec.empty(field.wire);
 }
 
-const emptyString = (wire: string): Pair[] => [[wire, ""]];
+const emptyString = (wire: string): FormPair[] => [[wire, ""]];
 
 /** How values that are sent as they are, under the field's name, are encoded and compared. */
 const plain = {
   comparable: <T>(value: T) => value,
-  encode: (wire: string, value: string | number): Pair[] => [[wire, String(value)]],
+  encode: (wire: string, value: string | number): FormPair[] => [[wire, String(value)]],
   empty: emptyString,
 };
 
@@ -163,7 +163,7 @@ const headerListCodec: Codec<readonly RequestHeader[]> = {
   comparable: (headers) =>
     JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort()),
   encode: (wire, headers) =>
-    headers.flatMap(({ key, value }, index): Pair[] => [
+    headers.flatMap(({ key, value }, index): FormPair[] => [
       [`${wire}[${index}][key]`, key],
       [`${wire}[${index}][value]`, value],
     ]),

@@ -16,7 +16,7 @@ export class EngineLog {
   /** @param address host and port of the engine; without one nothing is sent */
   constructor(public address: string | undefined) {}
 
-  /** Sends to another engine from now on, because an attached plugin serves several runs. What is no engine has no address. */
+  /** Sends to another engine from now on, because an attached plugin serves several runs. An empty address means no engine. */
   attach(address: string): void {
     this.client?.close();
     this.client = undefined;

@@ -5,7 +5,7 @@ import { oldSettingsHint } from "../api/failed-attempt";
 import type { Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarked } from "../definitions/keys";
-import { unknownValue, type Properties } from "../common/marks";
+import { engineUnknown, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import { counted } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
@@ -204,7 +204,7 @@ export class Front {
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
-    const inputs = news.account === unknownValue ? { ...decoded, account: outputs.account } : decoded;
+    const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
     const scopeOf = (account?: string) => this.withMarks(this.connectFor(account, options), news);
     const declared = scopeOf(inputs.account);
     const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);

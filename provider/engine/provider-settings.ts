@@ -8,7 +8,7 @@ import {
   readSettings,
 } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
-import { secretOf, unknownValue, unwrapSecrets, type Properties } from "../common/marks";
+import { asSecret, engineUnknown, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, providerType } from "../common/pulumi";
 import { unknownSettingWarnings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
@@ -37,7 +37,7 @@ export function checkProviderSettings(
   const fullName = isDefault ? defaultProvider : `${types}::${name}`;
   const settings: Record<string, unknown> = { ...given, [hiddenNames.providerName]: fullName };
   for (const key of settingNames)
-    if (settingOf(key).secret && settings[key] !== undefined) settings[key] = secretOf(settings[key]);
+    if (settingOf(key).secret && settings[key] !== undefined) settings[key] = asSecret(settings[key]);
   const own = Object.keys(given).filter((key) => !isOfEngine(key));
   const known = Object.entries(settings).filter(([, value]) => !hasUnknown(value));
   // What is not known yet may allow an address.
@@ -45,7 +45,7 @@ export function checkProviderSettings(
   const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
   // Commands take the settings of a default provider from the stack, not from state.
   const proofs = isDefault ? [] : addressProofsOf(config, env);
-  if (proofs.length > 0) settings[hiddenNames.addressProofs] = secretOf(proofs);
+  if (proofs.length > 0) settings[hiddenNames.addressProofs] = asSecret(proofs);
   return {
     settings,
     warnings: unknownSettingWarnings(own, isDefault ? project : undefined),
@@ -84,7 +84,7 @@ export function isAnotherAccount(old: Properties, current: Properties, env: Node
   });
 }
 
-const hasUnknown = (value: unknown): boolean => JSON.stringify([value]).includes(unknownValue);
+const hasUnknown = (value: unknown): boolean => JSON.stringify([value]).includes(engineUnknown);
 
 function providerNameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);
@@ -118,12 +118,12 @@ export function configOf(settings: Properties): Config {
       // Pulumi's SDK for Java sends 20 as "20.0".
       return wholeNumbers.includes(name) ? text?.replace(/\.0$/, "") : text;
     },
-    provider: providerNameIn(settings)?.replace(new RegExp(`^.*?${providerType}::`, "s"), ""),
+    providerName: providerNameIn(settings)?.replace(new RegExp(`^.*?${providerType}::`, "s"), ""),
   };
 }
 
 /** A setting as a string, as a stack's configuration has it. SDKs send other types as JSON. */
 function stringOf(value: unknown): string | undefined {
-  if (value === undefined || value === null || value === unknownValue) return undefined;
+  if (value === undefined || value === null || value === engineUnknown) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);
 }

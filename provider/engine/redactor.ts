@@ -21,8 +21,8 @@ import { secretsIn, secretsInHeader, secretsOf, stringsIn } from "./secret-strin
 const redacted = "(the server repeats a secret)";
 
 /**
- * An error travels in HTTP headers, which have a message up to three times. A character takes 17 bytes there at most, and what has
- * 64 KiB or more never arrives, nor does the id in it.
+ * An error travels in HTTP headers: percent-encoded once, and up to twice in Base64. All three take 17 bytes at most for a character.
+ * What has 64 KiB or more never arrives, nor does the id in it.
  */
 const maxMessageCharacters = 3000;
 
@@ -49,10 +49,9 @@ export class Redactor {
   }
 
   /** A message for a person, like {@link error}. */
-  message(text: string | Message): string {
-    if (typeof text === "string") return escapeCommands(inBrief(text.toWellFormed()));
+  message(message: Message): string {
     const detector = new SecretDetector(this.secrets);
-    const parts = text.map((part) => {
+    const parts = message.map((part) => {
       if (typeof part === "string") return part;
       // The rest is not shown, and a server may send megabytes.
       const source = part.text.slice(0, excerptScanLength + detector.reach);

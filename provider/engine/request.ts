@@ -1,5 +1,5 @@
 import type { Definition, Field, FieldType } from "../definitions/field";
-import { secretOf, specialSigKey, unknownValue, unwrapSecrets, type Properties } from "../common/marks";
+import { asSecret, specialSigKey, engineUnknown, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, type HiddenOptions } from "../common/pulumi";
 import { isUnknown, notYetKnown } from "../common/unknown";
 import { mapLeaves, isEmpty, isObject, type Value } from "../common/values";
@@ -20,8 +20,8 @@ const isNumber = (value: unknown): value is number => Number.isFinite(value);
 const ifValid = <T>(value: unknown, isRight: (value: unknown) => value is T): T | undefined =>
   isRight(value) ? value : undefined;
 
-/** The values of fields; those of other types are strings. */
-const valuesOfType: Partial<Record<FieldType, (value: unknown) => boolean>> = {
+/** Whether a value fits a type of field. Values of all other types are strings. */
+const isValueOfType: Partial<Record<FieldType, (value: unknown) => boolean>> = {
   integer: isNumber,
   boolean: isFlag,
   idList: (value) => Array.isArray(value) && value.every((id) => isText(id) || isNumber(id)),
@@ -45,7 +45,7 @@ export function decodeDeclaration(definition: Definition, olds: Properties, news
 }
 
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
-  return mapLeaves(withoutHidden(properties), (leaf) => (leaf === unknownValue ? notYetKnown : leaf));
+  return mapLeaves(withoutHidden(properties), (leaf) => (leaf === engineUnknown ? notYetKnown : leaf));
 }
 
 /** Decodes inputs that were checked. They may be those in state. */
@@ -65,7 +65,7 @@ export function decodeInputs({ fields }: Definition, properties: Properties): In
 
 export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
   return {
-    ...mapLeaves(values, (leaf) => (leaf === notYetKnown ? unknownValue : leaf)),
+    ...mapLeaves(values, (leaf) => (leaf === notYetKnown ? engineUnknown : leaf)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...encodeOptions(from),
@@ -111,7 +111,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
     isAdopted: ifValid(properties[hiddenNames.isAdopted], isFlag),
-    notStoredHash: ifValid(properties[hiddenNames.notStored], isText),
+    notStoredHash: ifValid(properties[hiddenNames.notStoredHash], isText),
     isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
   };
 }
@@ -158,7 +158,7 @@ export function encodeOutputs(
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
     ...(outputs.isAdopted && { [hiddenNames.isAdopted]: true }),
-    ...(outputs.notStoredHash !== undefined && { [hiddenNames.notStored]: outputs.notStoredHash }),
+    ...(outputs.notStoredHash !== undefined && { [hiddenNames.notStoredHash]: outputs.notStoredHash }),
     ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
   };
 }
@@ -178,14 +178,14 @@ export function markSecrets(
       ? value !== undefined && value !== null
       : fields[key]?.secret === true && !isEmpty(value);
   return Object.fromEntries(
-    Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? secretOf(value) : value]),
+    Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? asSecret(value) : value]),
   );
 }
 
 /** Whether a field can have a value, which may be marked as secret. */
 function isValueOf({ type }: Field, value: unknown): value is Value {
   const plain = unwrapSecrets(value);
-  return plain === null || (valuesOfType[type] ?? isText)(plain);
+  return plain === null || (isValueOfType[type] ?? isText)(plain);
 }
 
 export function isInState(properties: Properties): boolean {
@@ -212,7 +212,7 @@ export function pick(properties: Properties, ...keys: readonly string[]): Proper
 export function withoutMarks(properties: Properties): Properties {
   return mapLeaves(
     properties,
-    (leaf) => (leaf === unknownValue ? "[unknown]" : leaf),
+    (leaf) => (leaf === engineUnknown ? "[unknown]" : leaf),
     (name) => (name === specialSigKey ? `${name}_` : name),
   );
 }

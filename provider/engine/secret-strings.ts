@@ -1,4 +1,4 @@
-import { unknownValue, type Properties } from "../common/marks";
+import { engineUnknown, type Properties } from "../common/marks";
 import { parseUrl } from "../common/url";
 import { isObject } from "../common/values";
 import { comparableHost } from "../definitions/codecs";
@@ -25,9 +25,9 @@ export function secretsOfProperty({ fields }: Definition, key: string, value: un
   return field ? secretsOf(field, value) : stringsIn(value);
 }
 
-/** The secret strings in the value of a field. The names of headers are none, nor is one of the few values that everybody knows. */
+/** The secret strings in the value of a field. The names of headers are not secret, nor is a value from a field's fixed list. */
 export function secretsOf({ type, allowed }: Field, value: unknown): string[] {
-  if (allowed !== undefined || value === unknownValue) return [];
+  if (allowed !== undefined || value === engineUnknown) return [];
   if (type === "url" || type === "hostname") return stringsIn(value).flatMap(secretsInAddress);
   if (type !== "headerList") return stringsIn(value);
   if (!Array.isArray(value)) return [];

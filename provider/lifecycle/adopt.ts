@@ -78,7 +78,7 @@ export async function adopt(
 export async function namesakesOf(
   scope: RecordScope,
   wanted: WantedValues,
-  { byName, recordsById: known }: Baseline,
+  { byName, recordsByOwnAddress: known }: Baseline,
   operation: Operation,
   isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
@@ -102,7 +102,7 @@ async function readNamesakes(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   listed: readonly ApiRecord[],
-  known: Baseline["recordsById"],
+  known: Baseline["recordsByOwnAddress"],
   sharedKeys: readonly string[],
   operation: Operation,
 ): Promise<Namesake[]> {

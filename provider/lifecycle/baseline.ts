@@ -12,14 +12,11 @@ export interface Baseline {
   /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
   /**
-   * The highest id, if the list falls by number: 9 of a list with 9, 7 and 4. Then 12 is certainly new, and 8 may be new too, on a
-   * server that gives ids at random. Otherwise undefined.
+   * The highest id, if the list is in descending order of ids; otherwise undefined. With a list of 9, 7 and 4, the id 12 is certainly
+   * new, and 8 may be new too, on a server that gives ids at random.
    */
   readonly highestId: bigint | undefined;
-  /**
-   * The list was empty although this run had heard of such records, so it may leave records out, and does not show which
-   * ones are new.
-   */
+  /** The list was empty although this run knew of records, so it may leave records out, and does not show which ones are new. */
   readonly isDoubtful: boolean;
   /** The records by {@link comparableName}, for adoption; under {@link noName} those whose names the list does not show. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
@@ -27,7 +24,7 @@ export interface Baseline {
    * Records as their own addresses have shown them to an earlier create, by id: if the list does not show names, each is read once to
    * learn its name, and not once for each create.
    */
-  readonly recordsById: Map<string, ApiRecord>;
+  readonly recordsByOwnAddress: Map<string, ApiRecord>;
 }
 
 export const noName = "";
@@ -44,25 +41,25 @@ export async function readBaseline(
   const byName = new Map<string, ApiRecord[]>();
   let highestId: bigint | undefined;
   let previous: bigint | undefined;
-  let isFalling = true;
+  let isDescending = true;
   for await (const page of collection.list(operation))
     for (const record of page) {
       const number = idNumber(record.id);
       ids.add(number ?? record.id);
-      isFalling &&= number !== undefined && (previous === undefined || number < previous);
+      isDescending &&= number !== undefined && (previous === undefined || number < previous);
       highestId ??= number;
       previous = number;
       const key = comparableName(readableValue(nameField, record));
       getOrMake(byName, key, () => []).push(record);
     }
   // An empty list does not show how it is sorted, but then every record is new.
-  const isDoubtful = ids.size === 0 && ledger.hasHeard;
+  const isDoubtful = ids.size === 0 && ledger.knowsLivingRecord;
   return {
     ids,
-    highestId: isFalling ? (highestId ?? -1n) : undefined,
+    highestId: isDescending ? (highestId ?? -1n) : undefined,
     isDoubtful,
     byName,
-    recordsById: new Map(),
+    recordsByOwnAddress: new Map(),
   };
 }
 

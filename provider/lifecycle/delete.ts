@@ -26,7 +26,7 @@ export async function deleteRecord(
       const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
       if (record) assertSameRecord(scope, outputs, record);
     }
-    ledger.markOutdated(id);
+    ledger.markChanged(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
     await collection.delete(id, operation, {
       onSend: () => {

@@ -47,8 +47,8 @@ export function diff(
   const renamed = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
   const isFixed = (key: string): boolean =>
     fixedKeys(definition).includes(key) || pathsTouch(replaceOnChanges, key);
-  // What would replace an import is an error. What is not known yet may stay as it is: the engine asks without the value of what is
-  // about to be replaced, and deletes first what is replaced because of that.
+  // What would replace an import is an error, so a value that is not known yet must not count: the engine asks without the value of a
+  // dependency that it is about to replace.
   const isImport = inputs.importId !== undefined;
   return {
     changed: [...changed, ...renamed, ...moved],

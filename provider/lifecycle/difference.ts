@@ -158,7 +158,7 @@ export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;
 }
 
-/** The names that a record has at its own address, and not in the list, or only an empty value for a field that has another. */
+/** The names that a record shows at its own address and not in the list, with the fields that only look empty in the list. */
 export function leftOut({ fields }: Definition, listed: ApiRecord, record: ApiRecord): string[] {
   const ofFields = new Set(Object.values(fields).flatMap(shownNames));
   return Object.entries(record.raw).flatMap(([name, value]) => {

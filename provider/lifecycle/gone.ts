@@ -54,7 +54,7 @@ export async function assertGoneInRefresh(
   const list = await assertNotListed(scope, id, missing, operation);
   // With a pair of equal digits, a person says that the account is really empty.
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
-  if (list.size > 0 || ledger.heardCount <= 1 || isReallyEmpty) return;
+  if (list.size > 0 || ledger.knownRecordCount <= 1 || isReallyEmpty) return;
   throw new UptimeError(
     message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}

@@ -15,7 +15,8 @@ interface Entry {
   readonly plannedImports: Set<Owner>;
   /** The server has shown it. */
   isShown: boolean;
-  isOutdated: boolean;
+  /** The provider changes it or has just created it, so lists that were read before may be outdated. */
+  wasChanged: boolean;
 }
 
 /**
@@ -33,7 +34,7 @@ export class Ledger {
   private readonly heard = new Set<string>();
   /** The records that this run has deleted. */
   private readonly deleted = new Set<string>();
-  /** These, and those that it has found gone. */
+  /** The records that this run has deleted, or has found gone. */
   private readonly gone = new Set<string>();
 
   constructor(private readonly owners: Owners) {}
@@ -90,9 +91,9 @@ export class Ledger {
     this.entry(id).isShown = true;
   }
 
-  /** Notes that lists which were read before may be outdated, because the provider changes or has just created the record. */
-  markOutdated(id: string): void {
-    this.entry(id).isOutdated = true;
+  /** The provider changes the record, or has just created it. */
+  markChanged(id: string): void {
+    this.entry(id).wasChanged = true;
   }
 
   /** The delete of a resource begins, even if its record stays. */
@@ -155,17 +156,17 @@ export class Ledger {
     return this.deleted.has(id);
   }
 
-  isOutdated(id: string): boolean {
-    return this.entries.get(id)?.isOutdated === true;
+  wasChanged(id: string): boolean {
+    return this.entries.get(id)?.wasChanged === true;
   }
 
   /** How many records this run has heard of, from state or from the server. */
-  get heardCount(): number {
+  get knownRecordCount(): number {
     return this.heard.size;
   }
 
   /** Whether this run has heard of a record that it has neither deleted nor found gone. */
-  get hasHeard(): boolean {
+  get knowsLivingRecord(): boolean {
     return [...this.heard].some((id) => !this.gone.has(id));
   }
 
@@ -182,7 +183,7 @@ export class Ledger {
       ended: new Set(),
       plannedImports: new Set(),
       isShown: false,
-      isOutdated: false,
+      wasChanged: false,
     }));
   }
 }

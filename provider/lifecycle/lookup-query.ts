@@ -10,23 +10,23 @@ export type Query = Readonly<Partial<Record<string, string>>>;
 /** The arguments that are set. Throws if one is unknown or has a value that is not allowed. */
 export function parseLookupQuery(
   definition: Definition,
-  lookup: string,
+  caller: string,
   args: unknown,
   allowed: readonly string[],
 ): Query {
   if (typeof args !== "object" || args === null || Array.isArray(args))
-    throw new UptimeError(`${lookup} needs its arguments as an object, not ${JSON.stringify(args)}.`);
+    throw new UptimeError(`${caller} needs its arguments as an object, not ${JSON.stringify(args)}.`);
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null);
   const problems = given.flatMap(([key, value]) => {
     if (!allowed.includes(key)) return [`it has no argument ${key}, only ${allowed.join(", ")}`];
-    if (isObject(value) && "__pulumiOutput" in value) return [`${key} is an output; use ${lookup}Output`];
+    if (isObject(value) && "__pulumiOutput" in value) return [`${key} is an output; use ${caller}Output`];
     const problem = problemOfArgument(definition, key, value);
     return problem === undefined ? [] : [`${key} ${problem}`];
   });
   const keys = given.map(([key]) => key);
   if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy needs a search");
   if (problems.length > 0)
-    throw new UptimeError(`${lookup} cannot take these arguments: ${problems.join("; ")}.`);
+    throw new UptimeError(`${caller} cannot take these arguments: ${problems.join("; ")}.`);
   return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
 }
 

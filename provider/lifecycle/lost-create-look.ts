@@ -88,25 +88,25 @@ function isHigher(id: string, highest: bigint | undefined): boolean {
   return highest === undefined || number === undefined || number > highest;
 }
 
-/** The records of a list that falls by number down to an id, or all if it does not. */
+/** The records of a list down to an id if it is in descending order of ids, otherwise all. */
 async function listAbove(
   collection: Collection,
   id: bigint | undefined,
   operation: Operation,
 ): Promise<ApiRecord[]> {
   const listed: ApiRecord[] = [];
-  let isFalling = id !== undefined;
+  let isDescending = id !== undefined;
   let lowest: bigint | undefined;
   let compared = 0;
   for await (const page of collection.list(operation)) {
     listed.push(...page);
     for (const number of page.map((record) => idNumber(record.id))) {
-      isFalling &&= number !== undefined && (lowest === undefined || number < lowest);
+      isDescending &&= number !== undefined && (lowest === undefined || number < lowest);
       lowest = number;
       compared++;
     }
     // One id does not show the order.
-    if (isFalling && compared > 1 && lowest !== undefined && id !== undefined && lowest <= id) break;
+    if (isDescending && compared > 1 && lowest !== undefined && id !== undefined && lowest <= id) break;
   }
   return listed;
 }

@@ -46,16 +46,16 @@ export async function recoverCreate(
   operation: Operation,
 ): Promise<CreatedRecord | LostAnswerError> {
   if (error instanceof LostAnswerError) {
-    const isLong = error.next === "look for a minute";
-    const found = await findLost(scope, { ...sent, lostAnswer: error, isLong }, operation);
+    const mayResend = error.next === "look and send again";
+    const found = await findLost(scope, { ...sent, lostAnswer: error, mayResend }, operation);
     if (found) return found;
-    if (!isLong && sent.sendCount < maxSends) return error;
+    if (mayResend && sent.sendCount < maxSends) return error;
     throw lostError(scope, error);
   }
   const { earlierLostAnswer: lostAnswer } = sent;
   if (!lostAnswer) throw adviseOnDuplicate(scope, error);
   const found =
-    duplicateRefusal(error) && (await findLost(scope, { ...sent, lostAnswer, isLong: true }, operation));
+    duplicateRefusal(error) && (await findLost(scope, { ...sent, lostAnswer, mayResend: false }, operation));
   if (found) return found;
   throw lostError(scope, lostAnswer, message`Then ${messageOf(error)}`, error);
 }
@@ -69,7 +69,7 @@ async function findLost(
   const { creates, definition } = scope;
   if (lostCreate.baseline.isDoubtful)
     return keepIdOrThrow(scope, lostCreate, [
-      `It was not looked for, because the list of ${definition.plural} was empty before it, although this run knows of some: so the provider cannot tell which ones are new`,
+      `The new ${definition.singular} was not looked for: before the create the list of ${definition.plural} was empty, although this run knows of some, so the provider cannot tell which ones are new`,
     ]);
   creates.lostCreates.add(lostCreate);
   try {
@@ -101,13 +101,13 @@ async function search(
   const isFree = ({ id }: ApiRecord): boolean => !claims.isTakenInRun(id);
   for (let looks = 0; ;) {
     const isLast =
-      clock.now() >= end || operation.isInterrupted || (!lostCreate.isLong && looks + 1 >= minLooks);
+      clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
     const { failure, ...found } = await lookOnce(scope, lostCreate, operation, isLast);
     // Another look, which has ended at the same moment, may have taken one.
     const look = { equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
     // If several are equal, other lost creates may take some of them; so look again.
-    if (record && others.length === 0) return takeFound(scope, lostCreate, record.id, record);
+    if (record && others.length === 0) return claimFound(scope, lostCreate, record.id, record);
     if (failure === undefined) looks++;
     // A look that has failed is repeated to the end. After an interruption, the first look that began as the last one decides.
     const isAtEnd = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
@@ -128,7 +128,7 @@ async function search(
   }
 }
 
-function takeFound(
+function claimFound(
   { claims }: RecordScope,
   { owner }: LostCreate,
   id: string,
@@ -138,14 +138,14 @@ function takeFound(
 }
 
 /**
- * After a create no failure drops its id, so an answer's id is kept even if nothing is found under it yet, unless that of another
- * resource's record is the same.
+ * After a create no failure drops its id, so an id in an answer is kept even if nothing is found under it yet. Throws if there was
+ * none, or if another resource has that record.
  */
 function keepIdOrThrow(scope: RecordScope, lostCreate: LostCreate, reason: Message = []): CreatedRecord {
   const { answeredId } = lostCreate.lostAnswer;
   if (answeredId === undefined || scope.claims.hasOther(answeredId))
     throw lostError(scope, lostCreate.lostAnswer, reason);
-  return { ...takeFound(scope, lostCreate, answeredId), advice: adviceOnId(scope, answeredId) };
+  return { ...claimFound(scope, lostCreate, answeredId), advice: adviceOnId(scope, answeredId) };
 }
 
 /** What to do if an id that nothing but an answer shows is not the record's. */

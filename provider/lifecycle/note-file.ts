@@ -27,8 +27,9 @@ export function openRunNote(engine: string | undefined): RunNote {
 }
 
 /**
- * The note of a run, in a file that only this user can read. An earlier run may have had the same address, so what is there when this
- * process begins counts from the first line on whose writer still runs. Every later line counts, also if its writer has crashed.
+ * The note of a run, in a file that only this user can read. The file is named after the engine's address, which an earlier run may
+ * have had. So of the lines that are there when this process begins, those before the first one whose writer still runs do not count.
+ * All others do, also if their writer has crashed.
  */
 class NoteFile implements RunNote {
   private readonly folder: string;
@@ -48,7 +49,7 @@ class NoteFile implements RunNote {
     this.folder = join(tmpdir(), `pulumi-uptime-${process.getuid?.() ?? "user"}`);
     this.path = join(this.folder, hexHash(engine, 32));
     this.writer = `${processName(process.pid)}#${++runsServed}`;
-    this.hasReachedThisRun = this.problem() === undefined;
+    this.hasReachedThisRun = this.readNew() === undefined;
   }
 
   isOwn({ writer }: NoteLine): boolean {
@@ -59,6 +60,7 @@ class NoteFile implements RunNote {
     const { verb, address, recordKey, keyFingerprint, claim, identity } = line;
     const parts = [verb, address, recordKey, keyFingerprint, claim, this.writer, identity];
     try {
+      // Nothing was read yet, so there may be no folder.
       if (this.offset === 0) this.openFolder();
       appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
     } catch (error) {
@@ -67,10 +69,15 @@ class NoteFile implements RunNote {
   }
 
   linesAbout(recordKey: string): readonly NoteLine[] | undefined {
-    return this.problem() === undefined ? (this.lines.get(recordKey) ?? []) : undefined;
+    return this.readNew() === undefined ? (this.lines.get(recordKey) ?? []) : undefined;
   }
 
   problem(): UptimeError | undefined {
+    return this.readNew();
+  }
+
+  /** Reads the lines that are new. Returns why that is not possible. */
+  private readNew(): UptimeError | undefined {
     const problem = this.folderProblem();
     if (problem !== undefined) return this.failure(problem);
     try {
@@ -82,7 +89,7 @@ class NoteFile implements RunNote {
   }
 
   assertWhole(): void {
-    this.problem();
+    this.readNew();
     if (this.wasRemoved)
       throw new UptimeError(
         `Nothing was deleted, because ${this.path}, in which the provider processes of this run tell each other what they do, was removed meanwhile. Run the command again.`,

@@ -10,9 +10,9 @@ import { fieldOf } from "../definitions/keys";
 import { isUnsetIn, leftOut, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** A page of the list is worth it only in place of more than this many reads by id. */
+/** Reading a page of the list pays off only if it replaces more than this many reads by id. */
 const readsPerPage = 4;
-/** The list is given up after the number of records asked for ÷ {@link readsPerPage}, and this many pages more. */
+/** The list is read no further than the number of records asked for ÷ {@link readsPerPage}, plus this many pages. */
 const sparePages = 10;
 /** A list that was begun so recently shows that the API can be read. */
 const readableMilliseconds = 5000;
@@ -110,7 +110,7 @@ export class RecordReader {
     if (this.askedIds.size <= readsPerPage) await setImmediate();
     const { size } = this.askedIds;
     const hasJustFailed = operation.clock.now() - this.listFailedAt < listPauseMilliseconds;
-    if (size <= readsPerPage || hasJustFailed || this.ledger.isOutdated(id)) return undefined;
+    if (size <= readsPerPage || hasJustFailed || this.ledger.wasChanged(id)) return undefined;
     try {
       return await operation.inTime(this.list(operation).find(id, size / readsPerPage + sparePages));
     } catch (error) {
@@ -146,7 +146,7 @@ export class RecordReader {
    * @param since the list is read again if it was begun at this time on the clock, or before
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
-    const isOutdated = id !== undefined && this.ledger.isOutdated(id);
+    const isOutdated = id !== undefined && this.ledger.wasChanged(id);
     if (isOutdated || (this.latestList && this.latestList.begunAt <= since)) this.latestList = undefined;
     const list = this.list(operation);
     await operation.inTime(list.complete());

@@ -4,7 +4,7 @@ import type { Owner } from "./owners";
 
 /** A declared resource, after `check`; an engine front keeps and compares it. */
 export interface Inputs {
-  /** Fields by property. Null is "managed as empty"; `unknown` stands for what is not known yet. */
+  /** Fields by property. Null is "managed as empty"; `notYetKnown` stands for a value that is not known yet. */
   readonly values: Readonly<Record<string, unknown>>;
   /** The account by its name in `uptime:accounts`; undefined for the one that has no name. */
   readonly account?: string | undefined;

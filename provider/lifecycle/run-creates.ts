@@ -26,8 +26,8 @@ export interface SentCreate extends PlannedCreate {
 /** A create whose answer was lost. */
 export interface LostCreate extends SentCreate {
   readonly lostAnswer: LostAnswerError;
-  /** The search takes a minute, because it is not sent again if nothing is found. */
-  readonly isLong: boolean;
+  /** It is sent again if two looks find nothing; otherwise looks go on for a minute. */
+  readonly mayResend: boolean;
 }
 
 /** The record of a create: created, adopted, or found after its answer was lost. */

@@ -159,7 +159,7 @@ export class RecordNote {
   mayBeAnotherRecord(id: string, outputs: Outputs): boolean {
     const { tookExisting } = this.subjectOf(outputs);
     return this.linesAbout(id).some(
-      (line) => !this.hasKey(line) && !isDelete(line) && (tookExisting || saysTookExisting(line)),
+      (line) => !this.hasOurAccount(line) && !isDelete(line) && (tookExisting || saysTookExisting(line)),
     );
   }
 
@@ -179,7 +179,7 @@ export class RecordNote {
     this.tryToAdd("deletes", id, claim, inState.identities[0]);
     // Another process may have been faster. With another key, it may delete an equal record with the same id in another account.
     const after = this.linesSinceCreate(id, subject);
-    const first = after.find((line) => isDelete(line) && this.hasKey(line));
+    const first = after.find((line) => isDelete(line) && this.hasOurAccount(line));
     if (this.isOfOthers(after, claim)) return "nobody";
     return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
   }
@@ -241,7 +241,7 @@ export class RecordNote {
    * adopted its record. If both have created theirs, these are two records.
    */
   private isAbout(line: NoteLine, subject: Subject | undefined): boolean {
-    if (this.hasKey(line)) return true;
+    if (this.hasOurAccount(line)) return true;
     if (!subject || line.identity === undefined || !subject.identities.includes(line.identity)) return false;
     if (saysTookExisting(line) || isDelete(line))
       return subject.isAtAnyAddress === true || line.address === this.address.hash;
@@ -260,13 +260,13 @@ export class RecordNote {
     return { identities: [this.identityOf(record)], tookExisting: true };
   }
 
-  private hasKey({ address, keyFingerprint }: NoteLine): boolean {
+  private hasOurAccount({ address, keyFingerprint }: NoteLine): boolean {
     return address === this.address.hash && keyFingerprint === this.keyFingerprint;
   }
 
   /** Whether the ledger knows what the line tells: each key of this process has a ledger of its own. */
   private isOfOurLedger(line: NoteLine): boolean {
-    return this.note.isOwn(line) && this.hasKey(line);
+    return this.note.isOwn(line) && this.hasOurAccount(line);
   }
 
   private linesAbout(id: string): readonly NoteLine[] {

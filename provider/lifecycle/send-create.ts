@@ -71,7 +71,7 @@ async function inTurn<T>(
   return turn;
 }
 
-/** Sends a create once, and returns the record of the answer. Throws {@link LostAnswerError} if there is none. */
+/** Sends a create once and returns its record. Throws {@link LostAnswerError} if the answer names none. */
 async function postOnce(
   scope: RecordScope,
   { wanted, baseline, owner }: PlannedCreate,
@@ -88,11 +88,11 @@ async function postOnce(
     throw new LostAnswerError(
       message`${requestText} was answered with status ${status} and without an id, so the new
         ${definition.singular} was looked for, and was not found.`,
-      "look for a minute",
+      "look only",
     );
   assertNew(scope, id, baseline, answer);
   const claim = claims.takeCreated(id, owner);
-  ledger.markOutdated(id);
+  ledger.markChanged(id);
   const record = await recordOfAnswer(scope, id, wanted, answer, operation);
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim, record);
@@ -122,7 +122,7 @@ async function recordInFailure(
     }
   } catch (cause) {
     if (cause === failure || isRefusedId(cause)) throw failure;
-    throw new LostAnswerError(failure.parts, "look for a minute", { cause });
+    throw new LostAnswerError(failure.parts, "look only", { cause });
   }
 }
 
@@ -146,7 +146,7 @@ function assertNew(
     throw new LostAnswerError(
       message`${requestText} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and without a record, so the new one was looked for, and was not found.`,
-      "look for a minute",
+      "look only",
     );
   throw new UptimeError(
     message`${requestText} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the
@@ -179,9 +179,8 @@ async function recordOfAnswer(
     throw new LostAnswerError(
       message`${requestText} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked
         for, and was not found.`,
-      "look for a minute",
-      { cause: error },
-      isAnother ? undefined : id,
+      "look only",
+      { cause: error, answeredId: isAnother ? undefined : id },
     );
   }
 }

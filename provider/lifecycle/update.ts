@@ -62,32 +62,46 @@ export async function update(
     );
     return { id, outputs: outputsOf(scope, declared, record, { claim, isAdopted }) };
   } catch (caught) {
-    let error = caught;
-    if (caught instanceof NotFoundError) {
-      // If it is not certain that the record is gone, it may have been updated.
-      error = await assertGone(scope, id, outputs, caught, operation).catch((unsure: unknown) => unsure);
-      if (error === undefined) throw goneError(definition, id, caught);
-    }
-    if (error instanceof NotStoredError)
-      throw new PartialFailureError(
-        id,
-        partialOutputsOf(scope, declared, error.record, { claim, isAdopted }),
-        message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
-        { cause: error },
-      );
-    if (!effect.isPossible) throw error;
-    // State keeps the values of before, and does not know whether the record has them still.
-    const values = Object.fromEntries(
-      managedKeys(definition, inputs.values).map((key) => [key, valueOf(outputs.values, key)]),
-    );
-    throw new PartialFailureError(
+    // If it is not certain that the record is gone, it may have been updated.
+    const error =
+      caught instanceof NotFoundError
+        ? await assertGone(scope, id, outputs, caught, operation).catch((unsure: unknown) => unsure)
+        : caught;
+    if (error === undefined) throw goneError(definition, id, caught);
+    if (error instanceof NotStoredError || effect.isPossible)
+      throw partialFailure(scope, id, outputs, declared, error);
+    throw error;
+  }
+}
+
+/** The failure of an update that has changed the record, or may have. */
+function partialFailure(
+  scope: RecordScope,
+  id: string,
+  outputs: Outputs,
+  declared: Inputs,
+  error: unknown,
+): PartialFailureError {
+  const { definition } = scope;
+  const { claim, isAdopted } = outputs;
+  if (error instanceof NotStoredError)
+    return new PartialFailureError(
       id,
-      partialOutputsOf(scope, { ...declared, values }, { id, raw: {} }, { claim, isAdopted }),
-      message`${withoutPeriod(messageOf(error))}. The ${definition.singular} may have been updated: the next \`pulumi up\`
-        sends the update again.`,
+      partialOutputsOf(scope, declared, error.record, { claim, isAdopted }),
+      message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
       { cause: error },
     );
-  }
+  // State keeps the values of before, and does not know whether the record has them still.
+  const values = Object.fromEntries(
+    managedKeys(definition, declared.values).map((key) => [key, valueOf(outputs.values, key)]),
+  );
+  return new PartialFailureError(
+    id,
+    partialOutputsOf(scope, { ...declared, values }, { id, raw: {} }, { claim, isAdopted }),
+    message`${withoutPeriod(messageOf(error))}. The ${definition.singular} may have been updated: the next \`pulumi up\`
+      sends the update again.`,
+    { cause: error },
+  );
 }
 
 /** All managed values but the ignored ones; of these, what an update would reset is sent as the record has it now. */
@@ -106,9 +120,9 @@ function wantedOnUpdate(
   return wanted;
 }
 
-function goneError({ label }: Definition, id: string, missing: NotFoundError): UptimeError {
+function goneError({ label }: Definition, id: string, missing: unknown): UptimeError {
   return new UptimeError(
-    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}). Run \`pulumi up --refresh --run-program\`:
+    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(messageOf(missing))}). Run \`pulumi up --refresh --run-program\`:
       it removes the ${label} from state and creates it again.`,
     { cause: missing },
   );

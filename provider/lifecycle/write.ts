@@ -14,7 +14,7 @@ import {
 } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import { encodeValue, isList, type EmptyListForm, type Pair } from "../definitions/codecs";
+import { encodeValue, isList, type EmptyListForm, type FormPair } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
@@ -52,7 +52,7 @@ export async function sendUpdate(
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an update of nothing, as of a domain that has only a name.
   if (changeable.size === 0) return scope.collection.get(id, operation);
-  scope.ledger.markOutdated(id);
+  scope.ledger.markChanged(id);
   const answer = await sendForm(
     scope,
     changeable,
@@ -121,7 +121,7 @@ function unlessInterrupted(error: unknown): void {
 export async function sendForm(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
-  send: (pairs: readonly Pair[]) => Promise<WriteAnswer>,
+  send: (pairs: readonly FormPair[]) => Promise<WriteAnswer>,
   emptyListForm = collection.emptyListForm,
 ): Promise<WriteAnswer & WriteOutcome> {
   try {
@@ -141,7 +141,11 @@ export async function sendForm(
   }
 }
 
-export function formOf(definition: Definition, wanted: WantedValues, emptyListForm: EmptyListForm): Pair[] {
+export function formOf(
+  definition: Definition,
+  wanted: WantedValues,
+  emptyListForm: EmptyListForm,
+): FormPair[] {
   return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, emptyListForm));
 }
 

@@ -43,11 +43,11 @@ export function declaredProps(
   { id }: CustomResourceOptions,
 ): Record<string, unknown> {
   const declared = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
-  const filled = Object.keys(fields).filter((key) => id !== undefined || fields[key]?.default !== undefined);
-  const fill = (key: string): unknown => (id === undefined ? fields[key]?.default : undefined);
+  const added = Object.keys(fields).filter((key) => id !== undefined || fields[key]?.default !== undefined);
+  const addedValue = (key: string): unknown => (id === undefined ? fields[key]?.default : undefined);
   return {
     attributes: undefined,
-    ...Object.fromEntries(filled.map((key) => [key, fill(key)])),
+    ...Object.fromEntries(added.map((key) => [key, addedValue(key)])),
     ...Object.fromEntries(declared.map(([key, value]) => [key, fields[key]?.secret ? secret(value) : value])),
   };
 }

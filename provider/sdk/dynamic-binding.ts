@@ -9,7 +9,7 @@ import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
 import type * as inProcess from "./lookup-in-process";
 import { secretInputs } from "./secret-inputs";
-import { warnOnce } from "./warnings";
+import { warnOfProject } from "./warnings";
 
 /** Lookups load HTTP and zod, and most programs have none. */
 // eslint-disable-next-line @typescript-eslint/no-require-imports
@@ -18,7 +18,7 @@ const lookup = (): typeof inProcess => require("./lookup-in-process") as typeof 
 /** As Pulumi's dynamic resources, which need nothing but this package. */
 export const dynamicBinding: Binding = {
   prepare: (definition, name, args, options) => {
-    warnOnce();
+    warnOfProject();
     const props = propsOf(definition, name, args, options);
     return [dynamicType(definition), name, props, dynamicOptions(definition, props, options)];
   },

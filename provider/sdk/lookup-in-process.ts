@@ -13,7 +13,8 @@ import type { Binding } from "./binding";
 import { secretInputs } from "./secret-inputs";
 import { currentRun } from "./warnings";
 
-// Pulumi's dynamic provider has no functions, so these lookups run in the program's own process. Most options have no effect.
+// Pulumi's dynamic provider has no functions, so these lookups run in the program's own process. Of their options, only `dependsOn` has
+// an effect.
 
 /** The lookups of a run share their connections. The Automation API may run several programs in one process. */
 const sessions = new WeakMap<object, Session>();

@@ -1,5 +1,5 @@
 import { output, ProviderResource, secret } from "@pulumi/pulumi";
-import type { ResourceOptions } from "@pulumi/pulumi";
+import type { Input, ResourceOptions } from "@pulumi/pulumi";
 
 import { providerType } from "../common/pulumi";
 import { settingDeclarations } from "../definitions/settings";
@@ -41,7 +41,7 @@ function settingStrings(args: ProviderArgs): Record<string, unknown> {
   const declared: Readonly<Record<string, Setting>> = settingDeclarations;
   const text = (value: unknown): unknown => (typeof value === "string" ? value : JSON.stringify(value));
   return Object.fromEntries(
-    Object.entries(args as Readonly<Record<string, string>>).map(([key, value]) => {
+    Object.entries<Input<string | number | boolean | object> | undefined>({ ...args }).map(([key, value]) => {
       const setting = output(value).apply(text);
       return [key, declared[key]?.secret ? secret(setting) : setting];
     }),

@@ -15,7 +15,7 @@ export type StateOf<Fields> = {
     attributes?: Input<Readonly<Record<string, unknown>>> | undefined;
   };
 
-/** What an output has that the resource neither declares nor reads. One for all, because an output costs time and memory. */
+/** The shared output of properties that are neither declared nor read: one for each property would cost time and memory. */
 const noValue = output(undefined);
 
 /** The outputs that all resources have beside their fields. */

@@ -7,7 +7,7 @@ import { missingDependency } from "./missing-dependency";
 const warnedOf = { project: new WeakSet<object>(), keys: new WeakSet<object>() };
 
 /** Warns once a run about what dynamic resources cannot work with, and about settings. */
-export function warnOnce(): void {
+export function warnOfProject(): void {
   once(warnedOf.project, () => [
     ...missingDependency(),
     ...unknownSettingWarnings(Object.keys(pulumi.runtime.allConfig()), pulumi.getProject(), "uptime:"),
@@ -33,5 +33,6 @@ function once(warned: WeakSet<object>, warnings: () => readonly string[]): void 
 function isSecretSetting(key: string): boolean {
   // The SDK does not declare this function. Unlike the environment variable, it also has the settings of an inline program.
   const { isConfigSecret } = pulumi.runtime as { isConfigSecret?: (name: string) => boolean };
+  // An SDK without it must not cause a false warning.
   return isConfigSecret?.(key) ?? true;
 }

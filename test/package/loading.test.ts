@@ -19,7 +19,7 @@ function printed(source: string, env: Record<string, string> = {}): string {
 }
 
 describe("a program whose library depends on this package", () => {
-  const warn = `const { warnOnce } = require(${JSON.stringify(builtFile("sdk", "warnings.js"))}); warnOnce(); warnOnce();`;
+  const warn = `const { warnOfProject } = require(${JSON.stringify(builtFile("sdk", "warnings.js"))}); warnOfProject(); warnOfProject();`;
   // As Pulumi's language host sets it.
   const underPulumi = { PULUMI_NODEJS_MONITOR: "127.0.0.1:1" };
 

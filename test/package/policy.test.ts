@@ -13,7 +13,7 @@ import {
 } from "@pulumi/pulumi/proto/analyzer_pb";
 import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
-import { unknownValue } from "../../provider/common/marks";
+import { engineUnknown } from "../../provider/common/marks";
 import { newFolder } from "../support/folder";
 import { startProgram } from "../support/processes";
 import { copyExample } from "../support/workspace";
@@ -89,7 +89,7 @@ test("examples/policy lists the public addresses of each provider that no monito
       [balancer, "inside", { dnsName: "inside.elb.example", internal: true }],
       [balancer, "named", { dnsName: "Named.elb.example" }],
       [balancer, "alone", { dnsName: "alone.elb.example" }],
-      [balancer, "new", { dnsName: unknownValue }],
+      [balancer, "new", { dnsName: engineUnknown }],
       ["aws:route53/record:Record", "record", record],
       ["aws:cloudfront/distribution:Distribution", "site", site],
       ["azure-native:web/v20230101:WebApp", "app", app],
@@ -117,7 +117,7 @@ test("examples/policy lists the public addresses of each provider that no monito
 });
 
 test("examples/policy waits for `pulumi up` where a monitor's URL is not known yet", async () => {
-  const unknown: Resource = ["uptime:index:Monitor", "late", { name: "Late", url: unknownValue }];
+  const unknown: Resource = ["uptime:index:Monitor", "late", { name: "Late", url: engineUnknown }];
   const found = await reported([unknown, [balancer, "alone", { dnsName: "alone.elb.example" }]]);
   expect(Object.values(found).flat()).toEqual([
     expect.stringContaining("can't run policy 'unwatched-addresses'"),

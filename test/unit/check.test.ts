@@ -1,5 +1,5 @@
 import { domain } from "../../provider/definitions/domain";
-import { unknownValue } from "../../provider/common/marks";
+import { engineUnknown } from "../../provider/common/marks";
 import { monitor } from "../../provider/definitions/monitor";
 import { parseUrl } from "../../provider/common/url";
 import { FrontSession } from "../../provider/engine/front";
@@ -144,7 +144,7 @@ test("a key in the place of an account or of an import's id is not repeated", as
 test.each(Object.keys(monitor.fields))(
   "%s may be unknown in a preview, and shows as a change",
   async (property) => {
-    const inputs = { ...valid, [property]: unknownValue };
+    const inputs = { ...valid, [property]: engineUnknown };
     const checked = await check(monitors, {}, inputs);
     expect(checked.problems).toEqual([]);
     const old = { ...checked.inputs, [property]: "old" };
@@ -154,11 +154,11 @@ test.each(Object.keys(monitor.fields))(
 
 test("parts of lists may be unknown, while the known parts are checked", async () => {
   const lists = {
-    alertChannelIds: [unknownValue, 5],
-    requestHeaders: [{ key: "A", value: unknownValue }, unknownValue, { key: unknownValue, value: "x" }],
+    alertChannelIds: [engineUnknown, 5],
+    requestHeaders: [{ key: "A", value: engineUnknown }, engineUnknown, { key: engineUnknown, value: "x" }],
   };
   expect(await refused(lists)).toEqual({});
-  expect(Object.keys(await refused({ ...lists, alertChannelIds: [unknownValue, "x"] }))).toEqual([
+  expect(Object.keys(await refused({ ...lists, alertChannelIds: [engineUnknown, "x"] }))).toEqual([
     "alertChannelIds[1]",
   ]);
   const { inputs } = await check(monitors, {}, { ...valid, ...lists });
@@ -167,16 +167,16 @@ test("parts of lists may be unknown, while the known parts are checked", async (
 });
 
 test.each([
-  { alertCondition: "url_text", alertTextLookup: unknownValue },
-  { alertCondition: unknownValue },
-  { maintenanceStartAt: unknownValue, maintenanceEndAt: "2030-02-19T00:00:00" },
+  { alertCondition: "url_text", alertTextLookup: engineUnknown },
+  { alertCondition: engineUnknown },
+  { maintenanceStartAt: engineUnknown, maintenanceEndAt: "2030-02-19T00:00:00" },
 ])("a rule between fields is checked once all of them are known: %j", async (inputs) => {
   expect(await refused(inputs)).toEqual({});
 });
 
 test.each<[Properties, boolean, string[]]>([
   [{ name: "b.example" }, true, ["name"]],
-  [{ name: unknownValue }, true, ["name"]],
+  [{ name: engineUnknown }, true, ["name"]],
   [{ name: "A.Example" }, false, []],
   [{ name: "a.example", homepageUrl: "https://a.example/" }, true, []],
 ])(

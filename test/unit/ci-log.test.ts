@@ -39,7 +39,7 @@ test.each([...commands, ...lines])("no command is in what is printed about %j", 
   const redactor = new Redactor([]);
   const printed = [
     redactor.message([quote(text)]),
-    redactor.message(text),
+    redactor.message([text]),
     redactor.message(message`First line.${["\n", quote(text)]}`),
     redactor.error(new Error(text)),
     printable(text),

@@ -69,7 +69,7 @@ describe("an error of the connection", () => {
     {},
   ])("that may come after the request (%j) loses the answer to a create", async (error) => {
     failing(error);
-    expect(await post()).toMatchObject({ constructor: LostAnswerError, next: "send again" });
+    expect(await post()).toMatchObject({ constructor: LostAnswerError, next: "look and send again" });
   });
 
   test("is that no connection was made, also if the time of the request is over at the same moment", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import fc from "fast-check";
 
-import { unknownValue } from "../../provider/common/marks";
+import { engineUnknown } from "../../provider/common/marks";
 import { anyCharacter } from "../support/arbitraries";
 import {
   bucket,
@@ -477,7 +477,7 @@ test("an edit is not said to be undone if another record has the id, because the
 });
 
 test("what is not known before the apply is said to be so, also in a list", async () => {
-  const { stdout } = await run([create("made", { url: unknownValue, alertChannelIds: [7, unknownValue] })]);
+  const { stdout } = await run([create("made", { url: engineUnknown, alertChannelIds: [7, engineUnknown] })]);
   expect(stdout).toContain("+     url: (known after apply)\n");
   expect(stdout).toContain('+     alertChannelIds: [7,"(known after apply)"]\n');
 });

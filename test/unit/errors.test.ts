@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { getMonitor } from "../../provider";
 import { readText } from "../../provider/cli/shared/files";
 import { monitor } from "../../provider/definitions/monitor";
-import { unknownValue } from "../../provider/common/marks";
+import { engineUnknown } from "../../provider/common/marks";
 import type { Emulator, Fault } from "../../provider/emulator";
 import { FrontSession } from "../../provider/engine/front";
 import { openRunNote } from "../../provider/lifecycle/note-file";
@@ -339,9 +339,9 @@ const refusals: Record<string, Inputs> = {
   "There are spaces around a header's value": { requestHeaders: [{ key: "X", value: " 1" }] },
   "A header's name has a space": { requestHeaders: [{ key: "X Y", value: "1" }] },
   "A header has two lines": { requestHeaders: [{ key: "X", value: "1\n2" }] },
-  "An account is not known in the preview": { account: unknownValue },
+  "An account is not known in the preview": { account: engineUnknown },
   "An account is empty": { account: "" },
-  "The id of an import is not known in the preview": { importId: unknownValue },
+  "The id of an import is not known in the preview": { importId: engineUnknown },
   "The id of an import has spaces": { importId: " 1" },
   "The option import is a property": { importId: "1", __options: {} },
 };

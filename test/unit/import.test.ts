@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { domain } from "../../provider/definitions/domain";
 import { FrontSession } from "../../provider/engine/front";
 import { monitor } from "../../provider/definitions/monitor";
-import { unknownValue } from "../../provider/common/marks";
+import { engineUnknown } from "../../provider/common/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import { hosted } from "../support/calls";
 import { Program, times } from "../support/program";
@@ -267,13 +267,16 @@ describe("an import is refused in the preview", () => {
     expect(message).toMatch(/^: import .*monitor 1\b.*GET .*401/m);
   });
 
-  test.each(["", " ", "1 ", "1 2", ".", "..", unknownValue, true, [1]])("for the id %j", async (importId) => {
-    const message = await failureOf(resource().preview({ ...home, importId }));
-    expect(message).toMatch(
-      /^: import must be (the id of a monitor, as a string without spaces|known in the preview)/,
-    );
-    expect(emulator.requests).toEqual([]);
-  });
+  test.each(["", " ", "1 ", "1 2", ".", "..", engineUnknown, true, [1]])(
+    "for the id %j",
+    async (importId) => {
+      const message = await failureOf(resource().preview({ ...home, importId }));
+      expect(message).toMatch(
+        /^: import must be (the id of a monitor, as a string without spaces|known in the preview)/,
+      );
+      expect(emulator.requests).toEqual([]);
+    },
+  );
 
   test("and does not print the API key if it stands in the place of the id", async () => {
     const message = await failureOf(resource().preview({ ...home, importId: emulator.apiKey }));
@@ -347,7 +350,7 @@ test("a value that is unknown in the preview is compared in the up, and nothing 
     importId,
     __options: { owner: "pulumi-nodejs:dynamic/uptime:Monitor::home" },
   };
-  const checked = await provider.check({}, { ...declared, url: unknownValue });
+  const checked = await provider.check({}, { ...declared, url: engineUnknown });
   expect(checked.failures).toEqual([]);
   const inputs = checked.inputs ?? {};
   const error: unknown = await provider
@@ -423,7 +426,7 @@ describe("if the option import is kept", () => {
     const one = resource("domain");
     await one.up({ name: "first.example", importId });
     one.nextRun();
-    expect(await one.preview({ name: unknownValue, importId })).toBe("update");
+    expect(await one.preview({ name: engineUnknown, importId })).toBe("update");
     expect(await one.up({ name: "first.example", importId })).toBe("same");
     expect(await failureOf(one.up({ name: "second.example", importId }))).toContain("would replace it");
   });
@@ -437,9 +440,9 @@ describe("if the option import is kept", () => {
     const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
     const replaces = async (news: Record<string, unknown>): Promise<unknown> =>
       (await program.providers.domain.diff("urn", id, outputs, inputs, news, {})).replaces;
-    expect(await replaces({ ...inputs, name: unknownValue })).toBe(false);
+    expect(await replaces({ ...inputs, name: engineUnknown })).toBe(false);
     const { importId: _, ...without } = inputs;
-    expect(await replaces({ ...without, name: unknownValue })).toBe(true);
+    expect(await replaces({ ...without, name: engineUnknown })).toBe(true);
   });
 
   test("a replacement that was killed after its delete is found gone by a refresh, and can be created again", async () => {

@@ -913,7 +913,7 @@ describe("an answer that says that the create failed, and names a record", () =>
 describe("with an explicit provider, an error names its argument", () => {
   const createWith = async (more: Partial<Settings>): Promise<string> => {
     const given = settingsOf();
-    const settings = { ...readSettings({ get: (name) => given[name] }, {}), provider: "eu", ...more };
+    const settings = { ...readSettings({ get: (name) => given[name] }, {}), providerName: "eu", ...more };
     const inputs = { values: home, account: undefined, importId: undefined };
     return shownText(await errorOf(create(new Session({ clock }).connect(monitor, settings), inputs, {})));
   };

@@ -11,7 +11,7 @@ import { fromStruct, toStruct } from "../../provider/engine/plugin/struct";
 import { readSettings } from "../../provider/api/settings";
 import { PartialFailureError } from "../../provider/lifecycle/resource";
 import { settingNames } from "../../provider/definitions/settings";
-import { secretOf, unknownValue, type Properties } from "../../provider/common/marks";
+import { asSecret, engineUnknown, type Properties } from "../../provider/common/marks";
 import { definitions } from "../../provider/definitions";
 import type { Emulator } from "../../provider/emulator";
 import { hosted, startDynamic } from "../support/calls";
@@ -55,10 +55,10 @@ test("settings may be strings or values, keys are secret, and unknown names are 
     sameAccount: ["3f9c=81d0", "0000=81d0"],
   });
   expect(readSettings(configOf(values), {}, "eu")).toMatchObject({ apiKey: "other" });
-  expect(configOf({ baseUrl: unknownValue }).get("uptime:baseUrl")).toBeUndefined();
+  expect(configOf({ baseUrl: engineUnknown }).get("uptime:baseUrl")).toBeUndefined();
   const given = { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} };
   const { settings, warnings } = checkProviderSettings(provider, given, {});
-  expect(settings.apiKey).toEqual(secretOf("key"));
+  expect(settings.apiKey).toEqual(asSecret("key"));
   expect(warnings).toEqual([expect.stringContaining("maxRetry (did you mean maxRetries?)")]);
   const [old, present] = [
     { apiKey: "a", maxRetries: "3" },
@@ -85,8 +85,8 @@ test("the error of an operation keeps what caused it, so that a bug has a stack"
 });
 
 test("values survive the protocol, secrets without their mark", () => {
-  const values = { text: "a", number: 1, none: null, list: [1, "2", { deep: true }], unknown: unknownValue };
-  const sent = { ...values, left: undefined, secret: secretOf("plain") };
+  const values = { text: "a", number: 1, none: null, list: [1, "2", { deep: true }], unknown: engineUnknown };
+  const sent = { ...values, left: undefined, secret: asSecret("plain") };
   expect(fromStruct(toStruct(sent))).toEqual({ ...values, secret: "plain" });
 });
 
@@ -297,7 +297,7 @@ describe("with a server", () => {
 
     test("is unknown while its query is, and refuses what it cannot search for", async () => {
       const plugin = start();
-      expect(await plugin.list(type, { search: unknownValue })).toMatchObject([{ computed: {} }]);
+      expect(await plugin.list(type, { search: engineUnknown })).toMatchObject([{ computed: {} }]);
       expect(emulator.requests).toEqual([]);
       await expect(plugin.list(type, { searchBy: "url", name: "Shop" })).rejects.toThrow(
         "A list of monitors cannot take these arguments: it has no argument name, only search, searchBy, statusPageId, account; searchBy needs a search.",
@@ -309,8 +309,8 @@ describe("with a server", () => {
   });
 
   test("a lookup shows records that hold what the engine would take for its own marks", async () => {
-    emulator.dialect = { extraFields: { note: { [sigKey]: "x", of: unknownValue } } };
-    emulator.monitors.add({ ...home, name: unknownValue });
+    emulator.dialect = { extraFields: { note: { [sigKey]: "x", of: engineUnknown } } };
+    emulator.monitors.add({ ...home, name: engineUnknown });
     const plugin = new PluginProcess({ clock });
     plugin.begin(settingsOf());
     const { monitors } = await plugin.invoke("uptime:index:getMonitors", {});
@@ -388,7 +388,7 @@ describe("with a server", () => {
     expect(await parts({ requestHeaders: [one, other] })).toEqual(["requestHeaders[1].value"]);
     const several = await parts({ alertChannelIds: [1, 3, 4], requestHeaders: [one], name: "Other" });
     expect(several).toEqual(["alertChannelIds[1]", "alertChannelIds[2]", "name", "requestHeaders[1]"]);
-    const whole = await parts({ alertChannelIds: unknownValue, requestHeaders: null });
+    const whole = await parts({ alertChannelIds: engineUnknown, requestHeaders: null });
     expect(whole).toEqual(["alertChannelIds", "requestHeaders"]);
     expect(await parts({ alertChannelIds: [1] }, {})).toEqual(["alertChannelIds"]);
     expect(await parts({ alertChannelIds: [2, 1] })).toEqual([]);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
-import { secretOf, unknownValue, unwrapSecrets, type Properties } from "../../provider/common/marks";
+import { asSecret, engineUnknown, unwrapSecrets, type Properties } from "../../provider/common/marks";
 import { checkProviderSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
@@ -46,13 +46,13 @@ describe("a resource that moves to another provider is replaced if an account di
       { ...key("one"), monitorsBaseUrl: "https://b.example" },
     ],
     ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: pair }],
-    ["a key that is not known yet", false, key("one"), key(unknownValue)],
+    ["a key that is not known yet", false, key("one"), key(engineUnknown)],
     ["other settings", false, key("one"), { ...key("one"), maxRetries: 7 }],
     ["only accounts, the same", false, eu("one"), eu("one")],
     ["only accounts, as JSON", false, eu("one"), { accounts: JSON.stringify(eu("one").accounts) }],
     ["only accounts, another key", true, eu("one"), eu("two")],
     ["only accounts, the same, as it says", false, eu("one"), { ...eu("two"), sameAccount: [pair] }],
-    ["only accounts, a key that is not known yet", false, eu("one"), eu(unknownValue)],
+    ["only accounts, a key that is not known yet", false, eu("one"), eu(engineUnknown)],
     ["a key, and accounts with another key", true, { ...one, ...eu("one") }, { ...one, ...eu("two") }],
     ["another version of the plugin", false, { ...one, version: "1.0.0" }, { ...one, version: "2.0.0" }],
     ["an account more", false, key("one"), { ...key("one"), ...eu("one") }],
@@ -86,10 +86,10 @@ test("a provider's addresses get a proof each, as a secret, unless the key or th
     [b, "two"],
   ].map((pair) => createHash("sha256").update(pair.join("\0")).digest("hex"));
   const settings = { baseUrl: a, monitorsBaseUrl: b, apiKey: "one", accounts };
-  expect(proofsOf(settings, env)).toEqual(secretOf(proofs));
-  expect(proofsOf({ apiKey: "one" }, { UPTIME_BASE_URL: a })).toEqual(secretOf(proofs.slice(0, 1)));
+  expect(proofsOf(settings, env)).toEqual(asSecret(proofs));
+  expect(proofsOf({ apiKey: "one" }, { UPTIME_BASE_URL: a })).toEqual(asSecret(proofs.slice(0, 1)));
   expect(proofsOf({ baseUrl: a }, { UPTIME_API_KEY: "one" })).toBeUndefined();
-  expect(proofsOf({ baseUrl: a, apiKey: unknownValue })).toBeUndefined();
+  expect(proofsOf({ baseUrl: a, apiKey: engineUnknown })).toBeUndefined();
   expect(proofsOf(settings, env, "default_1_0_0")).toBeUndefined();
 });
 
@@ -158,13 +158,13 @@ describe("a provider is refused because of its settings", () => {
 
   test("but not for what is missing, or not known yet", () => {
     const unknowns = {
-      baseUrl: unknownValue,
-      timeoutSeconds: unknownValue,
-      accounts: { eu: { baseUrl: unknownValue } },
-      sameAccount: [unknownValue],
+      baseUrl: engineUnknown,
+      timeoutSeconds: engineUnknown,
+      accounts: { eu: { baseUrl: engineUnknown } },
+      sameAccount: [engineUnknown],
     };
-    const http = { baseUrl: "http://a.example", allowHttp: unknownValue };
-    for (const settings of [{}, unknowns, http, { apiKey: secretOf("key") }])
+    const http = { baseUrl: "http://a.example", allowHttp: engineUnknown };
+    for (const settings of [{}, unknowns, http, { apiKey: asSecret("key") }])
       expect(problemsOf(settings)).toEqual([]);
   });
 });

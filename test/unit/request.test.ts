@@ -1,5 +1,5 @@
 import { monitor } from "../../provider/definitions/monitor";
-import { secretOf, unknownValue } from "../../provider/common/marks";
+import { asSecret, engineUnknown } from "../../provider/common/marks";
 import { notYetKnown } from "../../provider/common/unknown";
 import { Redactor } from "../../provider/engine/redactor";
 import {
@@ -17,8 +17,8 @@ import { emulator, withServer } from "../support/server";
 
 test("inputs keep unknown keys, secrets and unknown values, and lose what Pulumi hides", () => {
   const properties = {
-    name: unknownValue,
-    requestHeaders: secretOf([{ key: "X-Token", value: "a" }]),
+    name: engineUnknown,
+    requestHeaders: asSecret([{ key: "X-Token", value: "a" }]),
     constructor: "of a later version",
     account: "eu",
     __provider: "code",
@@ -48,7 +48,7 @@ test("state survives both ways, its attributes untouched", () => {
   const attributes = { id: 7, nested: { deep: [{ null: null }] } };
   const properties = {
     name: "a",
-    requestAuthPassword: secretOf("b"),
+    requestAuthPassword: asSecret("b"),
     attributes,
     account: "eu",
     __server: "hash",

@@ -10,9 +10,9 @@ const status = (code: number, told = false): Failure => ({
 /** What was seen, what follows for methods that are safe to retry, and what follows for a create. */
 const policy: [string, Failure, Step, Step][] = [
   ["no connection", { type: "unreachable" }, "retry", "retry"],
-  ["connection cut", { type: "cut" }, "retry", "send again"],
-  ["own timeout", { type: "timeout" }, "retry", "look for a minute"],
-  ["accepted with something that cannot be read", { type: "unreadable" }, "fail", "look for a minute"],
+  ["connection cut", { type: "cut" }, "retry", "look and send again"],
+  ["own timeout", { type: "timeout" }, "retry", "look only"],
+  ["accepted with something that cannot be read", { type: "unreadable" }, "fail", "look only"],
   ["something final", { type: "final" }, "fail", "fail"],
   ...[400, 401, 403, 404, 405, 409, 410, 413, 415, 419, 422].map((code): [string, Failure, Step, Step] => [
     String(code),
@@ -24,22 +24,22 @@ const policy: [string, Failure, Step, Step][] = [
     String(code),
     status(code),
     "fail",
-    "look for a minute",
+    "look only",
   ]),
-  ["408", status(408), "retry", "look for a minute"],
+  ["408", status(408), "retry", "look only"],
   ["422 with Retry-After", status(422, true), "fail", "fail"],
   ["429", status(429), "wait", "wait"],
   ["429 with Retry-After", status(429, true), "wait", "wait"],
-  ["500", status(500), "retry", "send again"],
-  ["500 with Retry-After", status(500, true), "retry", "send again"],
-  ["501", status(501), "fail", "look for a minute"],
-  ["502", status(502), "retry", "send again"],
-  ["503", status(503), "retry", "send again"],
-  ["503 with Retry-After", status(503, true), "wait", "send again"],
-  ["504", status(504), "retry", "look for a minute"],
-  ["505", status(505), "fail", "look for a minute"],
-  ["520 of a proxy", status(520), "retry", "send again"],
-  ["524 of a proxy", status(524), "retry", "look for a minute"],
+  ["500", status(500), "retry", "look and send again"],
+  ["500 with Retry-After", status(500, true), "retry", "look and send again"],
+  ["501", status(501), "fail", "look only"],
+  ["502", status(502), "retry", "look and send again"],
+  ["503", status(503), "retry", "look and send again"],
+  ["503 with Retry-After", status(503, true), "wait", "look and send again"],
+  ["504", status(504), "retry", "look only"],
+  ["505", status(505), "fail", "look only"],
+  ["520 of a proxy", status(520), "retry", "look and send again"],
+  ["524 of a proxy", status(524), "retry", "look only"],
 ];
 
 test.each(policy)(
@@ -66,7 +66,7 @@ describe("a request is sent again", () => {
     const retries = new Retries(most, unreachableMilliseconds);
     let time = 0;
     for (let count = 0; ; count++) {
-      const pause = retries.delayAfter(failureAt(time), time);
+      const pause = retries.recordFailure(failureAt(time), time);
       if (pause === undefined) return [count, time];
       time += pause;
     }

@@ -50,7 +50,7 @@ test("an explicit provider with its own address does not use the environment's a
     UPTIME_MONITORS_BASE_URL: "https://us-m.example.com",
   };
   const monitorsAddress = (config: Record<string, string>, provider?: string): string =>
-    readSettings({ get: (key) => config[key], provider }, env).monitorsBaseUrl.url;
+    readSettings({ get: (key) => config[key], providerName: provider }, env).monitorsBaseUrl.url;
   const own = { "uptime:baseUrl": "https://eu.example.com", "uptime:apiKey": "key" };
   expect(monitorsAddress(own, "eu")).toBe("https://eu.example.com");
   expect(monitorsAddress({ "uptime:apiKey": "key" }, "eu")).toBe("https://us-m.example.com");
@@ -271,7 +271,11 @@ describe("an account", () => {
       /^There are no accounts: set uptime:accounts, .*, with `pulumi config set --secret uptime:accounts`\.$/,
     );
     expect(() =>
-      readSettings({ provider: "eu", get: (key) => new Map(Object.entries(complete)).get(key) }, {}, "team"),
+      readSettings(
+        { providerName: "eu", get: (key) => new Map(Object.entries(complete)).get(key) },
+        {},
+        "team",
+      ),
     ).toThrow(/^There are no accounts: set accounts of the provider eu, an? [^`]*\.$/);
     const config = withAccounts({ "eu-1": {}, EU_1: {} });
     expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "k" })).toThrow(

@@ -79,7 +79,7 @@ function deleteLimit(text: string): string {
 }
 
 function run(options: CommentOptions, context: CommandContext): void {
-  const { cwd, stdout, stderr, env, exit } = context;
+  const { cwd, stdout, stderr, env, setExitCode } = context;
   const facts = readFacts(options, context);
   if (options.digest) {
     if (!facts.actions) throw new UptimeError(unknownReason(facts));
@@ -101,7 +101,7 @@ function run(options: CommentOptions, context: CommandContext): void {
   // GitHub shows such a line on the run's page.
   const isGitHub = env.GITHUB_ACTIONS === "true";
   stderr.write(isGitHub ? `::error title=pulumi-uptime::${stop.replaceAll("%", "%25")}\n` : `${stop}\n`);
-  exit(1);
+  setExitCode(1);
 }
 
 function commentOn(facts: Facts, options: HeadOptions): string {

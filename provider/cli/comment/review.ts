@@ -109,7 +109,7 @@ function problemOfComment(
   return changes === undefined ? `${comment} has no room for its changes' hashes.` : undefined;
 }
 
-/** Why nothing must be previewed, and how to go on: Pulumi may run code from state that was not reviewed. */
+/** Why the preview must not run, and how to go on: Pulumi may run code from state that was not reviewed. */
 export function codeStop(code: readonly ApplyAction[], review: Review): string | undefined {
   const reason = codeReason(code, review);
   if (reason === undefined) return undefined;
@@ -130,7 +130,7 @@ function codeReason(code: readonly ApplyAction[], review: Review): string | unde
   return [`Nobody has reviewed ${titlesOf(missing)}.`, ...review.problems].join(" ");
 }
 
-/** Why `up` must not follow, and how to go on: it does something that was not reviewed, or deletes too much. */
+/** Why `pulumi up` must not run, and how to go on: it does something that was not reviewed, or deletes too much. */
 export function applyStop(
   actions: ApplyActions,
   facts: Facts,

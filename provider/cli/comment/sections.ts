@@ -29,7 +29,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const edits = handEdits(drift);
   const section = (list: readonly PlannedChange[], name: string, suffix = ""): Section =>
     changesSection(`#### ${name} (${list.length})${suffix}`, list, value, edits);
-  const of = (operation: PlannedOperation): PlannedChange[] =>
+  const withOperation = (operation: PlannedOperation): PlannedChange[] =>
     changes.filter((change) => change.operation === operation);
   const rest = changes.filter((change) => !isOwn(change) && !isDestructive(change));
   const warnings = warningItems(facts);
@@ -39,16 +39,16 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     listSection(failedChecks.map((check) => `- ${codeSpan(check)}`)),
     listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
     ...(isShort ? [warningSection] : []),
-    section(of("replace"), "Replaced", ": the old record is deleted, with its history and id"),
-    section(of("delete"), "Deleted"),
-    section(of("create").filter(isOwn), "Created"),
-    section(of("update").filter(isOwn), "Updated"),
+    section(withOperation("replace"), "Replaced", ": the old record is deleted, with its history and id"),
+    section(withOperation("delete"), "Deleted"),
+    section(withOperation("create").filter(isOwn), "Created"),
+    section(withOperation("update").filter(isOwn), "Updated"),
     ...(isShort ? [] : [warningSection]),
     ...tried,
     ...(isPreviewed ? [codeSection(facts)] : []),
     ...driftSections(facts, value),
     changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, edits),
-    section(of("import").filter(isOwn), "Imported", ": nothing is written"),
+    section(withOperation("import").filter(isOwn), "Imported", ": nothing is written"),
   ];
 }
 

@@ -78,7 +78,7 @@ Examples:
 `,
     )
     .action(async (options: DoctorOptions) => {
-      const { stdout, stderr, exit } = context;
+      const { stdout, stderr, setExitCode } = context;
       const findings: Finding[] = [];
       const program = await examine(options, context, (...found) => {
         findings.push(...found);
@@ -90,7 +90,7 @@ Examples:
       const isRefused = faults.some(({ code }) => code === refusedCode);
       const isBroken = faults.some(({ code }) => code !== refusedCode);
       if (isBroken || isRefused) stderr.write("Some checks failed; see above.\n");
-      exit(isBroken ? 1 : isRefused ? 2 : 0);
+      setExitCode(isBroken ? 1 : isRefused ? 2 : 0);
     });
 }
 
@@ -253,9 +253,9 @@ async function examineAccount(
   { session, stderr }: CommandContext,
   tellAll: Tell,
 ): Promise<void> {
-  const of = name === undefined ? "" : `Account ${safeName(name)}: `;
+  const prefix = name === undefined ? "" : `Account ${safeName(name)}: `;
   const tell: Tell = (...findings) => {
-    tellAll(...findings.map((one) => ({ ...one, text: of + one.text })));
+    tellAll(...findings.map((one) => ({ ...one, text: prefix + one.text })));
   };
   tell(...addressFindings(settings));
   const isOneServer = settings.baseUrl.url === settings.monitorsBaseUrl.url;

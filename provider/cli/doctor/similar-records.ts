@@ -10,7 +10,7 @@ import type { WantedValues } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { PreviewStep } from "../shared/preview";
-import { providersOf, referenceTo } from "../shared/providers";
+import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, mayBeAtServer, type Deployment } from "../shared/state";
@@ -31,7 +31,7 @@ export interface SimilarRecord {
 export class SimilarRecords {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
-  private readonly providerOf: ReturnType<typeof providersOf>;
+  private readonly connectTo: ConnectTo;
   /** The references to what is in state. */
   private readonly known: ReadonlySet<string>;
   /** By the readers of the accounts; each list is read once. */
@@ -43,7 +43,7 @@ export class SimilarRecords {
     private readonly session: Session,
   ) {
     const resources = state.deployment.resources ?? [];
-    this.providerOf = providersOf(resources, settings, session);
+    this.connectTo = connectorTo(resources, settings, session);
     this.known = new Set(resources.map(referenceTo));
   }
 
@@ -59,13 +59,9 @@ export class SimilarRecords {
       return [];
     }
     try {
-      const connectTo = this.providerOf({ provider: reference });
       const account = step.newState?.inputs?.account;
-      return await this.findIn(
-        connectTo(definition)(typeof account === "string" ? account : undefined),
-        wanted,
-        account,
-      );
+      const known = typeof account === "string" ? account : undefined;
+      return await this.findIn(this.connectTo({ provider: reference }, definition, known), wanted, account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       const reason = new Redactor(this.session.secrets).error(error);

@@ -5,7 +5,13 @@ export function twinsAmong<T>(
   items: readonly T[],
   identityOf: (item: T) => string | undefined,
 ): [T, ...T[]][] {
-  const identified = items.filter((item) => identityOf(item) !== undefined);
-  const groups = [...groupBy(identified, (item) => identityOf(item) ?? "").values()];
-  return groups.flatMap(([first, ...others]) => (first && others.length > 0 ? [[first, ...others]] : []));
+  const identified = items.flatMap((item) => {
+    const identity = identityOf(item);
+    return identity === undefined ? [] : [{ item, identity }];
+  });
+  const groups = groupBy(identified, ({ identity }) => identity).values();
+  return [...groups].flatMap((group) => {
+    const [first, ...others] = group.map(({ item }) => item);
+    return first !== undefined && others.length > 0 ? [[first, ...others]] : [];
+  });
 }

@@ -23,14 +23,14 @@ import {
 } from "../shared/drift-report";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
-import { providersOf, type StateProvider } from "../shared/providers";
+import { connectorTo, type ConnectTo } from "../shared/providers";
 import { exportState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import { managedResources, parseDeployment, pendingCreates, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
-import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
+import { accountKeyOf, compareResource, hearOfResource, type ComparedResource } from "./comparison";
 
 interface DriftOptions extends SettingOptions {
   readonly cwd?: string;
@@ -68,7 +68,7 @@ Examples:
 `,
     )
     .action(async (options: DriftOptions) => {
-      const { stdout, stderr, exit } = context;
+      const { stdout, stderr, setExitCode } = context;
       const { unlisted, ...report } = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
@@ -78,7 +78,7 @@ Examples:
         stderr.write(`${printable(`The records that are not managed cannot be listed: ${unlisted}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       const isIncomplete = report.errors.length > 0 || unlisted !== undefined;
-      exit(isIncomplete ? 1 : isFound ? 2 : 0);
+      setExitCode(isIncomplete ? 1 : isFound ? 2 : 0);
     });
 }
 
@@ -105,12 +105,12 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   };
   const problems = codeProblems(resources);
   if (problems.length > 0) return { checked: 0, drifted: [], errors: problems, servers: [], ...found };
-  const providerOf = providersOf(resources, settings, context.session);
-  const report = { ...(await compareAll(managed, providerOf, context)), ...found };
+  const connectTo = connectorTo(resources, settings, context.session);
+  const report = { ...(await compareAll(managed, connectTo, context)), ...found };
   if (options.unmanaged !== true) return report;
   const { secrets } = context.session;
   try {
-    return { ...report, unmanaged: await unmanagedRecords(managed, providerOf, secrets) };
+    return { ...report, unmanaged: await unmanagedRecords(managed, connectTo, secrets) };
   } catch (error) {
     // The drift that was found in other accounts is still told.
     if (!(error instanceof UptimeError)) throw error;
@@ -118,20 +118,23 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   }
 }
 
-type ProviderOf = ReturnType<typeof providersOf>;
-
 async function compareAll(
   managed: readonly ManagedResource[],
-  providerOf: ProviderOf,
+  connectTo: ConnectTo,
   { stderr, session }: CommandContext,
 ): Promise<Omit<DriftReport, "code" | "pending">> {
-  const accounts = groupBy(managed, (one) => hearOfResource(one, providerOf(one.resource)(one.definition)));
+  const connectFor =
+    ({ resource, definition }: ManagedResource): Connect =>
+    (account) =>
+      connectTo(resource, definition, account);
+  for (const one of managed) hearOfResource(one, connectFor(one));
+  const accounts = groupBy(managed, (one) => accountKeyOf(one, connectFor(one)));
   const servers = new Set<string>();
   let done = 0;
   const results = await withProgress(stderr, (show) => {
     const compare = async (one: ManagedResource): Promise<ComparedResource> => {
       const connect: Connect = (account) => {
-        const scope = providerOf(one.resource)(one.definition)(account);
+        const scope = connectFor(one)(account);
         servers.add(scope.address.url);
         return scope;
       };
@@ -167,25 +170,25 @@ async function compareAccount(
 /** The records that no resource manages, in all accounts that the stack uses. */
 async function unmanagedRecords(
   managed: readonly ManagedResource[],
-  providerOf: ProviderOf,
+  connectTo: ConnectTo,
   secrets: Iterable<string>,
 ): Promise<UnmanagedRecord[]> {
   /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
   const lists = new Map<unknown, { scope: RecordScope; account: string | undefined; ids: Set<unknown> }>();
   /** Adds the lists of an account, and the id that a resource has in one of them. */
-  const add = (provider: StateProvider, account?: string, of?: ManagedResource): void => {
+  const add = (provider: Parameters<ConnectTo>[0], account?: string, manager?: ManagedResource): void => {
     for (const definition of definitions) {
-      const scope = provider(definition)(account);
+      const scope = connectTo(provider, definition, account);
       const list = lists.get(scope.reader) ?? { scope, account, ids: new Set() };
       lists.set(scope.reader, list);
-      if (definition === of?.definition) list.ids.add(of.resource.id);
+      if (definition === manager?.definition) list.ids.add(manager.resource.id);
     }
   };
   // The default account may have no settings if all resources have others.
-  if (managed.length === 0) add(providerOf({}));
+  if (managed.length === 0) add({});
   for (const one of managed) {
     const { account } = one.resource.outputs ?? {};
-    add(providerOf(one.resource), typeof account === "string" ? account : undefined, one);
+    add(one.resource, typeof account === "string" ? account : undefined, one);
   }
   const unmanaged = [...lists.values()].map(async ({ scope, account, ids }) => {
     const { definition } = scope;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { unknownValue } from "../../common/marks";
+import { engineUnknown } from "../../common/marks";
 import { providerType, stackType } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
 import { identityKeys } from "../../definitions/keys";
@@ -63,11 +63,11 @@ export interface PlannedChange {
   readonly isProtected: boolean;
   readonly isRetained: boolean;
   readonly properties: readonly PlannedProperty[];
-  /** These two options, if they change. Pulumi keeps them in state, so they need an `up` too. */
+  /** `protect` and `retainOnDelete`, if they change. Pulumi keeps them in state, so they need an `up` too. */
   readonly options: readonly PlannedProperty[];
   /** The properties whose values are secret, whether they change or not. */
   readonly secrets: readonly string[];
-  /** Those that may change or not: Pulumi does not say it of a dynamic resource. */
+  /** The secrets of which Pulumi does not say whether they change, as in a dynamic resource. */
   readonly maybeChanged: readonly string[];
   /** A keyed hash of all values, secrets too, if the provider has written it. */
   readonly valuesHash: string | undefined;
@@ -286,7 +286,7 @@ const unknownText = "(known after apply)";
 function shownJson(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === secretText) return secretText;
-  if (value === unknownValue) return unknownText;
+  if (value === engineUnknown) return unknownText;
   // Also a part of a list may be unknown.
-  return JSON.stringify(value, (_, part: unknown) => (part === unknownValue ? unknownText : part));
+  return JSON.stringify(value, (_, part: unknown) => (part === engineUnknown ? unknownText : part));
 }

@@ -2,27 +2,31 @@ import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { providerType } from "../../common/pulumi";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
-import type { Connect } from "../../lifecycle/record-scope";
+import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "./setting-options";
 import type { StateResource } from "./state";
 
-/** Connects to the accounts of a provider in state. */
-export type StateProvider = (definition: Definition) => Connect;
+/** Connects to an account of the provider of a resource, for one kind of record. */
+export type ConnectTo = (
+  resource: Pick<StateResource, "provider">,
+  definition: Definition,
+  account: string | undefined,
+) => RecordScope;
 
-/** Finds the provider of each resource in a state. Those that Pulumi has made from the stack's configuration count as one. */
-export function providersOf(
+/** For the resources of a state. The providers that Pulumi has made from the stack's configuration count as one. */
+export function connectorTo(
   state: readonly StateResource[],
   settings: CommandSettings,
   session: Session,
-): (resource: Pick<StateResource, "provider">) => StateProvider {
-  const stackProvider = providerWith(settings.forAccount, session);
+): ConnectTo {
   const explicit = new Map(
     state
       .filter(({ type, urn }) => type === providerType && !isDefaultProvider(urn))
-      .map((resource) => [referenceTo(resource), providerWith(settingsIn(resource, settings), session)]),
+      .map((resource) => [referenceTo(resource), settingsIn(resource, settings)]),
   );
-  return ({ provider = "" }) => explicit.get(provider) ?? stackProvider;
+  return ({ provider = "" }, definition, account) =>
+    session.connect(definition, (explicit.get(provider) ?? settings.forAccount)(account));
 }
 
 /** Whether resources need the stack's own settings: not if each of them has an explicit provider. */
@@ -49,8 +53,4 @@ function settingsIn(
       throw new UptimeError(`The provider ${parseUrn(urn).name}: ${error.message}`, { cause: error });
     }
   };
-}
-
-function providerWith(settingsOf: SettingsOfAccount, session: Session): StateProvider {
-  return (definition) => (account) => session.connect(definition, settingsOf(account));
 }

@@ -79,7 +79,7 @@ export async function commandSettings(
     const given = new Map([[name, value]]).set("uptime:allowHttp", "true");
     for (const address of namedAddresses({ get: (key) => given.get(key) }, {})) session.secrets.add(address);
   };
-  for (const [name, { text, isSecret }] of configured) if (isSecret) hideAddress(name, text);
+  for (const [name, setting] of configured) if (setting.isSecret) hideAddress(name, setting.text);
   const set = names.flatMap((name) => {
     const value = options[name];
     return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
@@ -93,7 +93,7 @@ export async function commandSettings(
   const whole = merged({ get: (key) => config.get(key) }, new Map(set));
   return {
     config,
-    secretSettings: new Set([...configured].flatMap(([key, { isSecret }]) => (isSecret ? [key] : []))),
+    secretSettings: new Set([...configured].flatMap(([key, setting]) => (setting.isSecret ? [key] : []))),
     accountNames: () => {
       const all = accountNames(whole, env);
       const { environment = "" } = settingOf("apiKey");

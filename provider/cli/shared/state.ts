@@ -45,7 +45,7 @@ export type StateResource = z.infer<typeof stateResource>;
 /** A stack's state as `pulumi stack export` prints and `pulumi stack import` reads it. */
 export type Deployment = z.infer<typeof deployment>;
 
-/** What Pulumi 3.250 writes into state, without what it runs or loads plugins for: snippets and extensions. */
+/** The parts of state that Pulumi 3.250 writes, except those that make it run code or load plugins: snippets and extensions. */
 const knownKeys: readonly string[] = ["version", "features", "deployment"];
 const knownParts: readonly string[] = [
   "manifest",

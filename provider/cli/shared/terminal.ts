@@ -17,11 +17,11 @@ export interface CommandContext {
   /** Shared by all connections of the command; its secrets are in no error. */
   readonly session: Session;
   /** Sets the exit code, which is 0 otherwise. */
-  readonly exit: (code: number) => void;
+  readonly setExitCode: (code: number) => void;
 }
 
 /** What a command gets from its process. */
-export type ProcessContext = Omit<CommandContext, "exit" | "session">;
+export type ProcessContext = Omit<CommandContext, "setExitCode" | "session">;
 
 /** A shorter secret may be a word of the output. */
 const minSecretLength = 8;

@@ -62,7 +62,7 @@ Examples:
 `,
     )
     .action(async (options: TryOptions) => {
-      const { stdout, stderr, session, exit } = context;
+      const { stdout, stderr, session, setExitCode } = context;
       const sender = new Sender();
       const report = await withProgress(stderr, async (show): Promise<TryReport> => {
         const monitors = await readMonitors(options, context, show);
@@ -76,7 +76,7 @@ Examples:
         return { monitors: await Promise.all(trying) };
       });
       stdout.write(options.json ? jsonText(report) : tryText(report));
-      exit(alertingIn(report).length > 0 ? 2 : 0);
+      setExitCode(alertingIn(report).length > 0 ? 2 : 0);
     });
 }
 

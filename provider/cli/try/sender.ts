@@ -35,7 +35,7 @@ export interface MonitorAnswer {
 }
 
 /** There is no answer: none came, or the request must not or cannot be sent from here. */
-export class NoAnswer extends Error {
+export class NoAnswerError extends Error {
   constructor(
     readonly code: "unreachable" | "link-local" | "request-headers",
     readonly reason: Message,
@@ -60,7 +60,7 @@ export class Sender {
   /** @param timeout milliseconds for each request */
   constructor(private readonly timeout = 10_000) {}
 
-  /** Sends a request and follows its redirects. Throws a {@link NoAnswer} if there is no answer. */
+  /** Sends a request and follows its redirects. Throws a {@link NoAnswerError} if there is no answer. */
   async send(request: MonitorRequest): Promise<MonitorAnswer> {
     const redirects: URL[] = [];
     let certificateEnd: Date | undefined;
@@ -77,7 +77,7 @@ export class Sender {
       const { status, location, text } = response;
       if (location === undefined) return { status, redirects, hasLeft, certificateEnd, text };
       if (redirects.length === maxRedirects)
-        throw new NoAnswer("unreachable", [`more than ${maxRedirects} redirects`], redirects);
+        throw new NoAnswerError("unreachable", [`more than ${maxRedirects} redirects`], redirects);
       // As browsers do.
       if (status === 303 ? method !== "HEAD" : status < 303 && method === "POST") method = "GET";
       url = location;
@@ -193,17 +193,19 @@ function decode(bytes: Buffer, type: Headers[string]): string {
   }
 }
 
-const linkLocalAnswer = (redirects: readonly URL[]): NoAnswer =>
-  new NoAnswer("link-local", ["leads to a link-local address, which is never contacted"], redirects);
+const linkLocalAnswer = (redirects: readonly URL[]): NoAnswerError =>
+  new NoAnswerError("link-local", ["leads to a link-local address, which is never contacted"], redirects);
 
 function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: readonly URL[]): unknown {
   const { name, code, errors = [] } = error as Error & { code?: unknown; errors?: readonly unknown[] };
   if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocalAnswer(redirects);
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED")
-    return new NoAnswer("request-headers", ["requestHeaders has a header that cannot be sent from here"]);
+    return new NoAnswerError("request-headers", [
+      "requestHeaders has a header that cannot be sent from here",
+    ]);
   // An error without a code is a bug, and not the server's answer, unless that is not HTTP.
   if (!isLate && code === undefined && errors.length === 0 && name !== "HTTPParserError") return error;
   if (isLate || code === "UND_ERR_CONNECT_TIMEOUT")
-    return new NoAnswer("unreachable", [`no whole response within ${timeout / 1000} s`], redirects);
-  return new NoAnswer("unreachable", networkFailure(error, false).text, redirects);
+    return new NoAnswerError("unreachable", [`no whole response within ${timeout / 1000} s`], redirects);
+  return new NoAnswerError("unreachable", networkFailure(error, false).text, redirects);
 }

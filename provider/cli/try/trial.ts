@@ -7,7 +7,7 @@ import { secretsOfProperty } from "../../engine/secret-strings";
 import type { TriedMonitor } from "../shared/try-report";
 import { checkOf, type Check } from "./check-request";
 import type { ReadMonitor } from "./monitors";
-import { NoAnswer, type MonitorAnswer, type Sender } from "./sender";
+import { NoAnswerError, type MonitorAnswer, type Sender } from "./sender";
 
 interface TrialOptions {
   /** Send methods that may change something on a server. */
@@ -58,7 +58,7 @@ export async function tryMonitor(
   try {
     answer = await sender.send(check.request);
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error;
+    if (!(error instanceof NoAnswerError)) throw error;
     const { code, reason, redirects } = error;
     return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }], redirects);
   }

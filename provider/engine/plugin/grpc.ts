@@ -11,7 +11,7 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
-import { secretOf, unknownValue, type Properties } from "../../common/marks";
+import { asSecret, engineUnknown, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
@@ -211,14 +211,14 @@ function queryMethods(runs: Runs): UntypedServiceImplementation {
       // What was found by a secret may repeat it.
       const marked =
         secrets.length > 0
-          ? Object.fromEntries(Object.entries(result).map(([name, value]) => [name, secretOf(value)]))
+          ? Object.fromEntries(Object.entries(result).map(([name, value]) => [name, asSecret(value)]))
           : result;
       return new proto.InvokeResponse().setReturn(toStruct(marked));
     }),
     list: streaming(async (message: proto.ListRequest, write: (response: proto.ListResponse) => void) => {
       const query = fromStruct(message.getQuery());
       // What the query selects is known when its values are.
-      if (Object.values(query).includes(unknownValue)) {
+      if (Object.values(query).includes(engineUnknown)) {
         write(new proto.ListResponse().setComputed(new proto.ListResponse.Computed()));
         return;
       }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { message, messageOf, NotFoundError, quoteId, UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { equalValues } from "../../definitions/codecs";
-import { unknownValue, type Properties } from "../../common/marks";
+import { engineUnknown, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { urnSuffix } from "../../common/urn";
@@ -241,7 +241,7 @@ export class PluginResources {
 
   /** Outputs in a preview. The attributes are not known yet. */
   private previewOutputs(inputs: Properties): Properties {
-    return this.front.markSecrets({ ...withoutHidden(inputs), attributes: unknownValue }, inputs);
+    return this.front.markSecrets({ ...withoutHidden(inputs), attributes: engineUnknown }, inputs);
   }
 
   private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {

@@ -65,7 +65,7 @@ export class PluginRun {
           "providers with different ones. Run it without PULUMI_DEBUG_PROVIDERS, or with one provider.",
       );
     this.configured = settings;
-    // The settings of a program's provider are checked first, which adds its name.
+    // CheckConfig adds the name, and the engine skips it for `pulumi do`, which has no preview.
     this.session.hasPreview = settings[hiddenNames.providerName] !== undefined;
     this.config = configOf(settings);
   }

@@ -1,5 +1,5 @@
 import { OperationFailed } from "../calls";
-import { unknownValue } from "../../../provider/common/marks";
+import { engineUnknown } from "../../../provider/common/marks";
 import type { CallOptions, Kind, Properties, Provider, ProviderProcess, Settings } from "../calls";
 
 /** A resource as a program declares it. */
@@ -559,7 +559,7 @@ class Run implements Outcome {
     for (const entry of this.state) {
       if (entry.isDelete || entry.isPendingReplacement || !entry.uses.some((urn) => gone.has(urn))) continue;
       const { urn, id, outputs, inputs } = entry;
-      const unknown = { [entry.kind === "monitor" ? "url" : "name"]: unknownValue };
+      const unknown = { [entry.kind === "monitor" ? "url" : "name"]: engineUnknown };
       const { replaces } = await this.call({ operation: "diff", urn, id }, () =>
         this.provider(entry).diff(urn, id, outputs, inputs, { ...inputs, ...unknown }),
       );
