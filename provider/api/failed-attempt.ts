@@ -48,7 +48,7 @@ export interface FinalResponse {
 /** Added to errors of an operation that may have old settings; empty if PULUMI_RUN_PROGRAM makes every command run the program. */
 export function oldSettingsHint(condition: string): string {
   if (/^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
-  return `. ${condition}: \`pulumi refresh\`, \`destroy\` and \`--refresh\` use the settings of the last \`up\` unless you add --run-program`;
+  return `. ${condition}, add --run-program: without it, \`pulumi refresh\`, \`pulumi destroy\` and \`--refresh\` use the settings of the last \`pulumi up\``;
 }
 
 /** The failure in one word, or its status, for the log. */
@@ -118,7 +118,7 @@ export function unansweredAttempt(
     // The time of the operation is over, so nothing is retried. A write may have had its effect, so it counts as a timeout. After a
     // create, the look for its record then reports that the time is over.
     const reason =
-      method === "POST" ? "" : ": the operation has used its time (see the option customTimeouts)";
+      method === "POST" ? "" : ": the operation has reached its timeout (the option customTimeouts)";
     return {
       failure: { type: "timeout" },
       error: new OperationTimeoutError(message`${requestText} was not answered in time${reason}.`, {
@@ -156,7 +156,7 @@ function adviceFor(
 ): string | Message {
   const { source } = address;
   const key = settings.apiKeySource;
-  const ifChanged = operation.mayHaveOldSettings ? oldSettingsHint("If you have changed it") : "";
+  const ifChanged = operation.mayHaveOldSettings ? oldSettingsHint("If you have already changed it") : "";
   const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : "";
   if (status === 401) return `The API does not accept the key from ${key}${ifChanged}${ifFormer}`;
   const isOfCollection = /^\/api\/v1\/[^/]+$/.test(path);

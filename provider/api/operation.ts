@@ -129,10 +129,10 @@ export class Operation {
     const first = before ? message`${withoutPeriod(before)}. Then ` : "";
     return this.isInterrupted
       ? new InterruptedError(
-          message`${first}Pulumi was interrupted, or ends the run because of another error, so ${consequence}.`,
+          message`${first}Pulumi was interrupted, or is stopping because of another error, so ${consequence}.`,
         )
       : new OperationTimeoutError(
-          message`${first}The operation has used its time (see the option customTimeouts), so ${consequence}.`,
+          message`${first}The operation has reached its timeout (the option customTimeouts), so ${consequence}.`,
         );
   }
 }

@@ -29,7 +29,7 @@ export const settingDeclarations = {
     required: true,
     environment: "UPTIME_BASE_URL",
     hasOption: true,
-    text: "Address of the server, for domains.",
+    text: "Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set.",
     details:
       "It may have a path. A trailing slash, a trailing `/api/v1` and the trailing path of a collection (`/api/v1/monitors`) are ignored.",
   },
@@ -65,7 +65,7 @@ export const settingDeclarations = {
   sameAccount: {
     type: "pairs",
     default: [],
-    text: "Which address and key are those of the stack's account after the server has moved, or the key was replaced: pairs such as `3f9c=81d0`, which the error that asks for it names.",
+    text: "Pairs such as `3f9c=81d0`, each saying that two address-and-key combinations lead to one account: for a server that has moved, or a key that was replaced. The error that needs a pair prints the command.",
     details: "Separate several by commas. See [Drift](drift.md#another-address-or-key).",
   },
   refreshAttributes: {

@@ -154,7 +154,7 @@ export class Front {
       return this.connect(account);
     } catch (error) {
       if (!(error instanceof UptimeError) || !mayHaveOldSettings) throw error;
-      const hint = oldSettingsHint("If you have already corrected it");
+      const hint = oldSettingsHint("If you have already changed it");
       throw hint === "" ? error : new UptimeError(message`${withoutPeriod(error)}${hint}.`, { cause: error });
     }
   }

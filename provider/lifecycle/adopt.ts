@@ -63,7 +63,7 @@ export async function adopt(
           equal.map(({ record }) => describeRecord(definition, record, [])),
           ", ",
         )}), so the provider cannot tell which one to adopt`
-      : message`none with the same ${same} is equal: ${joinMessages(others, "; ")}`;
+      : message`no ${singular} with the same ${same} is equal to what is declared: ${joinMessages(others, "; ")}`;
   throw new UptimeError(
     message`${setting} is set, and ${reason}. Nothing was created. Declare what is there, name the id with the
       option import, use another ${same}, or run once with ${setting} set to false to create another

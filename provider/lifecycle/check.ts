@@ -79,7 +79,7 @@ function checkAccount(
   if (account === undefined || account === null) return connect(undefined);
   if (isUnknown(account)) refuse("must be known in the preview");
   else if (typeof account !== "string" || account === "")
-    refuse("must be the name of an account in uptime:accounts; leave it out for the one without a name");
+    refuse("must be the name of an account in uptime:accounts; leave it out for the default account");
   else
     try {
       return connect(account);

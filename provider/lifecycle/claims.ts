@@ -98,8 +98,8 @@ export class Claims {
     const { label, singular } = this.definition;
     if (this.isDeleted(id))
       throw new UptimeError(
-        message`${label} ${quoteId(id)} of ${this.owners.describe(owner)} was deleted in this run, or was to be, with
-          another resource that had it too. Run \`pulumi up --refresh --run-program\`, which creates the ${singular} again if
+        message`Another resource that managed ${label} ${quoteId(id)} too was deleted in this run, so
+          ${this.owners.describe(owner)} may have lost its record. Run \`pulumi up --refresh --run-program\`, which creates the ${singular} again if
           it is gone.`,
       );
     const claim = claimOf(outputs);
@@ -107,10 +107,10 @@ export class Claims {
     const rival = this.ledger.otherDeclaredOwner(id, claim, owner);
     if (rival === undefined && !isElsewhere) return;
     throw new UptimeError(
-      message`${label} ${quoteId(id)} belongs to ${this.owners.describe(owner)}, and
-        ${this.describe(rival)} has it too. Remove one of the two from the program: the record stays. If the
-        record of one of them is gone, and this is the one that has got its id, run \`pulumi state delete URN\`
-        for the other.`,
+      message`${label} ${quoteId(id)} is managed by both ${this.owners.describe(owner)} and
+        ${this.describe(rival)}. Remove one of them from the program: the record stays. If the record of one is
+        gone, and the server has given its id to that of the other, run \`pulumi state delete URN\` for the one
+        whose record is gone.`,
     );
   }
 

@@ -49,9 +49,8 @@ export async function checkImport(
   const rival = claims.otherDeclaredOwner(id, owner);
   if (rival !== undefined)
     return refuse(
-      message`names ${singular} ${shownId}, which ${owners.describe(rival)} of this stack has or imports too: only one
-        resource can have it. If that is this one under its former name in Pulumi, give it the option aliases
-        instead`,
+      message`names ${singular} ${shownId}, which ${owners.describe(rival)} already manages or imports: only one resource
+        can have a record. If that is the former name of this resource, use the option aliases instead`,
     );
   const operation = new Operation(scope, options);
   let record: ApiRecord;

@@ -6,7 +6,7 @@ import type { Owner } from "./owners";
 export interface Inputs {
   /** Fields by property. Null is "managed as empty"; `notYetKnown` stands for a value that is not known yet. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** The account by its name in `uptime:accounts`; undefined for the one that has no name. */
+  /** The account by its name in `uptime:accounts`; undefined for the default account. */
   readonly account?: string | undefined;
   /** The id of the record that the resource is to import. */
   readonly importId?: string | undefined;

@@ -34,7 +34,7 @@ export function assertSameServer(
 ): void {
   if (isServerOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source } = account.address;
-  const hint = mayHaveOldSettings ? oldSettingsHint("If you have already corrected it") : "";
+  const hint = mayHaveOldSettings ? oldSettingsHint("If you have already changed it") : "";
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
       `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise change ${source} back${hint}.`,

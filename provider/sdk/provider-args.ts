@@ -3,7 +3,7 @@ import type { Input } from "@pulumi/pulumi";
 
 /** A further account of the same server or of another one. */
 export interface AccountSettings {
-  /** Address of the server, for domains. */
+  /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. */
   baseUrl?: Input<string> | undefined;
   /** Address for monitors, if it is a different one. */
   monitorsBaseUrl?: Input<string> | undefined;
@@ -13,7 +13,7 @@ export interface AccountSettings {
 
 /** The settings of a provider. (docs/settings.md) */
 export interface ProviderArgs {
-  /** Address of the server, for domains. */
+  /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. */
   baseUrl?: Input<string> | undefined;
   /** Address for monitors, if it is a different one. Default: `baseUrl`. */
   monitorsBaseUrl?: Input<string> | undefined;
@@ -23,7 +23,7 @@ export interface ProviderArgs {
   accounts?: Input<Readonly<Record<string, Input<AccountSettings>>>> | undefined;
   /** Whether a create first looks for an equal record and adopts it. If one has the same name (and URL, for a monitor) and is not equal, nothing is created. Default: `false`. */
   adoptExisting?: Input<boolean> | undefined;
-  /** Which address and key are those of the stack's account after the server has moved, or the key was replaced: pairs such as `3f9c=81d0`, which the error that asks for it names. */
+  /** Pairs such as `3f9c=81d0`, each saying that two address-and-key combinations lead to one account: for a server that has moved, or a key that was replaced. The error that needs a pair prints the command. */
   sameAccount?: Input<string | Input<string>[]> | undefined;
   /** Whether a refresh also stores `attributes`, at one request per record. Default: `false`. */
   refreshAttributes?: Input<boolean> | undefined;

@@ -170,7 +170,7 @@ test("a secret URL is adopted by the plugin, and not imported", async () => {
   const { emulator, workspace } = await startStack({ program: program('import: "1"') });
   emulator.dialect = { extraFields: { last_request: `GET ${url}` } };
   emulator.monitors.add({ ...home, url });
-  const reason = "import of a monitor whose url is a secret is not possible";
+  const reason = "import of a monitor is not possible if the program marks url as a secret";
   expect(await workspace.failed("preview")).toContain(reason);
   const { code, output } = await workspace.run(["up", "--yes"]);
   expect([code, output]).toEqual([expect.any(Number), expect.stringContaining(reason)]);

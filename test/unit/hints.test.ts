@@ -3,7 +3,8 @@ import { fronts, Program } from "../support/program";
 import { answer, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
-const hint = "use the settings of the last `up` unless you add --run-program";
+const hint =
+  "add --run-program: without it, `pulumi refresh`, `pulumi destroy` and `--refresh` use the settings of the last `pulumi up`";
 
 withServer({ anyKey: true });
 beforeEach(() => {
@@ -146,7 +147,7 @@ test.each([
   for (const operation of [one.refresh(), one.destroy()]) {
     const failure = await failureOf(operation);
     expect(failure).toContain(problem);
-    expect(failure).toContain(`. If you have already corrected it: `);
+    expect(failure).toContain(". If you have already changed it, ");
     expect(failure).toContain(hint);
   }
   const declared = await failureOf(other.preview({ ...home, name: "Other" }));

@@ -290,7 +290,7 @@ describe("an import is refused in the preview", () => {
     const two = one.beside({ name: "two" });
     await one.preview({ ...home, importId });
     expect(await failureOf(two.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, which ${one.urnEnd} of this stack has or imports too: only one resource can have it`,
+      `import names monitor ${importId}, which ${one.urnEnd} already manages or imports: only one resource can have a record`,
     );
     const old = resource().beside({ name: "web", parent: "my:site:Front" });
     await old.up({ ...home, importId });
@@ -299,12 +299,12 @@ describe("an import is refused in the preview", () => {
     old.nextRun();
     await old.preview(home);
     expect(await failureOf(late.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, which ${old.urnEnd} of this stack has or imports too`,
+      `import names monitor ${importId}, which ${old.urnEnd} already manages or imports`,
     );
     old.nextRun();
     await late.preview({ ...home, importId });
     expect(await failureOf(old.preview(home))).toContain(
-      `Monitor ${importId} belongs to ${old.urnEnd}, and ${late.urnEnd} has it too. Remove one of the two`,
+      `Monitor ${importId} is managed by both ${old.urnEnd} and ${late.urnEnd}. Remove one of them`,
     );
     expect(emulator.writes()).toEqual([]);
   });

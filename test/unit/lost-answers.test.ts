@@ -748,7 +748,7 @@ test("a lost create whose name the server has cut short is named with adoptExist
   expect(await made(one, long)).toMatch(mayExist);
   run.nextRun({ "uptime:adoptExisting": "true" });
   emulator.fault = undefined;
-  expect(await made(one, long)).toMatch(/none with the same name and url is equal.*A monitor with a name/);
+  expect(await made(one, long)).toMatch(/no monitor with the same name and url is equal.*A monitor with a name/);
   expect(storedIds()).toHaveLength(1);
   // A short name is often the beginning of another one.
   emulator.monitors.add({ ...home, name: "m-1" });
@@ -929,7 +929,7 @@ describe("with an explicit provider, an error names its argument", () => {
     emulator.monitors.add({ ...home, interval: 3600 });
     const text = await createWith({ adoptExisting: true });
     expect(text).toMatch(
-      /^adoptExisting of the provider eu is set, and none .* adoptExisting of the provider eu set to false/,
+      /^adoptExisting of the provider eu is set, and no monitor .* adoptExisting of the provider eu set to false/,
     );
   });
 });

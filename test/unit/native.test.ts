@@ -407,7 +407,7 @@ describe("with a server", () => {
     emulator.fault = () => ({ kind: "delay", answerDelayMs: 90_000 });
     expect(await read()).toMatchObject({ id });
     emulator.fault = () => ({ kind: "delay", answerDelayMs: 110_000 });
-    await expect(read()).rejects.toThrow("(see the option customTimeouts)");
+    await expect(read()).rejects.toThrow("(the option customTimeouts)");
     expect(clock.now() - begun).toBeLessThan(201_000);
   });
 

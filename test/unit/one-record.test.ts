@@ -198,7 +198,7 @@ test.each(fronts)(
     const [one, two, program] = await twins(front);
     await one.replace(home);
     expect(storedIds()).toEqual(["2"]);
-    expect(await failureOf(two.up(home))).toMatch(/^Monitor 1 of \S+ was deleted in this run.*--refresh/);
+    expect(await failureOf(two.up(home))).toMatch(/^Another resource that managed Monitor 1 too was deleted in this run.*--refresh/);
     program.nextRun();
     await two.refresh();
     await two.up(home);
@@ -212,7 +212,7 @@ test.each(fronts)(
     const [one, two] = await twins(front);
     await one.preview(home);
     const failure = await failureOf(two.preview(home));
-    expect(failure).toMatch(/belongs to \S+::resource-\d+, and \S+::resource-\d+ has it too/);
+    expect(failure).toMatch(/is managed by both \S+::resource-\d+ and \S+::resource-\d+\./);
     expect(failure).toContain("pulumi state delete URN");
   },
 );

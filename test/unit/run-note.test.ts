@@ -614,7 +614,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
       const other = processWith(others);
       expect(await importOf(other.resource(), other, "1")).toBe("");
       expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain(
-        "a resource of another provider has it too",
+        "and a resource of another provider",
       );
     });
 
@@ -649,7 +649,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
         const imported = how === "created" ? one : two;
         Object.assign(imported.state?.outputs ?? {}, { importId: "1" });
         await one.up({ ...home, interval: 300 });
-        expect(await failureOf(two.up({ ...home, interval: 900 }))).toContain("has it too");
+        expect(await failureOf(two.up({ ...home, interval: 900 }))).toContain("is managed by both");
         await two.destroy();
         expect(storedIds()).toEqual(["1"]);
         notes.length = 0;

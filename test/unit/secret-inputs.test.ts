@@ -135,7 +135,7 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     if (monitor.import)
       await expectError(
         monitor.import(urn, id, declared),
-        "import of a monitor whose url is a secret is not possible",
+        "import of a monitor is not possible if the program marks url as a secret",
       );
     else
       await expectError(

@@ -52,7 +52,7 @@ export interface CommandSettings {
   readonly config: ReadonlyMap<string, string>;
   /** The keys of the stack's configuration whose values are secrets. */
   readonly secretSettings: ReadonlySet<string>;
-  /** The accounts of `uptime:accounts`, and the one without a name if it has a key, or if there is no other. */
+  /** The accounts of `uptime:accounts`, and the default account if it has a key, or if there is no other. */
   readonly accountNames: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
   readonly forAccount: SettingsOfAccount;
@@ -60,7 +60,7 @@ export interface CommandSettings {
   readonly forProvider: (inputs: Properties) => SettingsOfAccount;
 }
 
-/** The settings of an account, undefined for the one without a name. Throws if they cannot be used. */
+/** The settings of an account, undefined for the default account. Throws if they cannot be used. */
 export type SettingsOfAccount = (account?: string) => Settings;
 
 /** An explicit provider has its own addresses, so options for them apply only to the stack's own provider. */
