@@ -1,7 +1,7 @@
 // Which part may import which, so that nobody has to remember it. `npm run check` runs it.
 
-// Which folders each floor may import beside itself.
-const floors = {
+// Which folders each layer may import beside itself.
+const layers = {
   // What both sides of the engine share.
   common: [],
   definitions: ["common"],
@@ -19,21 +19,21 @@ const folder = (name) => `^provider/${name}/`;
 const lookups = "^provider/sdk/lookup-in-process\\.ts$";
 const own = "^(provider|test|tools|examples)/";
 
-const floorRules = Object.entries(floors).map(([floor, below]) => ({
-  name: `floor-${floor}`,
-  comment: `provider/${floor} imports only ${[...below, floor].join(", ")}.`,
+const layerRules = Object.entries(layers).map(([layer, below]) => ({
+  name: `layer-${layer}`,
+  comment: `provider/${layer} imports only ${[...below, layer].join(", ")}.`,
   severity: "error",
-  from: { path: folder(floor), pathNot: lookups },
-  to: { path: own, pathNot: [...below, floor].map(folder) },
+  from: { path: folder(layer), pathNot: lookups },
+  to: { path: own, pathNot: [...below, layer].map(folder) },
 }));
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 module.exports = {
   forbidden: [
-    ...floorRules,
+    ...layerRules,
     {
       name: "definitions-are-light",
-      comment: "The two lowest floors load neither Pulumi, zod nor undici; types of Pulumi's are fine.",
+      comment: "The two lowest layers load neither Pulumi, zod nor undici; types of Pulumi's are fine.",
       severity: "error",
       from: { path: [folder("common"), folder("definitions")] },
       to: { path: "(^|node_modules/)(@pulumi/pulumi|zod|undici)(/|$)", dependencyTypesNot: ["type-only"] },
@@ -41,7 +41,7 @@ module.exports = {
     {
       name: "engine-knows-pulumi",
       comment:
-        "Below the engine's floor nothing imports a package of Pulumi's, although the lifecycle knows its terms.",
+        "Below the engine's layer nothing imports a package of Pulumi's, although the lifecycle knows its terms.",
       severity: "error",
       from: { path: [folder("api"), folder("lifecycle")] },
       to: { path: "(^|node_modules/)@pulumi/" },
@@ -54,9 +54,9 @@ module.exports = {
       to: { path: [tops.cli, folder("emulator")] },
     },
     {
-      name: "cli-on-floors",
+      name: "cli-on-layers",
       comment:
-        "The command line stands on the floors, and starts the emulator; it imports neither an entry point nor what runs in programs.",
+        "The command line stands on the layers, and starts the emulator; it imports neither an entry point nor what runs in programs.",
       severity: "error",
       from: { path: tops.cli },
       to: {

@@ -22,7 +22,7 @@ export class Domain extends pulumi.CustomResource implements dynamic.Domain {
 
   /**
    * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages
-   * that domain as it is. The preview says what is wrong with the arguments: see docs/errors.md (docs/adopting.md)
+   * that domain as it is. The preview says what is wrong with the arguments. (docs/adopting.md, docs/errors.md)
    */
   constructor(name: string, args: dynamic.DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, pluginBinding);
@@ -73,7 +73,7 @@ export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
 
   /**
    * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages
-   * that monitor as it is. The preview says what is wrong with the arguments: see docs/errors.md (docs/adopting.md)
+   * that monitor as it is. The preview says what is wrong with the arguments. (docs/adopting.md, docs/errors.md)
    */
   constructor(name: string, args: dynamic.MonitorArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(monitor, pluginBinding);

@@ -24,12 +24,12 @@ Example:
 `,
     )
     .action((directory: string) => {
-      context.stdout.write(initialise(directory, context.cwd));
+      context.stdout.write(initialize(directory, context.cwd));
     });
 }
 
 /** Writes a new project, and returns the steps that follow. */
-function initialise(folder: string, cwd: string): string {
+function initialize(folder: string, cwd: string): string {
   const directory = resolve(cwd, folder);
   const project = readProject(directory);
   if (project.exists) throw new UptimeError(`${directory} already contains a Pulumi project.`);

@@ -84,7 +84,7 @@ const stringCodec: Codec<string> = {
   },
 };
 
-/** A host's name in one spelling: in lower case, and an internationalised one as punycode. */
+/** A host's name in one spelling: in lower case, and an internationalized one as punycode. */
 export function comparableHost(name: string): string {
   return domainToASCII(name) || name.toLowerCase();
 }

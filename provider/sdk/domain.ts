@@ -33,7 +33,7 @@ export class Domain extends pulumi.CustomResource {
    * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages
    * that domain as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if it has both the options `id` and `import`. The preview says what is wrong with the arguments: see docs/errors.md
+   * @throws if both the options `id` and `import` are set. The preview says what is wrong with the arguments: see docs/errors.md
    */
   constructor(name: string, args: DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, dynamicBinding);

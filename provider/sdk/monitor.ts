@@ -34,7 +34,7 @@ export class Monitor extends pulumi.CustomResource {
    * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages
    * that monitor as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if it has both the options `id` and `import`. The preview says what is wrong with the arguments: see docs/errors.md
+   * @throws if both the options `id` and `import` are set. The preview says what is wrong with the arguments: see docs/errors.md
    */
   constructor(name: string, args: MonitorArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(monitor, dynamicBinding);

@@ -115,7 +115,7 @@ function handEdits(drift: Facts["drift"]): HandEdits {
   );
 }
 
-/** Changes as a diff, because GitHub and GitLab colour its lines by their first character. */
+/** Changes as a diff, because GitHub and GitLab color its lines by their first character. */
 function changesSection(
   heading: string,
   changes: readonly PlannedChange[],

@@ -94,12 +94,12 @@ Examples:
     });
 }
 
-const colours = { ok: "green", warning: "yellow", failed: "red" } as const;
+const colors = { ok: "green", warning: "yellow", failed: "red" } as const;
 
 function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): string {
   const word = level.padEnd(7);
-  const isColoured = stdout.isTTY && !env.NO_COLOR;
-  return `${isColoured ? styleText(colours[level], word, { validateStream: false }) : word}  ${printable(text)}\n`;
+  const isColored = stdout.isTTY && !env.NO_COLOR;
+  return `${isColored ? styleText(colors[level], word, { validateStream: false }) : word}  ${printable(text)}\n`;
 }
 
 /** Tells findings, which a person sees at once. */
