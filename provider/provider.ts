@@ -21,7 +21,9 @@ const session = new FrontSession({
     engine ??= new (require("./engine/engine-log") as typeof engines).EngineLog(address);
     // The engine tells this host no URNs.
     const urnSuffix = owner === undefined ? undefined : session.owners.urnSuffixOf(ownerOf(owner));
-    engine.log("info", line, urnSuffix === undefined ? undefined : engine.urnOf(urnSuffix), true);
+    engine.log("info", line, urnSuffix === undefined ? undefined : engine.urnOf(urnSuffix), {
+      isEphemeral: true,
+    });
   },
 });
 

@@ -32,8 +32,7 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | un
 
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
-  /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
-  emptyListForm: EmptyListForm = "entry";
+  private knownEmptyListForm: EmptyListForm = "entry";
   private updateMethod: "PATCH" | "PUT" = "PATCH";
   private readonly path: string;
 
@@ -44,9 +43,14 @@ export class Collection {
     this.path = `/api/v1/${definition.plural}`;
   }
 
-  /** Never goes back to "entry": another operation may have learned meanwhile that this server needs "text". */
+  /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
+  get emptyListForm(): EmptyListForm {
+    return this.knownEmptyListForm;
+  }
+
+  /** Never goes back to "entry": another operation may have learned meanwhile that this server needs "emptyString". */
   rememberEmptyListForm(form: EmptyListForm): void {
-    if (form === "text") this.emptyListForm = form;
+    if (form === "emptyString") this.knownEmptyListForm = form;
   }
 
   /** The record under an id. Throws {@link NotFoundError}. */

@@ -6,15 +6,16 @@ import type { Message, UptimeError } from "./errors";
 
 /** What all operations of a run share. */
 export interface RunContext {
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** Aborts when Pulumi is interrupted. */
-  readonly interruption?: AbortSignal | undefined;
+  readonly interruption: AbortSignal | undefined;
 }
 
-interface OperationOptions {
+/** What an operation needs to know, all of it for its errors but the time. */
+export interface OperationOptions {
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;
-  /** The settings may be those of the last `up`, which errors then say. */
+  /** The settings may be those of the last `up`, because no program has run in this process. */
   readonly mayHaveOldSettings?: boolean | undefined;
   /** The resource's URN, if the engine tells it. */
   readonly urn?: string | undefined;
@@ -42,7 +43,7 @@ export class Operation {
   private cachedWaitSignal: AbortSignal | undefined;
 
   constructor(
-    { clock = systemClock, interruption }: RunContext = {},
+    { clock = systemClock, interruption }: Partial<RunContext> = {},
     { timeout = Infinity, mayHaveOldSettings = false, urn, owner }: OperationOptions = {},
   ) {
     this.clock = clock;

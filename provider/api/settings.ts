@@ -48,11 +48,7 @@ type RawSettings = Readonly<Record<SettingName, RawSetting>>;
  * Reads the settings from the stack's configuration, and from the environment what is not set there: those of the default
  * account, or of one that `uptime:accounts` names.
  */
-export function readSettings(
-  config: Config,
-  env: NodeJS.ProcessEnv = process.env,
-  account?: string,
-): Settings {
+export function readSettings(config: Config, env: NodeJS.ProcessEnv, account?: string): Settings {
   const raw = rawSettings(config, env);
   const { accounts } = parseSettings(["accounts"], raw);
   const rawOfAccount =

@@ -8,7 +8,7 @@ import type { RequestHeader, Value } from "../common/values";
 export type FormPair = readonly [name: string, value: string];
 
 /** The two forms of an empty list: a list with one empty entry, or an empty string. */
-export type EmptyListForm = "entry" | "text";
+export type EmptyListForm = "entry" | "emptyString";
 
 /** A record shows a value that a field of this type cannot have. */
 export class UnexpectedValueError extends Error {}
@@ -62,7 +62,7 @@ export function isList({ type }: Field): boolean {
 export function encodeValue(field: Field, value: Value, emptyListForm: EmptyListForm): FormPair[] {
   const codec = codecOf[field.type];
   if (!isEmpty(value)) return codec.encode(field.wire, value);
-  return isList(field) && emptyListForm === "text" ? emptyString(field.wire) : codec.empty(field.wire);
+  return isList(field) && emptyListForm === "emptyString" ? emptyString(field.wire) : codec.empty(field.wire);
 }
 
 const emptyString = (wire: string): FormPair[] => [[wire, ""]];

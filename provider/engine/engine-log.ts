@@ -25,13 +25,13 @@ export class EngineLog {
 
   /**
    * Shows a message, with the resource that it is about: the stack, if there is no URN.
-   * @param isEphemeral show it only while the run lasts
+   * @param options.isEphemeral show it only while the run lasts
    */
   log(
     severity: keyof typeof severities,
     message: string,
     urn: string | Promise<string> = "",
-    isEphemeral = false,
+    { isEphemeral = false } = {},
   ): void {
     const sending = this.send(severity, message, urn, isEphemeral).finally(() =>
       this.sending.delete(sending),

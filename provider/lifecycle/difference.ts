@@ -86,13 +86,13 @@ export function fixedDifference(
 /**
  * Whether a record shows all values, except those that no record shows.
  *
- * @param mayHideEmpty whether it need not show a field that is empty
+ * @param options.mayHideEmpty whether it need not show a field that is empty
  */
 export function showsAll(
   definition: Definition,
   wanted: WantedValues,
   record: ApiRecord,
-  mayHideEmpty = false,
+  { mayHideEmpty = false } = {},
 ): boolean {
   return [...wanted].every(([key, value]) => {
     const field = fieldOf(definition, key);

@@ -1,4 +1,5 @@
 import { UptimeError, type Message } from "../api/errors";
+import type { OperationOptions } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Owner } from "./owners";
 
@@ -70,15 +71,9 @@ export class PartialFailureError extends UptimeError {
 }
 
 /** What comes with an operation besides the inputs: the engine's options, and what the front knows of the run. */
-export interface EngineOptions {
+export interface EngineOptions extends OperationOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
-  /** The time for this operation in milliseconds, if a person has set one. */
-  readonly timeout?: number | undefined;
   /** Undefined in old state. In the outputs of a dynamic resource it may be that of a former name. */
   readonly owner?: Owner | undefined;
-  /** The settings may be those of the last `up`, because no program has run in this process. */
-  readonly mayHaveOldSettings?: boolean | undefined;
-  /** The resource's URN, if the engine passes it. */
-  readonly urn?: string | undefined;
 }

@@ -27,8 +27,7 @@ interface SharedAccount {
 
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, and the clock. */
 export class Session {
-  /** The API keys in use and the proxy's password, which no text may show. */
-  readonly secrets = new Set<string>(proxyPasswords());
+  private readonly hidden = new Set<string>(proxyPasswords());
   readonly clock: Clock;
   readonly owners = new Owners();
   private readonly accounts = new Map<string, SharedAccount>();
@@ -52,6 +51,16 @@ export class Session {
     this.clock = clock;
     this.print = print;
     this.dependencies = { clock, transport, runNote, print, showWait, ...others };
+  }
+
+  /** The API keys in use, the proxy's password and what else no text may show. */
+  get secrets(): ReadonlySet<string> {
+    return this.hidden;
+  }
+
+  /** From now on, no text shows this. */
+  hide(secret: string): void {
+    this.hidden.add(secret);
   }
 
   /** Only the first error about a refused key explains what to do; others refer to it. */
@@ -124,7 +133,7 @@ export class Session {
   private sharedAccount(address: Address, settings: Settings): SharedAccount {
     const name = `${address.url} ${settings.apiKey}`;
     return getOrMake(this.accounts, name, () => {
-      this.secrets.add(settings.apiKey);
+      this.hide(settings.apiKey);
       return { client: new Client(address, settings, this.dependencies), scopes: new Map() };
     });
   }

@@ -62,12 +62,12 @@ export async function update(
     );
     return { id, outputs: outputsOf(scope, declared, record, { claim, isAdopted }) };
   } catch (caught) {
-    // If it is not certain that the record is gone, it may have been updated.
-    const error =
-      caught instanceof NotFoundError
-        ? await assertGone(scope, id, outputs, caught, operation).catch((unsure: unknown) => unsure)
-        : caught;
-    if (error === undefined) throw goneError(definition, id, caught);
+    let error = caught;
+    if (caught instanceof NotFoundError) {
+      // If it is not certain that the record is gone, it may have been updated.
+      error = await assertGone(scope, id, outputs, caught, operation).catch((unsure: unknown) => unsure);
+      if (error === undefined) throw goneError(definition, id, caught);
+    }
     if (error instanceof NotStoredError || effect.isPossible)
       throw partialFailure(scope, id, outputs, declared, error);
     throw error;
@@ -120,9 +120,9 @@ function wantedOnUpdate(
   return wanted;
 }
 
-function goneError({ label }: Definition, id: string, missing: unknown): UptimeError {
+function goneError({ label }: Definition, id: string, missing: NotFoundError): UptimeError {
   return new UptimeError(
-    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(messageOf(missing))}). Run \`pulumi up --refresh --run-program\`:
+    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}). Run \`pulumi up --refresh --run-program\`:
       it removes the ${label} from state and creates it again.`,
     { cause: missing },
   );

@@ -78,7 +78,7 @@ export async function verify(
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
   const { record: shown, emptyListForm = collection.emptyListForm } = answered;
-  const isProof = shown && showsAll(definition, wanted, shown, true);
+  const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
   const record = isProof ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
@@ -89,7 +89,7 @@ export async function verify(
     emptyListForm === "entry" &&
     notStored.every(({ field, wanted: sent }) => isList(field) && isEmpty(sent))
   )
-    return sendUpdate(scope, id, wanted, operation, events, "text");
+    return sendUpdate(scope, id, wanted, operation, events, "emptyString");
   throw new NotStoredError(
     message`the API took these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
@@ -128,12 +128,12 @@ export async function sendForm(
     return { ...(await send(formOf(definition, wanted, emptyListForm))), emptyListForm };
   } catch (error) {
     if (!(error instanceof ApiError && error.isRefusal)) throw error;
-    if (emptyListForm === "text" || !isAboutEmptyList(definition, wanted, error))
+    if (emptyListForm === "emptyString" || !isAboutEmptyList(definition, wanted, error))
       throw nameProperties(definition, error);
     try {
-      const answer = await send(formOf(definition, wanted, "text"));
-      collection.rememberEmptyListForm("text");
-      return { ...answer, emptyListForm: "text" };
+      const answer = await send(formOf(definition, wanted, "emptyString"));
+      collection.rememberEmptyListForm("emptyString");
+      return { ...answer, emptyListForm: "emptyString" };
     } catch (second) {
       // Anything but a refusal is not about the form, and may have had an effect.
       throw second instanceof ApiError && second.isRefusal ? nameProperties(definition, error) : second;

@@ -748,7 +748,9 @@ test("a lost create whose name the server has cut short is named with adoptExist
   expect(await made(one, long)).toMatch(mayExist);
   run.nextRun({ "uptime:adoptExisting": "true" });
   emulator.fault = undefined;
-  expect(await made(one, long)).toMatch(/no monitor with the same name and url is equal.*A monitor with a name/);
+  expect(await made(one, long)).toMatch(
+    /no monitor with the same name and url is equal.*A monitor with a name/,
+  );
   expect(storedIds()).toHaveLength(1);
   // A short name is often the beginning of another one.
   emulator.monitors.add({ ...home, name: "m-1" });

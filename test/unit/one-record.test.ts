@@ -198,7 +198,9 @@ test.each(fronts)(
     const [one, two, program] = await twins(front);
     await one.replace(home);
     expect(storedIds()).toEqual(["2"]);
-    expect(await failureOf(two.up(home))).toMatch(/^Another resource that managed Monitor 1 too was deleted in this run.*--refresh/);
+    expect(await failureOf(two.up(home))).toMatch(
+      /^Another resource that managed Monitor 1 too was deleted in this run.*--refresh/,
+    );
     program.nextRun();
     await two.refresh();
     await two.up(home);

@@ -155,10 +155,21 @@ async function examine(
     tell(...(isNeeded ? unset : [ok("settings", noSettingsText)]));
     return undefined;
   }
+  return examineProgram(location, settings, unset, context, tell);
+}
+
+/** Previews a program; `unset` is what is wrong with the stack's settings, which it may not need. */
+async function examineProgram(
+  location: StackLocation,
+  settings: CommandSettings,
+  unset: readonly Finding[],
+  { session, stderr }: CommandContext,
+  tell: Tell,
+): Promise<ProgramReport | undefined> {
   try {
     const state = await exportState(location, { showSecrets: true });
     assertOwnCode(state);
-    const report = await withProgress(context.stderr, (show) => {
+    const report = await withProgress(stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
       return checkProgram(location, state, settings, session);
     });
@@ -229,21 +240,21 @@ interface CheckedAccount {
 /** The accounts whose settings can be used, and why the others cannot. */
 function readAccounts(
   { accountNames, forAccount }: CommandSettings,
-  { secrets }: Session,
+  session: Session,
 ): { accounts: CheckedAccount[]; unset: Finding[] } {
   const unset: Finding[] = [];
   const attempt = <T>(read: () => T[]): T[] => {
     try {
       return read();
     } catch (error) {
-      unset.push(failedBy("settings", error, secrets));
+      unset.push(failedBy("settings", error, session.secrets));
       return [];
     }
   };
   const names = attempt(() => [...accountNames()]);
   const found = names.flatMap((name) => attempt(() => [{ name, settings: forAccount(name) }]));
   // A server may repeat the key of an account that is checked later.
-  for (const { settings } of found) secrets.add(settings.apiKey);
+  for (const { settings } of found) session.hide(settings.apiKey);
   return { accounts: found, unset };
 }
 

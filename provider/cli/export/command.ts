@@ -3,6 +3,7 @@ import { relative, resolve } from "node:path";
 import { Option, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
+import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { pluginType, dynamicType } from "../../common/pulumi";
 import { hasPassword } from "../../common/url";
@@ -19,7 +20,7 @@ import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { managedRecords } from "./managed";
 import { moduleResource } from "./module-resource";
-import { configValuesOf, protectKey } from "./module-source";
+import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import type { ExportFacts } from "./next-steps";
 import { isInside, planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
@@ -86,33 +87,20 @@ Examples:
 
 /** Reads an account and writes a program that imports its records. Writes nothing to the API. */
 async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
-  const { session, cwd } = context;
-  const { only, search, account, dryRun = false, language = "typescript" } = options;
+  const { cwd } = context;
+  const { dryRun = false, language = "typescript" } = options;
   const isProgram = language === "typescript";
   const secretsPath = options.secrets === undefined ? undefined : resolve(cwd, options.secrets);
   if (secretsPath !== undefined) assertFree(secretsPath);
   const project = readProject(resolve(cwd, options.out));
   assertRuntime(project, language);
-  const stack = await readStack(options, project, context);
-
-  const { config, forAccount } = await commandSettings(options, context, stack.location);
-  const settings = forAccount(account);
-  const reading = definitions
-    .filter(({ plural }) => only === undefined || plural === only)
-    .map((definition) => readDeclared(session.connect(definition, settings), search, context));
-  const records = (await Promise.all(reading)).flat();
-
-  const managed = managedRecords(stack.deployment, account, settings, language);
-  const added = records.filter((record) => !managed.has(record));
-  const known = records.length - added.length;
-  const names = new Set([...reservedNames(language), ...managed.names]);
-  const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
-  const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
+  const account = await readAccount(options, project, language, context);
+  const { resources } = account;
 
   const facts: ExportFacts = {
     project,
     resources,
-    settings,
+    settings: account.settings,
     stack: options.stack,
     // The steps are run in the project's folder.
     secretsFile: secretsPath && relative(project.directory, secretsPath),
@@ -133,19 +121,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     const content = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
     if (writtenSecrets !== undefined) writeNewFile(writtenSecrets, content, ownerOnly);
   }
-
-  const withPassword = added.flatMap((record, index) =>
-    [...record.values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
-  );
-  const notes: string[] = [];
-  if (stack.problem !== undefined) notes.push(unreadText(stack.problem));
-  if (stack.deployment && added.length > 0) notes.push(stateOnlyText);
-  if (withPassword.length > 0) notes.push(passwordText(withPassword, isProgram));
-  if (options.secrets !== undefined && known > 0 && added.length === 0)
-    notes.push(noSecretsText(options.secrets));
   const isIgnored = files.has(".gitignore") && isInside(facts.secretsFile);
-  if (options.secrets !== undefined && writtenSecrets !== undefined && !isIgnored)
-    notes.push(plainSecretsText(options.secrets));
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
@@ -160,10 +136,66 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       const type = isProgram ? dynamicType(definition) : pluginType(definition);
       return { type, id, name, problems };
     }),
-    known,
+    known: account.known,
     secrets: values.map(({ key, optional, of }) => ({ key, optional, of })),
-    notes,
+    notes: notesOf(account, options.secrets, writtenSecrets !== undefined && !isIgnored, isProgram),
   };
+}
+
+/** What an export has read. */
+interface ReadAccount {
+  readonly stack: ReadStack;
+  readonly settings: Settings;
+  /** The records that the stack does not manage, as resources of the program. */
+  readonly resources: readonly ModuleResource[];
+  /** The number of records that it manages. */
+  readonly known: number;
+  /** The resources with a password in a URL. */
+  readonly withPassword: readonly string[];
+}
+
+async function readAccount(
+  options: ExportOptions,
+  project: Project,
+  language: Language,
+  context: CommandContext,
+): Promise<ReadAccount> {
+  const { session } = context;
+  const { only, search, account } = options;
+  const stack = await readStack(options, project, context);
+  const { config, forAccount } = await commandSettings(options, context, stack.location);
+  const settings = forAccount(account);
+  const reading = definitions
+    .filter(({ plural }) => only === undefined || plural === only)
+    .map((definition) => readDeclared(session.connect(definition, settings), search, context));
+  const records = (await Promise.all(reading)).flat();
+
+  const managed = managedRecords(stack.deployment, account, settings, language);
+  const added = records.filter((record) => !managed.has(record));
+  const names = new Set([...reservedNames(language), ...managed.names]);
+  const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
+  const isProgram = language === "typescript";
+  const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
+  const withPassword = added.flatMap(({ values }, index) =>
+    [...values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
+  );
+  return { stack, settings, resources, known: records.length - added.length, withPassword };
+}
+
+function notesOf(
+  { stack, resources, known, withPassword }: ReadAccount,
+  secretsFile: string | undefined,
+  isSecretsFileExposed: boolean,
+  isProgram: boolean,
+): string[] {
+  const notes: string[] = [];
+  if (stack.problem !== undefined) notes.push(unreadText(stack.problem));
+  if (stack.deployment && resources.length > 0) notes.push(stateOnlyText);
+  if (withPassword.length > 0) notes.push(passwordText(withPassword, isProgram));
+  if (secretsFile !== undefined && known > 0 && resources.length === 0)
+    notes.push(noSecretsText(secretsFile));
+  if (secretsFile !== undefined && isSecretsFileExposed) notes.push(plainSecretsText(secretsFile));
+  return notes;
 }
 
 /** The stack that the program is for, if there is one, or why it cannot be read. */

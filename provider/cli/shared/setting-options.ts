@@ -77,7 +77,7 @@ export async function commandSettings(
   const hideAddress = (name: string, value: unknown): void => {
     if (!addresses.includes(name) || typeof value !== "string") return;
     const given = new Map([[name, value]]).set("uptime:allowHttp", "true");
-    for (const address of namedAddresses({ get: (key) => given.get(key) }, {})) session.secrets.add(address);
+    for (const address of namedAddresses({ get: (key) => given.get(key) }, {})) session.hide(address);
   };
   for (const [name, setting] of configured) if (setting.isSecret) hideAddress(name, setting.text);
   const set = names.flatMap((name) => {

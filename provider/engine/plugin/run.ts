@@ -36,7 +36,7 @@ export class PluginRun {
         engine.log("info", line);
       },
       showWait: (line, urn) => {
-        engine.log("info", line, urn, true);
+        engine.log("info", line, urn, { isEphemeral: true });
       },
       runNote: openRunNote(engine.address),
       ...dependencies,
