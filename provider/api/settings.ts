@@ -218,7 +218,7 @@ function accountSettingsOf(
   }
   const own = Object.hasOwn(accounts, account) ? accounts[account] : undefined;
   if (!own)
-    throw new UptimeError(
+    throw new NoAccountError(
       `${source} has no account ${JSON.stringify(safeName(account))}; it has ${namesOf(Object.keys(accounts)) || "none"}.`,
     );
   const variable = keyVariable(account);
@@ -246,6 +246,9 @@ function accountSettingsOf(
     apiKey: keyInEnvironment ? { value: keyInEnvironment, source: shownVariable, advice } : setting("apiKey"),
   };
 }
+
+/** `uptime:accounts` does not have an account of this name. */
+export class NoAccountError extends UptimeError {}
 
 const namesOf = (accounts: readonly string[]): string => accounts.map(safeName).join(", ");
 

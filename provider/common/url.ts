@@ -10,9 +10,9 @@ export function parseUrl(text: string, base?: string): URL | undefined {
   }
 }
 
-/** Whether a value is a URL with a password. */
+/** Whether a value is a URL with a password, also if it cannot be parsed. */
 export function hasPassword(value: unknown): boolean {
-  return typeof value === "string" && Boolean(parseUrl(value)?.password);
+  return typeof value === "string" && /\/\/[^/?#]*:[^/?#]*@/.test(value);
 }
 
 /** The address to which an answer redirects; undefined if it does not. */

@@ -154,7 +154,7 @@ const problemsByType: Record<FieldType, FindProblems> = {
   ),
   url: stringThat(
     (value) => /^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && parseUrl(value) !== undefined,
-    "an absolute URL that begins with http:// or https://",
+    "an absolute URL that begins with http:// or https://, without spaces",
   ),
   integer: oneOfAllowed,
   choice: oneOfAllowed,

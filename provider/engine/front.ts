@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { message, UptimeError, withoutPeriod, type Message } from "../api/errors";
 import { oldSettingsHint } from "../api/failed-attempt";
-import type { Settings } from "../api/settings";
+import { NoAccountError, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarked } from "../definitions/keys";
 import { engineUnknown, type Properties } from "../common/marks";
@@ -154,6 +154,13 @@ export class Front {
       return this.connect(account);
     } catch (error) {
       if (!(error instanceof UptimeError) || !mayHaveOldSettings) throw error;
+      if (error instanceof NoAccountError)
+        throw new UptimeError(
+          message`${error} If it has another name now, run \`pulumi up\` once without --refresh.`,
+          {
+            cause: error,
+          },
+        );
       const hint = oldSettingsHint("If you have already changed it");
       throw hint === "" ? error : new UptimeError(message`${withoutPeriod(error)}${hint}.`, { cause: error });
     }

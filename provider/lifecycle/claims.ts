@@ -32,9 +32,13 @@ export class Claims {
     private readonly definition: Definition,
   ) {}
 
-  /** Whether another resource has the record, or is to import it. */
-  hasOther(id: string, record?: ApiRecord): boolean {
-    return this.ledger.hasOther(id) || this.note.hasOther(id, record);
+  /**
+   * Whether another resource has the record, or is to import it.
+   *
+   * @param owner the resource that asks: in state it may have the record still, which its replacement can then adopt
+   */
+  hasOther(id: string, record?: ApiRecord, owner?: Owner): boolean {
+    return this.ledger.hasOther(id, { owner }) || this.note.hasOther(id, record);
   }
 
   /** Whether a resource has got the record in this run, or is to import it, or another process has it by the same key. */
@@ -155,7 +159,7 @@ export class Claims {
     // What follows runs without a pause, so that no other resource of this process takes the record meanwhile.
     const record = this.note.mayBeAnotherRecord(id, outputs) ? await findRecord() : undefined;
     this.ledger.endClaim(id, claim);
-    return this.ledger.hasOther(id, claim) ? "nobody" : this.note.beginDelete(id, claim, outputs, record);
+    return this.ledger.hasOther(id, { claim }) ? "nobody" : this.note.beginDelete(id, claim, outputs, record);
   }
 
   /** Says that the record of a deleted resource stays, and for whom. */

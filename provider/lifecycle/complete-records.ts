@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import { NotFoundError } from "../api/errors";
+import { KeyRefusedError, NotFoundError, UnreachableError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Field } from "../definitions/field";
 import { leftOut, shows } from "./difference";
@@ -30,6 +30,9 @@ interface Sample {
   readonly leftOut: readonly string[];
 }
 
+/** After so many records that cannot be read, no other one is tried. */
+const maxFailures = 5;
+
 /** Reads one listed record at its own address: the one with the most fields, because some servers leave out empty ones. */
 export async function findSample(
   scope: RecordScope,
@@ -37,10 +40,16 @@ export async function findSample(
   operation: Operation,
 ): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
-  for (const largest of [...listed].sort((a, b) => size(b) - size(a))) {
-    const record = await findConfirmed(scope, largest.id, operation);
-    if (record) return { record, leftOut: leftOut(scope.definition, largest, record) };
-  }
+  let failures = 0;
+  for (const largest of [...listed].sort((a, b) => size(b) - size(a)))
+    try {
+      const record = await findConfirmed(scope, largest.id, operation);
+      if (record) return { record, leftOut: leftOut(scope.definition, largest, record) };
+    } catch (error) {
+      // That one record cannot be shown says nothing of the others.
+      const isOfServer = error instanceof KeyRefusedError || error instanceof UnreachableError;
+      if (isOfServer || ++failures === Math.min(maxFailures, listed.length)) throw error;
+    }
   return undefined;
 }
 

@@ -46,7 +46,8 @@ export function diff(
   const moved = [...(isMoved ? ["account"] : []), ...(isImportDone ? [] : ["importId"])];
   const renamed = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
   const isFixed = (key: string): boolean =>
-    fixedKeys(definition).includes(key) || pathsTouch(replaceOnChanges, key);
+    fixedKeys(definition).includes(key) ||
+    pathsTouch(replaceOnChanges, key, valueOf(outputs.values, key), valueOf(inputs.values, key));
   // What would replace an import is an error, so a value that is not known yet must not count: the engine asks without the value of a
   // dependency that it is about to replace.
   const isImport = inputs.importId !== undefined;

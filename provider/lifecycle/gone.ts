@@ -51,10 +51,13 @@ export async function assertGoneInRefresh(
   const { address, definition, keyFingerprint, ledger, settings } = scope;
   const { label, plural } = definition;
   await assertGone(scope, id, outputs, missing, operation);
+  const missedAt = operation.clock.now();
   const list = await assertNotListed(scope, id, missing, operation);
   // With a pair of equal digits, a person says that the account is really empty.
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.knownRecordCount <= 1 || isReallyEmpty) return;
+  // It may have been read before this run has created a record again.
+  if (list.begunAt <= missedAt && (await scope.reader.wholeList(operation, id, missedAt)).size > 0) return;
   throw new UptimeError(
     message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}

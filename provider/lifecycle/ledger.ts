@@ -117,12 +117,17 @@ export class Ledger {
     this.gone.add(id);
   }
 
-  /** Whether a resource other than the one with this claim has a living claim on the record, or is to import it. */
-  hasOther(id: string, claim?: Claim): boolean {
+  /** Whether a resource other than the one with this claim, or this owner, has a living claim on the record, or is to import it. */
+  hasOther(
+    id: string,
+    { claim, owner }: { readonly claim?: Claim; readonly owner?: Owner | undefined } = {},
+  ): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
     if (entry.plannedImports.size > 0) return true;
-    return this.claimsOn(entry).some((other) => other.claim !== claim);
+    return this.claimsOn(entry).some(
+      (other) => other.claim !== claim && (owner === undefined || other.owner !== owner),
+    );
   }
 
   /** Whether a resource has got the record in this run, or is to import it. What only state says may be of a record that is gone. */

@@ -22,7 +22,7 @@ export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
 }
 
 /** Whether state was made at this address. */
-function isServerOfState({ address }: Pick<Account, "address">, { serverHash }: Outputs): boolean {
+export function isServerOfState({ address }: Pick<Account, "address">, { serverHash }: Outputs): boolean {
   return serverHash === undefined || serverHash === address.hash;
 }
 
@@ -34,10 +34,11 @@ export function assertSameServer(
 ): void {
   if (isServerOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source } = account.address;
+  const former = [...new Set([source, sourceOf(account.settings, "monitorsBaseUrl")])].join(" or ");
   const hint = mayHaveOldSettings ? oldSettingsHint("If you have already changed it") : "";
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
-      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise change ${source} back${hint}.`,
+      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former})${hint}.`,
   );
 }
 

@@ -1,9 +1,10 @@
-import { RunError, runtime } from "@pulumi/pulumi";
+import { RunError, runtime, unknown } from "@pulumi/pulumi";
 import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
+import type { Properties } from "../common/marks";
 import { ownPackage } from "../common/package";
-import { dynamicType, hiddenNames, lookupFunction, pluginType } from "../common/pulumi";
+import { dynamicType, hiddenNames, lookupFunction, lookupName, pluginType } from "../common/pulumi";
 import type { LookupCount } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
@@ -18,16 +19,23 @@ export const pluginBinding: Binding = {
     const props = declaredProps(definition, args, options);
     return [pluginType(definition), name, props, pluginOptions(definition, options)];
   },
-  find: async (definition, count, args, opts = {}) =>
-    lookupResult(
+  find: async (definition, count, args, opts = {}) => {
+    const token = lookupFunction(definition, count);
+    const result: unknown = lookupResult(
       definition,
       count,
-      await runtime.invoke(lookupFunction(definition, count), { ...args }, withVersion(opts)),
-    ),
+      await runtime.invoke(token, { ...args }, withVersion(opts)),
+    );
+    if (result !== unknown) return result;
+    const name = lookupName(definition, count);
+    throw new RunError(
+      `${name} finds nothing in this preview, because the settings of its provider are not known yet. Use ${name}Output, whose result is then unknown too.`,
+    );
+  },
   findOutput: (definition, count, args, opts = {}) => {
     // The SDK takes the marks of secrets off.
     const secrets = secretInputs({ ...args })?.then((names) => names && { secrets: names });
-    const found: Output<unknown> = runtime.invokeOutput(
+    const found: Output<Properties> = runtime.invokeOutput(
       lookupFunction(definition, count),
       { ...args, ...(secrets && { [hiddenNames.options]: secrets }) },
       withVersion(opts),
@@ -58,9 +66,13 @@ function pluginOptions(definition: Definition, options: CustomResourceOptions): 
   });
 }
 
-/** Functions return objects, so a list is under the name of its kind. */
-function lookupResult({ plural }: Definition, count: LookupCount, result: unknown): unknown {
-  return count === "one" ? result : ((result as Readonly<Record<string, unknown>>)[plural] ?? []);
+/**
+ * Functions return objects, so a list is under the name of its kind. In a preview, the engine answers with an empty object if the
+ * provider's settings are not known yet.
+ */
+function lookupResult({ plural }: Definition, count: LookupCount, result: Properties): unknown {
+  const found = count === "one" ? result : result[plural];
+  return found === undefined || Object.keys(result).length === 0 ? unknown : found;
 }
 
 /** Options that ask for the plugin of this package's version. */

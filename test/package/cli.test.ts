@@ -106,7 +106,7 @@ describe("init", () => {
 
   test("cannot write below a file", async () => {
     fs.writeFileSync(join(folder, "file"), "");
-    expect(await failed(run("init", "file/x"))).toMatch(/Pulumi\.yaml cannot be written: .*ENOTDIR/);
+    expect(await failed(run("init", "file/x"))).toMatch(/x cannot be written: .*ENOTDIR/);
   });
 
   test("overwrites nothing", async () => {

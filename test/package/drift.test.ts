@@ -763,11 +763,28 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
       "Resource  Id  Property  In state  In the API",
       'Monitor imported  2  alertCondition  "url_unavailable"  "url_text"',
       "Monitor native  3  interval  60  300",
-      "Monitor other  1  interval  60  900",
+      "Monitor other of server  1  interval  60  900",
       "",
       "4 resources compared, 3 drifted.",
     ]);
     expect([...emulator.writes(), ...elsewhere.writes()]).toEqual([]);
+  });
+
+  test("compares only what is not ignored of a field, and says what undoing an edit replaces", async () => {
+    const channels = { ...home, alertChannelIds: [4, 7] };
+    const entries = await state({ ignored: channels, other: { ...channels, name: "Other" } });
+    const [ignored, other] = entries.map((one) => ({ ...one, ignoreChanges: ["alertChannelIds[0]"] }));
+    const edit = (first: number, second: number): void => {
+      for (const id of [1, 2]) emulator.monitors.edit(id, { alert_channel_ids: [first, second] });
+    };
+    const paths = { replaceOnChanges: ["alertChannelIds[1]"] };
+    writeState([ignored, { ...other, ...paths }]);
+    edit(5, 7);
+    expect(await drift()).toMatchObject({ code: 0 });
+    edit(5, 8);
+    const { drifted } = await driftJson();
+    expect(drifted).toMatchObject([{ name: "ignored" }, { name: "other", replaces: true }]);
+    expect(drifted[0]).not.toHaveProperty("replaces");
   });
 
   test("is compared with the settings of its provider if that was replaced and the old one is still in state", async () => {
@@ -791,9 +808,15 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     await mixed();
     emulator.monitors.add({ ...home, name: "By hand" });
     elsewhere.domains.add({ name: "hand.example" });
-    const { unmanaged } = (await driftJson("--unmanaged")) as { unmanaged: { name: string }[] };
+    const { unmanaged } = (await driftJson("--unmanaged")) as {
+      unmanaged: { name: string; account?: string }[];
+    };
     // The one that is only read is not managed.
-    expect(unmanaged.map(({ name }) => name).sort()).toEqual(["By hand", "hand.example", "read"]);
+    expect(unmanaged.map(({ name, account }) => [name, account]).sort()).toEqual([
+      ["By hand", undefined],
+      ["hand.example", "server"],
+      ["read", "server"],
+    ]);
   });
 
   test("needs no other settings if all of its resources have an explicit provider", async () => {

@@ -141,6 +141,23 @@ describe("how much fits", () => {
     },
   );
 
+  test("the hashes of what a failed run leaves give way to names", async () => {
+    const names = numbered(1000, "team-checkout-service-backend-health-");
+    const steps = names.map((name) => create(name));
+    const { stdout } = await run(steps);
+    expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(65_536);
+    expect(stdout.match(/^\+ Monitor \S+$/gm)).toHaveLength(1000);
+    expect(stdout.split("\n")[0]?.length).toBeGreaterThan(10_000);
+  });
+
+  test("an error that does not fit is shown by its first lines", async () => {
+    const message = numbered(2000, "line ").join("\n");
+    const failed = { steps: [stack], diagnostics: [{ severity: "error", message }] };
+    const { stdout } = await run(failed, [], ["--limit", "2000"]);
+    expect(stdout).toContain("```\nline 0\nline 1\n");
+    expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(2000);
+  });
+
   test("values come before the drift, and names of other packages and imports before both", async () => {
     const names = numbered(400, "service-");
     const imports = names.map((name, index) => create(`hand-${name}`, { importId: String(index) }));
@@ -394,6 +411,63 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     "such a change beside a secret, which may have changed too",
     [withOptions("update", isProtected, {})],
     ["!     requestHeaders (secret), or an option of the resource\n!     option protect: true => false\n"],
+  ],
+  [
+    "that the record of a replacement stays only if state has retainOnDelete",
+    [withStates(moved, { retainOnDelete: true }, { retainOnDelete: false })],
+    ['"https://moved.example/"; the record stays (retainOnDelete)\n'],
+  ],
+  [
+    "that the record of a replacement is deleted if only the program has retainOnDelete",
+    [withStates(moved, {}, { retainOnDelete: true })],
+    ['"https://moved.example/"\n'],
+    { hides: /the record stays/ },
+  ],
+  [
+    "what stays with its edits, because it is retained, or deleted with another resource",
+    [
+      withStates(remove("kept"), { retainOnDelete: true }),
+      withStates(remove("left"), { deletedWith: urnOf("site") }),
+      withStates(remove("own"), { deletedWith: urnOf("other") }),
+      remove("site"),
+    ],
+    [
+      '- Monitor kept; the record stays (retainOnDelete)\n',
+      '- Monitor left; the record stays (deletedWith)\n',
+      '- Monitor own\n',
+      "| `interval` | `60` | `900; the record stays as it is` |",
+      "| `interval` | `60` | `300; the record is deleted` |",
+    ],
+    { edits: [drifted("kept", 900), drifted("own", 300)] },
+  ],
+  [
+    "that undoing an edit replaces the record, because of replaceOnChanges",
+    [update("both", { pause: true })],
+    [
+      "**Merging this replaces 2 resources and updates 1, 0 unchanged.**",
+      "| `Monitor both` | `7` | `interval` | `60` | `900; the record is replaced` |",
+      "| `Monitor one` | `7` | `interval` | `60` | `900; the record is replaced` |",
+      "| `Monitor two` | `7` | `interval` | `60` | `900` |",
+    ],
+    {
+      edits: [
+        { ...drifted("both", 900), replaces: true },
+        { ...drifted("one", 900), replaces: true },
+        drifted("two", 900),
+      ],
+    },
+  ],
+  [
+    "a replacement of what is gone as a create, and an update of another record as impossible",
+    [moved, update("other", { pause: true })],
+    [
+      "**Merging this creates 1 resource (1 again) and cannot undo 1, 0 unchanged.**",
+      "#### Created (1)\n\n```diff\n+ Monitor moved",
+    ],
+    {
+      edits: [gone("moved"), { ...drifted("other", 900), outcome: "another record", message: "is another" }],
+      hides: /Replaced/,
+    },
   ],
   [
     "the id of another package's resource in a delete, replacement or import",

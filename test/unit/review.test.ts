@@ -60,7 +60,7 @@ const digestsOf = async (all: readonly Steps[], drift?: Steps): Promise<Set<stri
 
 /** What an apply with these comments, or with what is given, says: its exit code and why it stops. */
 async function apply(
-  steps: Steps,
+  steps: Steps | object,
   drift: Steps | object = [],
   reviewed = "comments.json",
   ...args: string[]
@@ -68,7 +68,7 @@ async function apply(
   return run(steps, drift, ["--reviewed", reviewed, ...args]);
 }
 /** Writes the comment on these changes as the only one that was reviewed. */
-async function review(steps: Steps, drift: Steps | object = []): Promise<void> {
+async function review(steps: Steps | object, drift: Steps | object = []): Promise<void> {
   write("comments.json", (await run(steps, drift)).stdout);
 }
 const isApplied = { code: 0, stderr: "" };
@@ -423,6 +423,15 @@ describe("an apply stops", () => {
 });
 
 describe("--max-deletes", () => {
+  test("counts an edit whose undoing replaces the record", async () => {
+    const edits = [{ ...drifted("a", 900), replaces: true }, drifted("b", 900)];
+    const steps = preview([], 3);
+    await review(steps, edits);
+    const { code, stderr } = await apply(steps, edits, undefined, "--max-deletes", "0");
+    expect(code).toBe(1);
+    expect(stderr).toContain("1 of 2 resources would be deleted or replaced, and the limit is 0");
+  });
+
   test.each<[string, string, boolean]>([
     ["as a number", "3", true],
     ["as a number", "2", false],

@@ -121,6 +121,7 @@ function editAction(edit: DriftedResource, declared: PlannedChange | undefined):
   return {
     hash: shortHash(["drift", urn, id, outcome, properties]),
     title: `${titleOf(edit)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
+    isDestructive: edit.replaces === true,
     leftovers: [
       ...(declared && isGone ? [hashOfChange(declared)] : []),
       ...hashesOfResumes(declared, isGone ? declared?.secrets : secrets),
@@ -129,7 +130,7 @@ function editAction(edit: DriftedResource, declared: PlannedChange | undefined):
 }
 
 function hashOfChange(change: PlannedChange): string {
-  const { operation, urn, importId, recordId, account, provider, isProtected, isRetained } = change;
+  const { operation, urn, importId, recordId, account, provider, isProtected, keptBy } = change;
   const { properties, options, secrets, maybeChanged, valuesHash } = change;
   // Values of other packages may be new in each preview, and the comment does not show them.
   if (!isOwn(change)) return shortHash([operation, urn, importId, recordId, options]);
@@ -138,7 +139,7 @@ function hashOfChange(change: PlannedChange): string {
   );
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return shortHash([
-    ...[operation, urn, importId, recordId, account, provider, isProtected, isRetained],
+    ...[operation, urn, importId, recordId, account, provider, isProtected, keptBy],
     changed.sort(),
     isSecretSent ? valuesHash : undefined,
     maybeChanged,
@@ -193,9 +194,13 @@ export function digestIn(text: string): string | undefined {
  * @param most the most characters that there is room for
  * @returns undefined if there is no room
  */
-export function hashesText({ writes, code, programCode }: ApplyActions, most: number): string | undefined {
+export function hashesText(
+  { writes, code, programCode }: ApplyActions,
+  most: number,
+  hasLeftovers = true,
+): string | undefined {
   const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
-  const leftovers = writes.flatMap((action) => action.leftovers ?? []);
+  const leftovers = hasLeftovers ? writes.flatMap((action) => action.leftovers ?? []) : [];
   return [[...hashes, ...leftovers], hashes]
     .map((kept) => [...new Set(kept)].sort().join(""))
     .find((text) => text.length <= most);

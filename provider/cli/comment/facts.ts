@@ -100,7 +100,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     warnings: textsOf("warning"),
     errors,
     isKnown,
-    changes: isKnown ? changes : [],
+    changes: isKnown ? changes.map(asCreateIfGone(drift)) : [],
     unchanged,
     drift,
     missingImports: importsOfGoneRecords(preview, drift),
@@ -109,6 +109,16 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
   };
 }
+
+/** A replacement of a record that is gone deletes nothing. */
+const asCreateIfGone =
+  (drift: DriftReport | undefined) =>
+  (change: PlannedChange): PlannedChange => {
+    const isGone = drift?.drifted.some(({ urn, outcome }) => urn === change.urn && outcome === "gone");
+    return isGone && change.operation === "replace"
+      ? { ...change, operation: "create", recordId: undefined }
+      : change;
+  };
 
 /** The drift under the URNs of the preview: the program may rename resources, with an alias or by a move to the plugin. */
 function withNewNames(drift: DriftReport | undefined, { steps }: Preview): DriftReport | undefined {

@@ -1,6 +1,6 @@
 import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
-import { driftSummary } from "../shared/drift-report";
+import { driftSummary, type DriftedResource } from "../shared/drift-report";
 import type { PlannedOperation } from "../shared/planned-changes";
 import { codeSpan } from "../shared/quoting";
 import { digestOf, hashesText } from "./apply-actions";
@@ -12,6 +12,8 @@ import { deletesLabel, tooManyDeletes } from "./review";
 const hashesShare = 1 / 3;
 
 export interface HeadOptions {
+  /** Whether the hashes of what a failed run leaves are among those of the changes, if there is room. */
+  readonly hasLeftovers?: boolean;
   readonly commit?: string;
   readonly runUrl?: string;
   readonly limit: number;
@@ -22,7 +24,7 @@ export interface HeadOptions {
 /** The paragraphs above the sections. CI finds the comment by its first line. */
 export function headOf(facts: Facts, options: HeadOptions): string[] {
   const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, actions } = facts;
-  const { commit, runUrl, limit, maxDeletes, reviewed } = options;
+  const { commit, runUrl, limit, maxDeletes, reviewed, hasLeftovers } = options;
   const link = parseUrl(runUrl ?? "")?.href;
   const about = [
     ...(drift?.servers ?? []).map((server) => `server ${codeSpan(server)}`),
@@ -32,7 +34,7 @@ export function headOf(facts: Facts, options: HeadOptions): string[] {
   const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
   const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
   const tooMany = isLimited ? tooManyDeletes(actions, facts, maxDeletes) : undefined;
-  const changes = actions && hashesText(actions, limit * hashesShare);
+  const changes = actions && hashesText(actions, limit * hashesShare, hasLeftovers);
   const heading = headingOf(facts);
   return [
     markerLine({ title, commit, digest: actions && digestOf(actions), changes }),
@@ -69,14 +71,18 @@ function effectText({ changes, unchanged, drift, missingImports }: Facts): strin
   const changed = new Set(changes.filter(({ isPendingDelete }) => !isPendingDelete).map(({ urn }) => urn));
   // A change and an edit of one resource are one effect.
   const edits = drifted.filter(({ urn }) => !changed.has(urn));
+  const effectOf = ({ urn, outcome, replaces }: DriftedResource): Effect => {
+    if (outcome === "gone") return createAgain(urn);
+    if (outcome !== "changed") return outcome;
+    return replaces ? "replace" : "update";
+  };
   const effects = [
-    ...changes.map(({ urn, operation, isPendingDelete }) =>
-      gone.has(urn) && operation !== "delete" && !isPendingDelete ? createAgain(urn) : operation,
-    ),
-    ...edits.map(({ urn, outcome }): Effect => {
-      if (outcome === "gone") return createAgain(urn);
-      return outcome === "changed" ? "update" : outcome;
+    ...changes.map(({ urn, operation, isPendingDelete }): Effect => {
+      if (gone.has(urn) && operation !== "delete" && !isPendingDelete) return createAgain(urn);
+      const edit = operation === "update" ? drifted.find((one) => one.urn === urn) : undefined;
+      return edit ? effectOf(edit) : operation;
     }),
+    ...edits.map(effectOf),
   ];
   const count = (...counts: Effect[]): number => effects.filter((effect) => counts.includes(effect)).length;
   const again = count("create again");

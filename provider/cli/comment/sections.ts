@@ -1,3 +1,4 @@
+import { shorten } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { driftTables, handHeading, otherSections, type DriftedResource } from "../shared/drift-report";
 import { listSection, type Section } from "../shared/markdown-layout";
@@ -11,6 +12,9 @@ import type { Facts } from "./facts";
 
 /** The most characters of a value, unless the comment has no limit. */
 const longestValue = 120;
+
+/** The most lines of an error if there is no room for all of it. */
+const maxShortErrorLines = 5;
 
 /** With more warnings than this, the changes come first. */
 const maxWarningsFirst = 10;
@@ -37,7 +41,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const isShort = warnings.length <= maxWarningsFirst;
   return [
     listSection(failedChecks.map((check) => `- ${codeSpan(check)}`)),
-    listSection(errors.map((error) => codeBlock(error.trim().split(/\r?\n/)))),
+    errorSection(errors.map((error) => error.trim().split(/\r?\n/))),
     ...(isShort ? [warningSection] : []),
     section(withOperation("replace"), "Replaced", ": the old record is deleted, with its history and id"),
     section(withOperation("delete"), "Deleted"),
@@ -50,6 +54,14 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, edits),
     section(withOperation("import").filter(isOwn), "Imported", ": nothing is written"),
   ];
+}
+
+/** Errors, each shortened to its first lines if there is no room for all of it. */
+function errorSection(errors: readonly (readonly string[])[]): Section {
+  const firstLines = (lines: readonly string[]): string[] =>
+    lines.slice(0, maxShortErrorLines).map((line) => shorten(line, longestValue));
+  const items = errors.map((lines) => ({ text: codeBlock([...lines]), short: codeBlock(firstLines(lines)) }));
+  return { heading: "", open: "", close: "", items };
 }
 
 /** What to do before a merge. */
@@ -140,7 +152,7 @@ function changesSection(
 /** What the line of a resource shows after its name. */
 function detailOf(change: PlannedChange, value: ShowValue): string {
   const { operation, urn, importId, recordId = importId, recordNames, account } = change;
-  const { isDeletedFirst, isPendingDelete, isProtected, isRetained } = change;
+  const { isDeletedFirst, isPendingDelete, isProtected, keptBy } = change;
   const isRecord = findDefinition(parseUrn(urn).type) !== undefined;
   const isNamed = recordId !== undefined && (isRecord || operation !== "update");
   const known = isNamed
@@ -152,7 +164,7 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
     ...(isDeletedFirst ? ["; it is deleted first"] : []),
     ...(isPendingDelete ? ["; an earlier run has replaced it"] : []),
     ...(isProtected && operation === "delete" ? ["; it is protected"] : []),
-    ...(isRetained && isDestructive(change) ? ["; the record stays (retainOnDelete)"] : []),
+    ...(keptBy !== undefined && isDestructive(change) ? [`; the record stays (${keptBy})`] : []),
   ].join("");
 }
 
@@ -192,14 +204,16 @@ function driftSections({ drift, missingImports, isKnown, changes }: Facts, value
   if (!drift) return [];
   const changeOf = new Map(changes.map((change) => [change.urn, change]));
   /** What the API shows, and what merging does there if that is not to set it back. */
-  const present = ({ urn, outcome }: DriftedResource, name: string, inApi: string): string => {
+  const present = ({ urn, outcome, replaces }: DriftedResource, name: string, inApi: string): string => {
     if (!isKnown) return inApi;
-    const { operation, properties = [] } = changeOf.get(urn) ?? {};
+    const { operation, properties = [], keptBy } = changeOf.get(urn) ?? {};
     if (missingImports.has(urn)) return "cannot be imported again: the apply fails";
     if (outcome === "gone")
       return operation === "delete" ? "leaves the state too" : "is created again, with a new id";
-    if (operation === "delete" || operation === "replace") return `${inApi}; the record is deleted`;
+    if (operation === "delete" || operation === "replace")
+      return `${inApi}; the record ${keptBy === undefined ? "is deleted" : "stays as it is"}`;
     const changed = properties.find(({ property }) => property === name);
+    if (replaces) return `${inApi}; the record is replaced`;
     return changed ? `${inApi}; becomes ${changed.after ?? "(none)"}` : inApi;
   };
   const cells = (resource: DriftedResource, row: readonly string[]): string[] => {

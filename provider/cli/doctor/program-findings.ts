@@ -84,7 +84,10 @@ function namesakeFinding(
     return ok("program-plan", `${title}: adopts record ${first.id}.`);
   }
   const text = `${title}: ${operation}, although a record like it exists: ${like}.`;
-  const advice = " To adopt it, name its id with the option import, or set uptime:adoptExisting for one run.";
+  const adopt = "name its id with the option import, or set uptime:adoptExisting for one run.";
+  const advice = first
+    ? ` To adopt it, ${adopt}`
+    : ` To adopt it, first declare what is there; then ${adopt}`;
   return warning("program-plan", free.length > 0 ? text + advice : text);
 }
 

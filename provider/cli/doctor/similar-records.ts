@@ -1,4 +1,4 @@
-import { compareIds } from "../../api/answer";
+import { compareIds, type ApiRecord } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
@@ -13,7 +13,7 @@ import type { PreviewStep } from "../shared/preview";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources, mayBeAtServer, type Deployment } from "../shared/state";
+import { managedResources, managesRecord, type Deployment } from "../shared/state";
 import { getOrMake } from "../../common/values";
 
 /** A record with the name (and URL, for a monitor) that a new resource declares. */
@@ -76,12 +76,12 @@ export class SimilarRecords {
     const operation = new Operation(scope);
     const baseline = getOrMake(this.baselines, reader, () => readBaseline(collection, ledger, operation));
     const found = await namesakesOf(scope, wanted, await baseline, operation, () => true);
-    const records = found.map(({ record: { id }, differing }) => {
+    const records = found.map(({ record, differing }) => {
       const differs = differing.map(({ key }) => key);
       return {
-        id,
+        id: record.id,
         differs,
-        owner: this.ownerOf(scope, id, account),
+        owner: this.ownerOf(scope, account, record),
         adoptExisting: scope.settings.adoptExisting,
       };
     });
@@ -89,13 +89,9 @@ export class SimilarRecords {
   }
 
   /** The resource of the stack that has a record. */
-  private ownerOf({ definition, address }: RecordScope, id: string, account: unknown): string | undefined {
-    const owner = managedResources(this.state).find(
-      ({ definition: { label }, resource }) =>
-        resource.id === id &&
-        label === definition.label &&
-        mayBeAtServer(resource, address.hash) &&
-        resource.outputs?.account === account,
+  private ownerOf(scope: RecordScope, account: unknown, record: ApiRecord): string | undefined {
+    const owner = managedResources(this.state).find((managed) =>
+      managesRecord(managed, scope, account, record),
     );
     return owner && titleOf(owner.resource);
   }

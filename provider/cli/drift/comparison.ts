@@ -7,12 +7,13 @@ import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
 import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
 import { changedKeys } from "../../lifecycle/diff";
-import { pathsInclude } from "../../lifecycle/paths";
+import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import type { Outputs, State } from "../../lifecycle/resource";
 import { assertSameServer } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
+import { accountLabel } from "../shared/providers";
 import { clearProperties, secretPropertiesOf, type ManagedResource } from "../shared/state";
 
 /** The result of comparing one resource. */
@@ -76,8 +77,8 @@ export async function compareResource(
   }
   const redactor = new Redactor([...secrets, ...clear.secrets]);
   if (!state) return { drift: driftOfGone(clear, redactor) };
-  const properties = driftedProperties(clear, state, redactor);
-  return properties.length > 0 ? { drift: driftOf(clear, redactor, { outcome: "changed", properties }) } : {};
+  const drifted = driftedValues(clear, state);
+  return drifted.length > 0 ? { drift: driftOfEdits(clear, drifted, redactor) } : {};
 }
 
 /** Throws if state has a property encrypted. */
@@ -128,12 +129,17 @@ function driftOfGone(clear: ClearResource, redactor: Redactor): DriftedResource 
   return driftOf(clear, redactor, { outcome: "gone", message, properties });
 }
 
-/** The managed properties that the record has with another value. */
-function driftedProperties(
-  { definition, resource, inputs, outputs: stored, isSecret }: ClearResource,
+/** A managed property that the record has with another value. */
+interface DriftedValue {
+  readonly property: string;
+  readonly inState: unknown;
+  readonly inApi: unknown;
+}
+
+function driftedValues(
+  { definition, resource, inputs, outputs: stored }: ClearResource,
   { outputs }: State,
-  redactor: Redactor,
-): DriftedResource["properties"] {
+): DriftedValue[] {
   const { values: found } = outputs;
   const declared = decodeInputs(definition, inputs);
   // What a create or update has not brought is set by the next `up`, and a preview shows it: nobody has edited it.
@@ -145,18 +151,37 @@ function driftedProperties(
   );
   const managed = { ...Object.fromEntries(defaults), ...declared.values };
   const ignoreChanges = resource.ignoreChanges ?? decodeOptions(inputs).ignoreChanges;
-  return changedKeys(definition, outputs, { ...declared, values: managed })
+  const compared = Object.fromEntries(
+    Object.entries(managed).map(([key, value]) => [key, withPartsOf(ignoreChanges, key, value, found[key])]),
+  );
+  return changedKeys(definition, outputs, { ...declared, values: compared })
     .filter((property) => !pathsInclude(ignoreChanges, property))
     .filter((property) => edited?.includes(property) ?? true)
-    .map((property) => {
-      if (isSecret(property)) return { property, secret: true };
-      return {
-        property,
-        inState: redactor.value(managed[property] ?? null),
-        inApi: redactor.value(found[property] ?? null),
-        secret: false,
-      };
-    });
+    .map((property) => ({
+      property,
+      inState: managed[property] ?? null,
+      inApi: found[property] ?? null,
+    }));
+}
+
+function driftOfEdits(
+  clear: ClearResource,
+  drifted: readonly DriftedValue[],
+  redactor: Redactor,
+): DriftedResource {
+  const paths = clear.resource.replaceOnChanges ?? decodeOptions(clear.inputs).replaceOnChanges;
+  const replaces = drifted.some(({ property, inState, inApi }) =>
+    pathsTouch(paths, property, inState, inApi),
+  );
+  const properties = drifted.map(({ property, inState, inApi }) => {
+    if (clear.isSecret(property)) return { property, secret: true };
+    return { property, inState: redactor.value(inState), inApi: redactor.value(inApi), secret: false };
+  });
+  return driftOf(clear, redactor, {
+    outcome: "changed",
+    properties,
+    ...(replaces && { replaces: true as const }),
+  });
 }
 
 function driftOf(
@@ -164,7 +189,8 @@ function driftOf(
   redactor: Redactor,
   differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
 ): DriftedResource {
-  const { urn, type, id = "", outputs: { account } = {} } = resource;
+  const { urn, type, id = "", provider } = resource;
+  const account = accountLabel(provider, resource.outputs?.account);
   const [nameKey = ""] = identityKeys(definition);
   const name = isSecret(nameKey) ? undefined : redactor.value(outputs[nameKey]);
   return {
@@ -172,7 +198,7 @@ function driftOf(
     type,
     name: parseUrn(urn).name,
     id,
-    ...(typeof account === "string" && { account: safeName(account) }),
+    ...(account !== undefined && { account: safeName(account) }),
     ...(typeof name === "string" && { record: name }),
     properties: [],
     ...differing,

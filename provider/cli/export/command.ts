@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 
 import { Option, type Command } from "commander";
@@ -5,6 +6,7 @@ import { Option, type Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
+import type { Definition } from "../../definitions/field";
 import { pluginType, dynamicType } from "../../common/pulumi";
 import { hasPassword } from "../../common/url";
 import { packageFiles, writeProject } from "../shared/dependency";
@@ -117,9 +119,15 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const found = values.filter(({ secret }) => secret !== undefined);
   const writtenSecrets = found.length > 0 ? secretsPath : undefined;
   if (!dryRun) {
-    writeProject(project.directory, files);
+    // The secrets first: their folder is a person's choice, and without them there must not be half an export.
     const content = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
     if (writtenSecrets !== undefined) writeNewFile(writtenSecrets, content, ownerOnly);
+    try {
+      writeProject(project.directory, files);
+    } catch (error) {
+      if (writtenSecrets !== undefined) rmSync(writtenSecrets);
+      throw error;
+    }
   }
   const isIgnored = files.has(".gitignore") && isInside(facts.secretsFile);
   return {
@@ -165,12 +173,13 @@ async function readAccount(
   const stack = await readStack(options, project, context);
   const { config, forAccount } = await commandSettings(options, context, stack.location);
   const settings = forAccount(account);
+  const connect = (definition: Definition) => session.connect(definition, settings);
   const reading = definitions
     .filter(({ plural }) => only === undefined || plural === only)
-    .map((definition) => readDeclared(session.connect(definition, settings), search, context));
+    .map((definition) => readDeclared(connect(definition), search, context));
   const records = (await Promise.all(reading)).flat();
 
-  const managed = managedRecords(stack.deployment, account, settings, language);
+  const managed = managedRecords(stack.deployment, connect, account, language);
   const added = records.filter((record) => !managed.has(record));
   const names = new Set([...reservedNames(language), ...managed.names]);
   const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);

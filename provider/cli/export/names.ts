@@ -15,15 +15,15 @@ export function reserveResourceName(
   texts: readonly string[],
 ): string {
   const withId = (text: string): string => `${text}-${slug(id) || "x"}`;
-  const readable = texts.map((text) => slug(withoutQuery(text))).find((text) => text !== "");
+  const readable = texts.map((text) => slug(namingPart(text))).find((text) => text !== "");
   return readable === undefined
     ? reserveName(taken, withId(noun))
     : reserveName(taken, readable, withId(readable), withId(noun));
 }
 
-/** A URL without its scheme and query: its host and path name what is there. */
-function withoutQuery(text: string): string {
-  return text.replace(/^https?:\/\/([^?#]*).*$/is, "$1");
+/** Of a URL only its host and path, which name what is there: what is before them may be a password, and the query a token. */
+function namingPart(text: string): string {
+  return text.replace(/^.*\/\/(?:[^/?#]*@)?([^?#]*).*$/s, "$1");
 }
 
 /** Gives the first name that is free; if none is, the last one with a number. */

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { execSync } from "node:child_process";
 import { basename, dirname, join } from "node:path";
 
@@ -39,8 +39,13 @@ export function packageWord(): string {
 export function writeProject(directory: string, files: ReadonlyMap<string, string>): void {
   const packed = packageFiles(files);
   for (const name of [...files.keys(), ...packed]) assertFree(join(directory, name));
+  // Packing may fail, and then there must not be half a project.
+  if (packed.length > 0) packInto(directory);
   for (const [name, content] of files) writeNewFile(join(directory, name), content);
-  if (packed.length === 0) return;
+}
+
+function packInto(directory: string): void {
+  explainFailure(`${directory} cannot be written`, () => mkdirSync(directory, { recursive: true }));
   const { folder } = ownPackage();
   // On Windows, npm is a script that only a shell starts. No path is on its command line, so none needs quotes.
   const env = { ...process.env, npm_config_pack_destination: directory };

@@ -18,6 +18,8 @@ const driftedResource = z.object({
   /** The record's name in state, unless it is secret. */
   record: z.optional(z.string()),
   outcome: z.enum(["changed", "gone", "another record"]),
+  /** Undoing it replaces the record, because of the option `replaceOnChanges`. */
+  replaces: z.optional(z.literal(true)),
   /** The properties that differ or, if the record is gone, those that identify it. A secret one has no values. */
   properties: z.array(
     z.object({
@@ -111,10 +113,8 @@ export function driftText(report: DriftReport): string {
 
 /** The whole report as Markdown, for an issue or a CI page. The command `comment` writes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
-  return layOut(
-    [driftSummary(report)],
-    [...driftTables(report, handHeading, "Id"), ...otherSections(report)],
-  );
+  return layOut([driftSummary(report)], [...driftTables(report, handHeading, "Id"), ...otherSections(report)])
+    .text;
 }
 
 export const handHeading =

@@ -39,8 +39,13 @@ const size = (text: string): number => Buffer.byteLength(text) + 1;
  *
  * @param head paragraphs that are always shown
  * @param sections what matters most first
+ * @returns also whether each item that has a short form is shown
  */
-export function layOut(head: readonly string[], sections: readonly Section[], limit = Infinity): string {
+export function layOut(
+  head: readonly string[],
+  sections: readonly Section[],
+  limit = Infinity,
+): { text: string; namesAll: boolean } {
   const shown = sections
     .filter(({ items }) => items.length > 0)
     .map((section) => ({ ...section, texts: [] as string[] }));
@@ -65,7 +70,10 @@ export function layOut(head: readonly string[], sections: readonly Section[], li
   };
   fill(({ short }) => short);
   fill(({ text }) => text);
-  return `${[...head, ...shown.flatMap(paragraphsOf)].join("\n\n")}\n`;
+  return {
+    text: `${[...head, ...shown.flatMap(paragraphsOf)].join("\n\n")}\n`,
+    namesAll: shown.every(({ items, texts }) => items.every(({ short }, index) => !short || texts[index])),
+  };
 }
 
 const moreText = (count: number): string => `… and ${count} more, in the log`;

@@ -7,6 +7,7 @@ import { identityKeys } from "../../definitions/keys";
 import { settingDeclarations, type Setting } from "../../definitions/settings";
 import { withoutHidden } from "../../engine/request";
 import { topLevel } from "../../lifecycle/paths";
+import { accountLabel } from "./providers";
 import { secretText, type Preview, type PreviewStep } from "./preview";
 import { byName } from "./quoting";
 import { findDefinition, isOwn, titleOf } from "./resource-types";
@@ -59,9 +60,10 @@ export interface PlannedChange {
   readonly isDeletedFirst: boolean;
   /** A delete of a record that an earlier run has replaced and could not delete. */
   readonly isPendingDelete: boolean;
-  /** The options `protect` and `retainOnDelete`. */
+  /** The option `protect`. */
   readonly isProtected: boolean;
-  readonly isRetained: boolean;
+  /** The option by which the record of a resource that is deleted or replaced stays. */
+  readonly keptBy: "retainOnDelete" | "deletedWith" | undefined;
   readonly properties: readonly PlannedProperty[];
   /** `protect` and `retainOnDelete`, if they change. Pulumi keeps them in state, so they need an `up` too. */
   readonly options: readonly PlannedProperty[];
@@ -95,7 +97,13 @@ interface PlannedChanges {
 export function plannedChanges({ steps, changeSummary }: Preview): PlannedChanges {
   const all = (steps ?? []).filter((step) => !isStack(step));
   const updates = optionUpdates(all);
-  const changes = [...all.flatMap((step) => changeOf(step) ?? []), ...pendingDeletes(all), ...updates];
+  const deleted = new Set(all.flatMap(({ op, urn }) => (op === "delete" ? [urn] : [])));
+  const planned = all.flatMap((step) => {
+    const change = changeOf(step);
+    const isLeft = change?.operation === "delete" && deleted.has(step.oldState?.deletedWith ?? "");
+    return change ? [isLeft ? { ...change, keptBy: "deletedWith" as const } : change] : [];
+  });
+  const changes = [...planned, ...pendingDeletes(all), ...updates];
   const weight = (change: PlannedChange): number =>
     2 * operations.indexOf(change.operation) + (isOwn(change) ? 0 : 1);
   // The engine's order changes from run to run.
@@ -187,12 +195,13 @@ function describedStep({
     importId: undefined,
     recordId: oldState?.id,
     recordNames: oldState?.id === undefined ? [] : recordNamesIn(urn, oldState),
-    account: accountOf(present) ?? (isExplicit ? parseUrn(provider).name : undefined),
+    account: accountLabel(present?.provider, present?.inputs?.account),
     provider: isExplicit ? provider : undefined,
     isDeletedFirst: false,
     isPendingDelete: false,
     isProtected: present?.protect === true,
-    isRetained: present?.retainOnDelete === true,
+    // The engine asks state, also if the program changes the option.
+    keptBy: (oldState ?? newState)?.retainOnDelete === true ? "retainOnDelete" : undefined,
     properties: [],
     options: [],
     secrets: Object.keys(after)
@@ -249,11 +258,6 @@ function changedOptions(before: PreviewStep["oldState"], after: PreviewStep["new
     const [old, present] = [before, after].map((state) => state?.[option] === true);
     return old === present ? [] : [{ property: option, before: String(old), after: String(present) }];
   });
-}
-
-function accountOf(state: PreviewStep["oldState"]): string | undefined {
-  const account = state?.inputs?.account;
-  return typeof account === "string" ? account : undefined;
 }
 
 /** The properties that Pulumi shows too. Keys in a provider are secret, also if the program does not say so. */

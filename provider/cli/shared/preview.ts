@@ -19,6 +19,8 @@ const stepState = z.looseObject({
   importID: z.optional(z.string()),
   protect: z.optional(z.boolean()),
   retainOnDelete: z.optional(z.boolean()),
+  /** The URN of a resource with which Pulumi forgets this one, without a delete. */
+  deletedWith: z.optional(z.string()),
 });
 
 /** The parts of what `pulumi preview --json --show-replacement-steps` prints that are used here. */

@@ -29,6 +29,13 @@ export function connectorTo(
     session.connect(definition, (explicit.get(provider) ?? settings.forAccount)(account));
 }
 
+/** The account or the explicit provider of a resource, if it has a name. */
+export function accountLabel(provider: string | undefined, account: unknown): string | undefined {
+  if (typeof account === "string") return account;
+  const urn = providerUrn(provider);
+  return urn === "" || isDefaultProvider(urn) ? undefined : parseUrn(urn).name;
+}
+
 /** Whether resources need the stack's own settings: not if each of them has an explicit provider. */
 export function usesStackSettings(
   resources: readonly ({ readonly provider?: string | undefined } | null | undefined)[],

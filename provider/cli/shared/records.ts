@@ -3,9 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import { compareIds, type ApiRecord } from "../../api/answer";
 import { Quote, quoteValue } from "../../api/errors";
 import { Operation } from "../../api/operation";
+import { hasPassword } from "../../common/url";
 import type { Value } from "../../common/values";
 import { mustBeDeclared } from "../../definitions/codecs";
 import type { Definition, Field } from "../../definitions/field";
+import { isConfidential, withMarked } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
 import { completeRecords } from "../../lifecycle/complete-records";
 import { shownValues } from "../../lifecycle/difference";
@@ -87,12 +89,17 @@ function exportedOf(
     const isOff = value === 0 ? field.zeroIsEmpty : value === false && field.default === undefined;
     if (mustBeDeclared(field, value) || isOff) values.set(key, value);
   }
-  const redactor = Redactor.forResource(secrets, definition, Object.fromEntries(shown));
-  const refused = problemsOf(definition, Object.fromEntries(values))
+  const withPasswords = [...values].flatMap(([key, value]) => (hasPassword(value) ? [key] : []));
+  const marked = withMarked(definition, withPasswords);
+  const redactor = Redactor.forResource(secrets, marked, Object.fromEntries(shown));
+  const refused = problemsOf(marked, Object.fromEntries(values))
     .filter(({ property }) => !unreadable.some((problem) => problem.property === property))
     .map(({ property, reason }) => {
-      const value = values.get(topLevel(property));
-      // The reason quotes the server's value, and may have cut a secret in it.
+      const key = topLevel(property);
+      const field = marked.fields[key];
+      // A reason quotes the server's value unless that is secret, and may have cut a secret in it.
+      if (field && isConfidential(field)) return { property, reason };
+      const value = values.get(key);
       const isClean = isDeepStrictEqual(redactor.value(value), value);
       return { property, reason: [isClean ? new Quote(reason, true) : quoteValue(value)] };
     });

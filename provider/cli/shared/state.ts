@@ -1,9 +1,14 @@
 import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
+import type { ApiRecord } from "../../api/answer";
 import type { Definition } from "../../definitions/field";
+import { fieldOf, identityKeys } from "../../definitions/keys";
+import { decodeOutputs } from "../../engine/request";
+import { compare, valueOf } from "../../lifecycle/difference";
+import type { RecordScope } from "../../lifecycle/record-scope";
+import { isAccountOfState, isServerOfState } from "../../lifecycle/same-record";
 import { hasSecret, unwrapSecrets } from "../../common/marks";
-import { hiddenNames } from "../../common/pulumi";
 import { isEmpty, isObject } from "../../common/values";
 import { parseAs } from "./json";
 import { listOf } from "./quoting";
@@ -25,8 +30,9 @@ const stateResource = z.looseObject({
   external: z.optional(z.boolean()),
   /** The provider's URN and id. */
   provider: z.optional(z.string()),
-  /** The program's option, if the engine keeps it in state. */
+  /** The program's options, if the engine keeps them in state. */
   ignoreChanges: z.optional(z.array(z.string())),
+  replaceOnChanges: z.optional(z.array(z.string())),
   /** An extension of the provider, from the deployment. */
   extensionRef: z.optional(z.unknown()),
 });
@@ -96,10 +102,29 @@ export function managedResources({ deployment }: Deployment): ManagedResource[] 
   });
 }
 
-/** Whether a resource may be at the server with this hash: on another one, the same id is another record. */
-export function mayBeAtServer({ outputs = {} }: StateResource, hash: string): boolean {
-  const server = outputs[hiddenNames.serverHash];
-  return server === undefined || server === hash;
+/**
+ * Whether a resource manages a record of this account. If state was made with another key, which may be of the same account, name (and
+ * URL) decide, as for the provider itself.
+ *
+ * @param account the account's name
+ */
+export function managesRecord(
+  { definition, resource }: ManagedResource,
+  scope: RecordScope,
+  account: unknown,
+  record: ApiRecord,
+): boolean {
+  const outputs = decodeOutputs(definition, resource.outputs ?? {});
+  if (definition.label !== scope.definition.label || resource.id !== record.id) return false;
+  // State of older versions does not say the key.
+  if (outputs.keyFingerprint === undefined)
+    return isServerOfState(scope, outputs) && outputs.account === account;
+  if (isAccountOfState(scope, outputs)) return true;
+  const isSame = (key: string): boolean =>
+    // A value that is encrypted in this state may be the same.
+    hasSecret(resource.outputs?.[key]) ||
+    compare(fieldOf(definition, key), valueOf(outputs.values, key), record).outcome === "same";
+  return isServerOfState(scope, outputs) && identityKeys(definition).every(isSame);
 }
 
 /** The resources of this package whose create was cut off: the record may exist. Pulumi keeps them until somebody clears them. */

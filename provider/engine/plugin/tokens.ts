@@ -19,7 +19,10 @@ export function functionOf(token: string): { readonly definition: Definition; re
 function findToken<T>(what: string, token: string, all: readonly T[], tokenOf: (one: T) => string): T {
   const found = all.find((one) => tokenOf(one) === token);
   if (found !== undefined) return found;
+  const advice = token.startsWith("pulumi-nodejs:dynamic/")
+    ? ' A resource with the option provider must come from "pulumi-uptime/native".'
+    : "";
   throw new UptimeError(
-    `The plugin pulumi-resource-uptime has no ${what} ${JSON.stringify(token)}; it has ${all.map(tokenOf).join(", ")}.`,
+    `The plugin pulumi-resource-uptime has no ${what} ${JSON.stringify(token)}; it has ${all.map(tokenOf).join(", ")}.${advice}`,
   );
 }
