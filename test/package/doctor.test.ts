@@ -82,6 +82,19 @@ test("does not say of two equal resources that both adopt a record", () => {
     });
 });
 
+test.each([
+  [[], "To adopt it, name its id with the option import, or set"],
+  [["interval"], "To adopt it, first declare what is there; then name its id with the option import, or set"],
+])("says how to adopt a record that differs in %j", (differs, advice) => {
+  const like = { id: "9", differs, owner: undefined, adoptExisting: false };
+  const planned = [
+    { title: "Monitor a", operation: "create" as const, record: undefined, namesakes: [like] },
+  ];
+  const report = { resources: 1, refused: [], errors: [], unchecked: [], usesStackSettings: true };
+  const texts = programFindings({ ...report, silent: [], twins: [], planned }).map(({ text }) => text);
+  expect(texts.join()).toContain(advice);
+});
+
 test("names the resource that has a record like a new one only if it is of the same account", async () => {
   const env = { UPTIME_BASE_URL: emulator.url, UPTIME_API_KEY: emulator.apiKey };
   const session = new Session();

@@ -1,7 +1,9 @@
 import fs from "node:fs";
 import { join } from "node:path";
 
+import { keyFingerprintOf } from "../../provider/api/settings";
 import { sampleProgram } from "../../provider/cli/shared/scaffold";
+import { hexHash } from "../../provider/common/hash";
 import { blocksOf } from "../support/blocks";
 import { cli, emulator, failed, folder, withStack } from "../support/cli";
 import { answer, startEmulator } from "../support/emulator";
@@ -18,6 +20,7 @@ import {
   withExports,
   write,
 } from "../support/exports";
+import { secretMark } from "../support/marks";
 import { addNasty } from "../support/nasty";
 
 const monitorType = "pulumi-nodejs:dynamic/uptime:Monitor";
@@ -234,6 +237,24 @@ describe("an export into a folder", () => {
     expect((await exportedWith(env, "--dry-run")).stdout).toMatch(/^Would write 1 resource to out:/);
   });
 
+  test.each<[string, object, boolean]>([
+    ["the present key, under another name of the account", { account: "eu" }, true],
+    ["another key, and the record's name and URL", { __key: "0000" }, true],
+    ["another key, and another name", { __key: "0000", name: "Other" }, false],
+    [
+      "another key, and a name that is encrypted",
+      { __key: "0000", name: { ...secretMark, ciphertext: "x" } },
+      true,
+    ],
+  ])("knows a record by its account: state has %s", async (_, more, isKnown) => {
+    addMonitor("Shop");
+    const { url, apiKey } = emulator;
+    const known = { __server: hexHash(url, 8), __key: keyFingerprintOf({ url }, apiKey), ...site("Shop") };
+    const env = stackWith(resource(monitorType, "shop", "1", { ...known, ...more }));
+    const said = isKnown ? /^Nothing is new: 1 record known already/ : /^Would write 1 resource to out:/;
+    expect((await exportedWith(env, "--dry-run")).stdout).toMatch(said);
+  });
+
   test("keeps the files of a package without a Pulumi project, and says how to add the program to it", async () => {
     addMonitor("Shop");
     newProject({ "package.json": '{ "main": "server.js" }' });
@@ -339,6 +360,15 @@ describe("an export reads", () => {
     // Pages, and one record of each kind.
     expect(emulator.requests.filter(({ path }) => !/\/(monitors|domains)$/.test(path))).toHaveLength(2);
     expect(emulator.requests.length).toBeLessThanOrEqual(4 + 2);
+  });
+
+  test("what can be read, if the record with the most fields cannot", async () => {
+    addMonitor("Shop");
+    addMonitor("Full", { ssl_alert_days: 7 });
+    emulator.dialect = { emptyAs: "absent" };
+    emulator.fault = ({ path }) => (path.endsWith("/2") ? answer(403, { message: "No." }) : undefined);
+    const { code, stdout } = await exported();
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Wrote 2 resources to/) as string]);
   });
 
   test("with progress on a terminal, and without elsewhere", async () => {

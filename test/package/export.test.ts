@@ -220,6 +220,56 @@ export const monitors = {
     expect(yaml.stdout).toContain("A URL of cred has a password. Pulumi writes it in plain text");
   });
 
+  test.each([
+    "https://joe:s3cret-pw@a.example/x",
+    "ftp://joe:s3cret-pw@a.example/",
+    "https://joe:s3cret-pw@a.example:99999/",
+  ])("shows the password of %j neither in a resource's name nor in a reason", async (url) => {
+    addMonitor("\u76e3\u8996", { url, interval: 45 });
+    for (const args of [[], ["--language", "yaml"], ["--json"]]) {
+      newProject({});
+      const { code, stdout } = await exported(...args);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/a-example/);
+      for (const place of [stdout, ...files().map((file) => text(file))])
+        expect(place).not.toMatch(/s3cret|joe/);
+    }
+  });
+
+  test("gives the reason for which a header would be refused, without its value", async () => {
+    addMonitor("Blank", { request_headers: [{ key: "A", value: "s3cret-value " }] });
+    addMonitor("Short", { request_headers: [{ key: "E", value: "x\ny" }] });
+    const { stdout } = await exported();
+    for (const place of [text("monitors.ts"), stdout]) {
+      expect(place).toContain("requestHeaders[0].value must not begin or end with spaces");
+      expect(place).toContain("requestHeaders[0].value must be one line");
+      expect(place).not.toMatch(/s3cret|x\\ny/);
+    }
+  });
+
+  test("is written whole or not at all", async () => {
+    addMonitor("Shop", { request_headers: [{ key: "A", value: "s3cret" }] });
+    fs.rmSync(out(), { recursive: true });
+    fs.writeFileSync(join(folder, "file"), "");
+    const { code, stderr } = await exported("--secrets", "file/secrets.json");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("secrets.json cannot be written") as string]);
+    expect(fs.existsSync(out())).toBe(false);
+    const { PATH } = process.env;
+    process.env.PATH = folder;
+    try {
+      const failed = await exported("--secrets", "secrets.json");
+      expect([failed.code, failed.stderr]).toEqual([
+        1,
+        expect.stringContaining("cannot be packed") as string,
+      ]);
+    } finally {
+      process.env.PATH = PATH;
+    }
+    expect(files()).toEqual([]);
+    expect(fs.existsSync(join(folder, "secrets.json"))).toBe(false);
+    expect((await exported("--secrets", "secrets.json")).code).toBe(0);
+  });
+
   test("quotes no secret from a value that cannot be read", async () => {
     const shown = { often: [emulator.apiKey, "s3cret-header"] };
     addMonitor("Odd", { ssl_alert_days: shown, request_headers: [{ key: "A", value: "s3cret-header" }] });
