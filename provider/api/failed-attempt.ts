@@ -46,9 +46,9 @@ export interface FinalResponse {
 }
 
 /** Added to errors of an operation that may have old settings; empty if PULUMI_RUN_PROGRAM makes every command run the program. */
-export function oldSettingsHint(condition: string): string {
-  if (/^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
-  return `. ${condition}, add --run-program: without it, \`pulumi refresh\`, \`pulumi destroy\` and \`--refresh\` use the settings of the last \`pulumi up\``;
+export function oldSettingsHint(mayHaveOldSettings = false): string {
+  if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
+  return `. If you have already changed it, add --run-program: without it, \`pulumi refresh\`, \`pulumi destroy\` and \`--refresh\` use the settings of the last \`pulumi up\``;
 }
 
 /** The failure in one word, or its status, for the log. */
@@ -156,7 +156,7 @@ function adviceFor(
 ): string | Message {
   const { source } = address;
   const key = settings.apiKeySource;
-  const ifChanged = operation.mayHaveOldSettings ? oldSettingsHint("If you have already changed it") : "";
+  const ifChanged = oldSettingsHint(operation.mayHaveOldSettings);
   const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : "";
   if (status === 401) return `The API does not accept the key from ${key}${ifChanged}${ifFormer}`;
   const isOfCollection = /^\/api\/v1\/[^/]+$/.test(path);

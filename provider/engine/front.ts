@@ -140,7 +140,8 @@ export class Front {
 
   /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
-    return this.withMarks(this.connectFor(account, this.runOptions(...properties)), ...properties);
+    const isOfState = properties.some(isInState);
+    return this.withMarks(this.connectFor(account, this.runOptions(...properties), isOfState), ...properties);
   }
 
   private withMarks(scope: RecordScope, ...properties: readonly Properties[]): RecordScope {
@@ -148,21 +149,22 @@ export class Front {
     return definition === this.definition ? scope : { ...scope, definition };
   }
 
-  /** Without the program, Pulumi uses the settings of the last `up`, also if they have been corrected since. */
-  private connectFor(account: string | undefined, { mayHaveOldSettings }: EngineOptions): RecordScope {
+  private connectFor(
+    account: string | undefined,
+    { mayHaveOldSettings }: EngineOptions,
+    isOfState: boolean,
+  ): RecordScope {
     try {
       return this.connect(account);
     } catch (error) {
-      if (!(error instanceof UptimeError) || !mayHaveOldSettings) throw error;
-      if (error instanceof NoAccountError)
-        throw new UptimeError(
-          message`${error} If it has another name now, run \`pulumi up\` once without --refresh.`,
-          {
-            cause: error,
-          },
-        );
-      const hint = oldSettingsHint("If you have already changed it");
-      throw hint === "" ? error : new UptimeError(message`${withoutPeriod(error)}${hint}.`, { cause: error });
+      if (!(error instanceof UptimeError)) throw error;
+      const isRenamed = isOfState && error instanceof NoAccountError;
+      const renamed = isRenamed ? ". If it has another name now, run `pulumi up` once without --refresh" : "";
+      // Without the program, Pulumi uses the settings of the last `up`, also if they have been corrected since.
+      const advice = renamed + oldSettingsHint(mayHaveOldSettings);
+      throw advice === ""
+        ? error
+        : new UptimeError(message`${withoutPeriod(error)}${advice}.`, { cause: error });
     }
   }
 
@@ -212,7 +214,7 @@ export class Front {
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
-    const scopeOf = (account?: string) => this.withMarks(this.connectFor(account, options), news);
+    const scopeOf = (account?: string) => this.withMarks(this.connectFor(account, options, true), news);
     const declared = scopeOf(inputs.account);
     const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);
     const scope = isMoved ? scopeOf(outputs.account) : declared;

@@ -35,7 +35,7 @@ export function assertSameServer(
   if (isServerOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source } = account.address;
   const former = [...new Set([source, sourceOf(account.settings, "monitorsBaseUrl")])].join(" or ");
-  const hint = mayHaveOldSettings ? oldSettingsHint("If you have already changed it") : "";
+  const hint = oldSettingsHint(mayHaveOldSettings);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
       `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former})${hint}.`,

@@ -236,6 +236,12 @@ export const monitors = {
     }
   });
 
+  test("has no name that YAML takes for a number", async () => {
+    addMonitor("0x1F");
+    await exported("--language", "yaml");
+    expect(JSON.parse(text("uptime-import.json"))).toMatchObject({ resources: [{ name: "0x1f-example" }] });
+  });
+
   test("gives the reason for which a header would be refused, without its value", async () => {
     addMonitor("Blank", { request_headers: [{ key: "A", value: "s3cret-value " }] });
     addMonitor("Short", { request_headers: [{ key: "E", value: "x\ny" }] });

@@ -1,6 +1,7 @@
 import type { ModelResource } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
-import { isList, posts } from "../support/sent";
+import { isList, posts, storedIds } from "../support/sent";
+import { urnOf } from "../support/simulated/engine";
 import { answer, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
@@ -41,6 +42,22 @@ test.each(fronts)(
     await one.refresh();
     await other.up({ ...home, name: "Other" });
     expect(other.state?.id).toBe("2");
+  },
+);
+
+test.each(fronts)(
+  "a replacement adopts what its resource has in state if the engine has kept it (%s)",
+  async (front) => {
+    const program = new Program(front, adopting);
+    const one = program.resource("domain");
+    await one.up({ name: "shop.example" });
+    program.nextRun();
+    if (!one.state) throw new Error("Nothing is in state.");
+    const { id, inputs } = one.state;
+    await one.preview({ name: "shop.example" });
+    // With retainOnDelete, the engine calls no delete before it.
+    const made = await program.providers.domain.create(urnOf({ kind: "domain", name: one.name }), inputs);
+    expect([made.id, storedIds("domain")]).toEqual([id, [id]]);
   },
 );
 

@@ -432,9 +432,9 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
       remove("site"),
     ],
     [
-      '- Monitor kept; the record stays (retainOnDelete)\n',
-      '- Monitor left; the record stays (deletedWith)\n',
-      '- Monitor own\n',
+      "- Monitor kept; the record stays (retainOnDelete)\n",
+      "- Monitor left; the record stays (deletedWith)\n",
+      "- Monitor own\n",
       "| `interval` | `60` | `900; the record stays as it is` |",
       "| `interval` | `60` | `300; the record is deleted` |",
     ],

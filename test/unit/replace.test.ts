@@ -1,3 +1,4 @@
+import { home } from "../support/monitors";
 import { fronts, Program } from "../support/program";
 import { sentRequests, storedIds } from "../support/sent";
 import { answer, emulator, failureOf, withServer } from "../support/server";
@@ -36,6 +37,26 @@ describe("a domain whose URL replaces it (replaceOnChanges)", () => {
     const urn = urnOf({ kind: "domain", name: one.name });
     const diff = program.providers.domain.diff(urn, id, outputs, inputs, { ...inputs, homepageUrl }, {});
     expect(await diff).toMatchObject({ changes: true, replaces: false, deleteBeforeReplace: true });
+  });
+});
+
+describe("a part of a field that replaces a monitor (replaceOnChanges)", () => {
+  const headers = (...values: string[]) => values.map((value, index) => ({ key: `X-${index}`, value }));
+  const changed = { requestHeaders: headers("a", "new") };
+  test.each<[string[], object, string]>([
+    [["requestHeaders[1].value"], changed, "replace"],
+    [["requestHeaders[0].value"], changed, "update"],
+    [["requestHeaders[*].value"], changed, "replace"],
+    [["requestHeaders[*].key"], changed, "update"],
+    [["requestHeaders"], changed, "replace"],
+    [["*"], changed, "replace"],
+    [["requestHeaders[2]"], { requestHeaders: headers("a", "b", "c") }, "replace"],
+    [['["interval"]'], { interval: 300 }, "replace"],
+  ])("%j: %j is a %s", async (replaceOnChanges, more, expected) => {
+    const one = new Program("dynamic").resource("monitor", { replaceOnChanges });
+    const monitor = { ...home, requestHeaders: headers("a", "b") };
+    await one.up(monitor);
+    expect(await one.up({ ...monitor, ...more })).toBe(expected);
   });
 });
 

@@ -241,9 +241,16 @@ describe("a lookup by a secret", () => {
 
   test("through the plugin from JavaScript may have no arguments", async () => {
     await startMocks();
-    const { value } = await settled<object>(native.getMonitorOutput(undefined as never));
-    expect(value).toEqual({});
+    await settled<object>(native.getMonitorOutput(undefined as never));
   });
+});
+
+test("a lookup through the plugin is unknown if the engine answers with nothing, as for a provider that is not known yet", async () => {
+  await startMocks({ preview: true });
+  for (const lookup of [native.getMonitorsOutput({}), native.getMonitorOutput({})])
+    expect(await settled<unknown>(lookup)).toMatchObject({ isKnown: false });
+  for (const lookup of [native.getMonitors({}), native.getMonitor({})])
+    await expect(lookup).rejects.toThrow("the settings of its provider are not known yet. Use getMonitor");
 });
 
 describe("the class", () => {

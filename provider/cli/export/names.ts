@@ -15,7 +15,8 @@ export function reserveResourceName(
   texts: readonly string[],
 ): string {
   const withId = (text: string): string => `${text}-${slug(id) || "x"}`;
-  const readable = texts.map((text) => slug(namingPart(text))).find((text) => text !== "");
+  // In YAML, `0x1f` is a number.
+  const readable = texts.map((text) => slug(namingPart(text))).find((text) => !/^(?:$|0[box])/.test(text));
   return readable === undefined
     ? reserveName(taken, withId(noun))
     : reserveName(taken, readable, withId(readable), withId(noun));
