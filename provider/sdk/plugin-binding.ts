@@ -2,7 +2,7 @@ import { RunError, runtime, unknown } from "@pulumi/pulumi";
 import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import type { Properties } from "../common/marks";
+import { isObject } from "../common/values";
 import { ownPackage } from "../common/package";
 import { dynamicType, hiddenNames, lookupFunction, lookupName, pluginType } from "../common/pulumi";
 import type { LookupCount } from "../common/pulumi";
@@ -35,7 +35,7 @@ export const pluginBinding: Binding = {
   findOutput: (definition, count, args, opts = {}) => {
     // The SDK takes the marks of secrets off.
     const secrets = secretInputs({ ...args })?.then((names) => names && { secrets: names });
-    const found: Output<Properties> = runtime.invokeOutput(
+    const found: Output<unknown> = runtime.invokeOutput(
       lookupFunction(definition, count),
       { ...args, ...(secrets && { [hiddenNames.options]: secrets }) },
       withVersion(opts),
@@ -70,9 +70,9 @@ function pluginOptions(definition: Definition, options: CustomResourceOptions): 
  * Functions return objects, so a list is under the name of its kind. In a preview, the engine answers with an empty object if the
  * provider's settings are not known yet.
  */
-function lookupResult({ plural }: Definition, count: LookupCount, result: Properties): unknown {
-  const found = count === "one" ? result : result[plural];
-  return found === undefined || Object.keys(result).length === 0 ? unknown : found;
+function lookupResult({ plural }: Definition, count: LookupCount, result: unknown): unknown {
+  if (!isObject(result) || Object.keys(result).length === 0) return unknown;
+  return count === "one" ? result : result[plural];
 }
 
 /** Options that ask for the plugin of this package's version. */

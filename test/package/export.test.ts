@@ -238,6 +238,7 @@ export const monitors = {
 
   test("has no name that YAML takes for a number", async () => {
     addMonitor("0x1F");
+    newProject({});
     await exported("--language", "yaml");
     expect(JSON.parse(text("uptime-import.json"))).toMatchObject({ resources: [{ name: "0x1f-example" }] });
   });

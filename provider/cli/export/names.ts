@@ -16,7 +16,9 @@ export function reserveResourceName(
 ): string {
   const withId = (text: string): string => `${text}-${slug(id) || "x"}`;
   // In YAML, `0x1f` is a number.
-  const readable = texts.map((text) => slug(namingPart(text))).find((text) => !/^(?:$|0[box])/.test(text));
+  const readable = texts
+    .map((text) => slug(namingPart(text)))
+    .find((text) => !/^(?:|0[box][\da-f]+)$/.test(text));
   return readable === undefined
     ? reserveName(taken, withId(noun))
     : reserveName(taken, readable, withId(readable), withId(noun));
