@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { shortHash } from "../../provider/cli/shared/state-code";
+import { shortHash } from "../../provider/common/hash";
 import type { Outcome } from "../support/cli";
 import {
   bucket,

@@ -3,8 +3,8 @@ import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shar
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOwn, titleOf } from "../shared/resource-types";
-import { foreignCode, hashLength, shortHash } from "../shared/state-code";
-import { hexHash } from "../../common/hash";
+import { foreignCode } from "../shared/state-code";
+import { hexHash, shortHash, shortHashLength } from "../../common/hash";
 
 /** One thing that an apply does or runs, and that somebody must have reviewed. */
 export interface ApplyAction {
@@ -207,5 +207,5 @@ export function hashesText(
 }
 
 export function hashesIn(text: string): string[] {
-  return text.match(new RegExp(`.{${hashLength}}`, "g")) ?? [];
+  return text.match(new RegExp(`.{${shortHashLength}}`, "g")) ?? [];
 }

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-
+import { shortHash } from "../../common/hash";
 import { UptimeError } from "../../api/errors";
 import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
@@ -126,12 +125,4 @@ export function foreignCode(
     }
   }
   return [...found.values()];
-}
-
-/** The length of a {@link shortHash}. */
-export const hashLength = 10;
-
-/** The first sixty bits of a JSON value's hash. */
-export function shortHash(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64").slice(0, hashLength);
 }
