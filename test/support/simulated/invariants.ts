@@ -316,7 +316,9 @@ export class Invariants {
       const { isChangedByHand, isReused, mayDifferUnseen } = this.history(key);
       // The resource that it has replaced may have had the same id, and is deleted after the refresh.
       if (!record && isRefreshed && !isReused) violated(`${entry.urn} has the ${key}, which is not there`);
-      if (!record || isChangedByHand) continue;
+      // The record was deleted by hand, and the server has given its id to another create: the next run names both resources.
+      const isGivenAway = isReused && state.some((other) => other !== entry && keyOf(other) === key);
+      if (!record || isChangedByHand || isGivenAway) continue;
       for (const [name, value] of Object.entries(declared.args)) {
         if (name === "account" || declared.ignoreChanges?.includes(name)) continue;
         if (mayDifferUnseen && hidden.includes(snake(name))) continue;
