@@ -586,6 +586,13 @@ test("drift names the record and its account, and without a preview the comment 
   expect(stdout).toContain('| `Monitor home of eu` | `7 "Home \\| page"` | `interval` | `60` | `900` |');
 });
 
+test("the first five servers are named, and the others counted", async () => {
+  const servers = numbered(7, "https://uptime-");
+  expect((await run([], report([], { servers }))).stdout).toContain(
+    "server `https://uptime-4` · 2 more servers\n",
+  );
+});
+
 describe("what has failed", () => {
   test("a preview is found below the lines of a wrapper, and one that is cut short is reported", async () => {
     const text = JSON.stringify(preview([create("made")]), undefined, 2);

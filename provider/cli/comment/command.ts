@@ -69,8 +69,8 @@ Examples:
 
 function byteLimit(text: string): number {
   const limit = Number(text);
-  if (Number.isSafeInteger(limit) && (limit === 0 || limit >= 1000)) return limit === 0 ? Infinity : limit;
-  throw new InvalidArgumentError("It is a whole number of at least 1000, or 0 for no limit.");
+  if (Number.isSafeInteger(limit) && (limit === 0 || limit >= 2000)) return limit === 0 ? Infinity : limit;
+  throw new InvalidArgumentError("It is a whole number of at least 2000, or 0 for no limit.");
 }
 
 function deleteLimit(text: string): string {

@@ -11,6 +11,9 @@ import { deletesLabel, tooManyDeletes } from "./review";
 /** The part of a comment that the hashes of its changes may have, so that the rest can be read: a third. */
 const hashesShare = 1 / 3;
 
+/** The most servers that a comment names. */
+const maxServers = 5;
+
 export interface HeadOptions {
   /** Whether the hashes of what a failed run leaves are among those of the changes, if there is room. */
   readonly hasLeftovers?: boolean;
@@ -26,8 +29,11 @@ export function headOf(facts: Facts, options: HeadOptions): string[] {
   const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, actions } = facts;
   const { commit, runUrl, limit, maxDeletes, reviewed, hasLeftovers } = options;
   const link = parseUrl(runUrl ?? "")?.href;
+  const servers = drift?.servers ?? [];
+  const otherServers = servers.length - maxServers;
   const about = [
-    ...(drift?.servers ?? []).map((server) => `server ${codeSpan(server)}`),
+    ...servers.slice(0, maxServers).map((server) => `server ${codeSpan(server)}`),
+    ...(otherServers > 0 ? [counted(otherServers, "more server")] : []),
     ...(commit === undefined ? [] : [`commit ${codeSpan(commit.slice(0, 10))}`]),
     ...(link === undefined ? [] : [`[log](<${link}>)`]),
   ];

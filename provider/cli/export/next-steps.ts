@@ -55,7 +55,7 @@ export function programSteps(facts: ExportFacts, modules: readonly string[]): (N
       text: isSampleIn(project)
         ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it. If it has been " +
           "created already, keep its declaration, or remove it to delete the record."
-        : "Import the new modules in the program's main file; no existing file was changed.",
+        : "Import the new modules in the program's main file, by their paths from there; no existing file was changed.",
       lines: isMainKept ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
       language: "ts",
     },
