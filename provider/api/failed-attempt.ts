@@ -65,10 +65,12 @@ export function notSentError(
   settings: Settings,
   lastError: UptimeError | undefined,
 ): UptimeError {
-  if (reason === "ended") return operation.endError(message`${requestText} was not sent`, lastError);
+  if (reason === "ended")
+    return operation.endError(message`${requestText} was not sent${lastError ? " again" : ""}`, lastError);
   const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
+  const again = lastError ? " again" : "";
   return new UptimeError(
-    message`${before}${requestText} was not sent: for ten minutes the server has refused all requests of this account with 429 or
+    message`${before}${requestText} was not sent${again}: for ten minutes the server has refused all requests of this account with 429 or
       503. Set ${sourceOf(settings, "requestsPerMinute")} to what it allows, or try again later.`,
   );
 }

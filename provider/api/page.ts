@@ -131,5 +131,7 @@ function linksIn(header: string): Record<string, unknown> {
 }
 
 function parseNumber(value: unknown): number {
-  return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;
+  return typeof value === "number" || (typeof value === "string" && value.trim() !== "")
+    ? Number(value)
+    : NaN;
 }

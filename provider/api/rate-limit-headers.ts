@@ -10,7 +10,7 @@ export function announcedWait(headers: Headers, date: number): number | undefine
 function untilReset(headers: Headers, now: number): number | undefined {
   const reset = wholeNumber(headers["x-ratelimit-reset"]);
   if (reset === undefined) return undefined;
-  // Rate limits are per minute or shorter, so a larger number is in milliseconds.
+  // Most rate limits are per minute or shorter, so a larger number is taken for milliseconds.
   return untilUnixTime(reset, now) ?? (reset > 60 ? reset : reset * 1000);
 }
 

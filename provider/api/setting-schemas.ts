@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { definitions } from "../definitions";
 import { accountSettings, joinWithOr } from "../definitions/settings";
 import type { Setting, SettingName, settingDeclarations } from "../definitions/settings";
 import { nearest } from "../common/nearest";
@@ -112,9 +113,11 @@ const serverSchema = (allowHttp: boolean) => {
   return z.pipe(url, z.pipe(checked, z.transform(serverAt)));
 };
 
+const endOfApi = new RegExp(`/api/v1(?:/+(?:${definitions.map(({ plural }) => plural).join("|")}))?$`);
+
 function serverAt({ origin, pathname }: URL): Server {
   // People copy the path from the API's documentation.
-  const path = pathname.replace(/\/+$/, "").replace(/\/api\/v1(?:\/+(?:monitors|domains))?$/, "");
+  const path = pathname.replace(/\/+$/, "").replace(endOfApi, "");
   const url = origin + path.replace(/\/+$/, "");
   return { url, hash: hexHash(url, 8) };
 }

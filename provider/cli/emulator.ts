@@ -59,7 +59,8 @@ ${Object.entries({ ...dialectChoices, ...strangeChoices })
 
 function readPort(text: string): number {
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError("It is a number up to 65535.");
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError("It must be a number up to 65535.");
   return port;
 }
 

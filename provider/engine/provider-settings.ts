@@ -48,7 +48,13 @@ export function checkProviderSettings(
   if (proofs.length > 0) settings[hiddenNames.addressProofs] = asSecret(proofs);
   return {
     settings,
-    warnings: unknownSettingWarnings(own, isDefault ? project : undefined),
+    warnings: isDefault
+      ? unknownSettingWarnings(
+          own.map((key) => `uptime:${key}`),
+          project,
+          "uptime:",
+        )
+      : unknownSettingWarnings(own, undefined),
     problems: problemsOfSettings(config, env).map(({ reason }) => reason),
   };
 }

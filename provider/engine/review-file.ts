@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 
 import * as z from "zod/mini";
 
+import { message, messageOf, UptimeError } from "../api/errors";
 import { unwrapSecrets, type Properties } from "../common/marks";
 import { isObject } from "../common/values";
 
@@ -34,7 +35,14 @@ export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
   const { [reviewVariables.file]: file, [reviewVariables.key]: key } = env;
   if (!file) return undefined;
   const add = (line: object): void => {
-    appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    try {
+      appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    } catch (error) {
+      throw new UptimeError(
+        message`${reviewVariables.file} names ${file}, which cannot be written: ${messageOf(error)}.`,
+        { cause: error },
+      );
+    }
   };
   return {
     addInputs: (urnSuffix, inputs) => {

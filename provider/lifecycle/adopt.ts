@@ -87,14 +87,13 @@ export async function namesakesOf(
     const listed = names.flatMap((one) => byName.get(one) ?? []).filter(isFree);
     return readNamesakes(scope, wanted, listed, known, sharedKeys, operation);
   };
-  const name = comparableName(wanted.get(nameKey));
-  const namesakes = await find([name, noName], [nameKey, ...otherKeys]);
+  const name = wanted.get(nameKey);
+  const namesakes = await find([comparableName(name), noName], [nameKey, ...otherKeys]);
   if (namesakes.length > 0 || otherKeys.length === 0) return namesakes;
-  const beginnings = Array.from({ length: name.length }, (_, length) => name.slice(0, length));
-  return find(
-    beginnings.filter(({ length }) => length >= minCutLength),
-    otherKeys,
-  );
+  const whole = typeof name === "string" ? name : "";
+  const beginnings = Array.from({ length: whole.length }, (_, length) => whole.slice(0, length));
+  const cut = beginnings.filter(({ length }) => length >= minCutLength).map(comparableName);
+  return find([...new Set(cut)], otherKeys);
 }
 
 /** Of the listed records, those that share these values, as their own addresses show them. */

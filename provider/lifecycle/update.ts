@@ -46,7 +46,8 @@ export async function update(
   const { claim, isAdopted, importId = inputs.importId } = outputs;
   const declared = { ...inputs, importId };
   try {
-    const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || ignored.length > 0;
+    const isReset = ignored.some((key) => fieldOf(definition, key).resetByUpdate);
+    const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || isReset;
     const current = mustRead ? await collection.get(id, operation) : undefined;
     if (current) assertSameRecord(scope, outputs, current);
     const record = await sendUpdate(

@@ -254,6 +254,24 @@ export const monitors = {
     }
   });
 
+  test("says that there are no secrets to write", async () => {
+    addMonitor("Shop");
+    const { stdout } = await exported("--secrets", "secrets.json");
+    expect(stdout).toContain("No exported record has a secret, so secrets.json is not written.");
+    expect(fs.existsSync(join(folder, "secrets.json"))).toBe(false);
+  });
+
+  test("takes a name from a name as it is, and from a URL its host and path", async () => {
+    addMonitor("Payments // checkout", { url: "https://p.example/" });
+    addMonitor("\u76e3\u8996", { url: "https://h.example/x//y?z=1" });
+    await exported();
+    expect(
+      declaredResources()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(["h-example-x-y", "payments-checkout"]);
+  });
+
   test("is written whole or not at all", async () => {
     addMonitor("Shop", { request_headers: [{ key: "A", value: "s3cret" }] });
     fs.rmSync(out(), { recursive: true });

@@ -331,6 +331,15 @@ describe("a list", () => {
     );
   });
 
+  test("is not in an answer without one, whose header X-Total-Count is empty", async () => {
+    const { monitors } = collectionOf(
+      () => ({ message: "ok" }),
+      200,
+      () => ({ "x-total-count": "" }),
+    );
+    expect((await errorOf(listed(monitors))).message).toContain("was not answered with a list of monitors");
+  });
+
   test("whose records are followed by their next check has no other page", async () => {
     const { monitors, asked } = collectionOf(() => ({ data: records(9), next_check: "2030-01-01" }));
     expect(await listed(monitors)).toEqual(["9"]);

@@ -692,7 +692,8 @@ describe("what has failed", () => {
     const nothing = await comment();
     expect(nothing.code).toBe(1);
     expect(nothing.stderr).toContain("nothing to comment on");
-    expect(await comment(["--limit", "10"])).toMatchObject({ code: 1, stdout: "" });
+    for (const limit of ["10", "", "0x4000"])
+      expect(await comment(["--limit", limit])).toMatchObject({ code: 1, stdout: "" });
   });
 
   test("steps that are not known, or hidden, are an error", async () => {

@@ -225,6 +225,14 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     });
   });
 
+  test("nor does an update read what it ignores and does not send", async () => {
+    const one = new Program(front).resource("monitor", { ignoreChanges: ["interval"] });
+    await one.up(home);
+    emulator.forget();
+    await one.up({ ...home, pause: true });
+    expect(sentRequests()).toEqual(["PATCH /api/v1/monitors/1"]);
+  });
+
   test.each(writes)("%s reads nothing first", async (_, operation) => {
     const [[one]] = await createdBefore(front, 1);
     await operation(one);

@@ -752,6 +752,11 @@ test("a lost create whose name the server has cut short is named with adoptExist
     /no monitor with the same name and url is equal.*A monitor with a name/,
   );
   expect(storedIds()).toHaveLength(1);
+  const accented = { ...home, name: "\u00dcberwachungsmonitor-f\u00fcr-den-Bezahldienst-Europa" };
+  emulator.monitors.add({ ...accented, name: accented.name.slice(0, 40) });
+  run.nextRun();
+  expect(await made(run.resource(), accented)).toMatch(/no monitor with the same name and url is equal/);
+  emulator.monitors.remove(2);
   // A short name is often the beginning of another one.
   emulator.monitors.add({ ...home, name: "m-1" });
   const other = run.resource();

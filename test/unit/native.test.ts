@@ -59,7 +59,7 @@ test("settings may be strings or values, keys are secret, and unknown names are 
   const given = { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} };
   const { settings, warnings } = checkProviderSettings(provider, given, {});
   expect(settings.apiKey).toEqual(asSecret("key"));
-  expect(warnings).toEqual([expect.stringContaining("maxRetry (did you mean maxRetries?)")]);
+  expect(warnings).toEqual([expect.stringContaining("uptime:maxRetry (did you mean uptime:maxRetries?)")]);
   const [old, present] = [
     { apiKey: "a", maxRetries: "3" },
     { apiKey: "b", maxRetries: 3 },

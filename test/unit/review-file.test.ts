@@ -38,6 +38,15 @@ test("a preview notes a keyed hash of each resource's values, by which secrets c
   expect(await noted({ requestAuthUsername: "u", requestAuthPassword: one }, "another key")).not.toBe(first);
 });
 
+test("a file that cannot be written is an error that names the variable", async () => {
+  process.env.UPTIME_REVIEW_FILE = join(newFolder(), "missing", "values");
+  process.env.UPTIME_REVIEW_KEY = "a key";
+  const news = { ...home, __options: { owner } };
+  await expect(dynamicProvider(monitor).check?.({}, news)).rejects.toThrow(
+    /^UPTIME_REVIEW_FILE names \/.*\/values, which cannot be written: .*ENOENT/,
+  );
+});
+
 test("without a key, no value is noted", async () => {
   expect(await noted({})).toBeDefined();
   expect(await noted({}, "")).toBeUndefined();

@@ -462,6 +462,16 @@ describe("--max-deletes", () => {
     }
   });
 
+  test("counts a record that an earlier run has replaced as no resource", async () => {
+    const left = step("delete-replaced", "a", inputs("a"));
+    const steps = preview([left], 5);
+    await review(steps);
+    const { stderr } = await apply(steps, [], undefined, "--max-deletes", "20%");
+    expect(stderr).toContain(
+      "1 of 4 resources would be deleted or replaced, and the limit is 20%, which allows none",
+    );
+  });
+
   test("is not exceeded by deletes that were allowed, but by those of another pull request", async () => {
     const [one, two] = [remove("a"), remove("b")];
     const applyBoth = async (deletes: boolean): Promise<Outcome> => {

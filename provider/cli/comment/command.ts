@@ -34,7 +34,11 @@ export function configure(command: Command, context: CommandContext): void {
     .option("--commit <sha>", "the commit that was previewed")
     .option("--run-url <url>", "the page of this run, whose log has everything")
     .option("--limit <bytes>", "how long the comment may be; 0 is no limit", byteLimit, 65_536)
-    .option("--max-deletes <number>", "how many resources may be deleted, or 20%", deleteLimit)
+    .option(
+      "--max-deletes <number>",
+      "how many resources may be deleted: a number, or a share such as 20%",
+      deleteLimit,
+    )
     .option("--reviewed <review>", "stop unless this was reviewed: a file or a digest")
     .option("--summary <file>", "also append the result to a file")
     .addOption(new Option("--digest", "print only the digest of the changes").conflicts("reviewed"))
@@ -48,7 +52,7 @@ changes of the options protect and retainOnDelete, and tells the code of the
 program from other code in state. A file that does not exist counts as not
 given. GitHub allows 65536 characters, GitLab 1000000.
 
-With --reviewed, the exit code is 1 if an apply would do anything else than the
+With --reviewed, the exit code is 1 if an apply would do anything other than the
 reviewed comments of that title say. They are a JSON array of objects with
 "body", "pull" and "head". To allow exactly one run, give its digest. Before the
 apply's preview, --code checks the code of other packages in state.
@@ -68,14 +72,14 @@ Examples:
 }
 
 function byteLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isSafeInteger(limit) && (limit === 0 || limit >= 2000)) return limit === 0 ? Infinity : limit;
-  throw new InvalidArgumentError("It is a whole number of at least 2000, or 0 for no limit.");
+  const limit = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (limit === 0 || limit >= 2000) return limit === 0 ? Infinity : limit;
+  throw new InvalidArgumentError("It must be a whole number of at least 2000, or 0 for no limit.");
 }
 
 function deleteLimit(text: string): string {
   if (/^\d+%?$/.test(text)) return text;
-  throw new InvalidArgumentError("It is a whole number, or a share such as 20%.");
+  throw new InvalidArgumentError("It must be a whole number, or a share such as 20%.");
 }
 
 function run(options: CommentOptions, context: CommandContext): void {

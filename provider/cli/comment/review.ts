@@ -197,7 +197,10 @@ export function tooManyDeletes(
   const deleted = writes.filter(
     ({ hash, isDestructive }) => isDestructive && !review?.deletes.has(hash),
   ).length;
-  const present = changes.filter(({ operation }) => !["create", "import"].includes(operation));
+  // What an earlier run has replaced is no resource any more.
+  const present = changes.filter(
+    ({ operation, isPendingDelete }) => !isPendingDelete && !["create", "import"].includes(operation),
+  );
   const total = unchanged + present.length;
   const allowed = Math.floor(most.endsWith("%") ? (total * parseInt(most)) / 100 : parseInt(most));
   if (deleted <= allowed) return undefined;

@@ -61,7 +61,8 @@ export async function planOf(steps: readonly PlannedStep[], similarRecords: Simi
       same: identityKeys(definitionOfUrn(group[0].step.urn)).join(" and "),
       resources: group.map(({ change }) => change.title),
     })),
-    silent: added.filter(({ step }) => isSilent(step)).map(({ change }) => change.title),
+    // An import keeps the channels that the program does not declare.
+    silent: creates.filter(({ step }) => isSilent(step)).map(({ change }) => change.title),
   };
 }
 

@@ -146,7 +146,11 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     }),
     known: account.known,
     secrets: values.map(({ key, optional, of }) => ({ key, optional, of })),
-    notes: notesOf(account, options.secrets, writtenSecrets !== undefined && !isIgnored, isProgram),
+    notes: notesOf(account, options.secrets, {
+      hasSecrets: found.length > 0,
+      isExposed: writtenSecrets !== undefined && !isIgnored,
+      isProgram,
+    }),
   };
 }
 
@@ -194,16 +198,17 @@ async function readAccount(
 function notesOf(
   { stack, resources, known, withPassword }: ReadAccount,
   secretsFile: string | undefined,
-  isSecretsFileExposed: boolean,
-  isProgram: boolean,
+  { hasSecrets, isExposed, isProgram }: { hasSecrets: boolean; isExposed: boolean; isProgram: boolean },
 ): string[] {
   const notes: string[] = [];
   if (stack.problem !== undefined) notes.push(unreadText(stack.problem));
   if (stack.deployment && resources.length > 0) notes.push(stateOnlyText);
   if (withPassword.length > 0) notes.push(passwordText(withPassword, isProgram));
-  if (secretsFile !== undefined && known > 0 && resources.length === 0)
+  if (secretsFile !== undefined && resources.length === 0 && known > 0)
     notes.push(noSecretsText(secretsFile));
-  if (secretsFile !== undefined && isSecretsFileExposed) notes.push(plainSecretsText(secretsFile));
+  else if (secretsFile !== undefined && resources.length > 0 && !hasSecrets)
+    notes.push(`No exported record has a secret, so ${secretsFile} is not written.`);
+  if (secretsFile !== undefined && isExposed) notes.push(plainSecretsText(secretsFile));
   return notes;
 }
 

@@ -26,7 +26,7 @@ export function reserveResourceName(
 
 /** Of a URL only its host and path, which name what is there: what is before them may be a password, and the query a token. */
 function namingPart(text: string): string {
-  return text.replace(/^.*\/\/(?:[^/?#]*@)?([^?#]*).*$/s, "$1");
+  return text.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/(?:[^/?#]*@)?([^?#]*).*$/is, "$1");
 }
 
 /** Gives the first name that is free; if none is, the last one with a number. */

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
 import { collectedResource, collectVariable, type CollectedResource } from "../../engine/collected";
+import { explainFailure } from "./files";
 import type { Preview } from "./preview";
 import { runPreview, type StackLocation } from "./pulumi-cli";
 import { titleOf } from "./resource-types";
@@ -28,8 +29,8 @@ export async function collectingPreview(
   const collected = new Map<string, PreviewedResource>();
   const hear = ({ name, ...told }: CollectedResource): void => {
     const title = titleOf({ urn: `urn:pulumi:::::${name}` });
-    // A diff may refuse what a check has not.
-    const problems = [...(collected.get(name)?.problems ?? []), ...told.problems];
+    // A diff may refuse what a check has not, and what is replaced is checked twice.
+    const problems = [...new Set([...(collected.get(name)?.problems ?? []), ...told.problems])];
     collected.set(name, { ...told, name, title, problems });
   };
   const preview = await listen(hear, (env) => runPreview({ ...location, env: { ...location.env, ...env } }));
@@ -45,7 +46,9 @@ function newSocketFolder(): string {
   const length = Buffer.byteLength(join(`${prefix}XXXXXX`, "socket"));
   // The path of a pipe on Windows is another one.
   const isTooLong = process.platform !== "win32" && length > maxSocketPathBytes;
-  return mkdtempSync(isTooLong ? "/tmp/pulumi-uptime-" : prefix);
+  return explainFailure(`No folder can be made in ${tmpdir()}`, () =>
+    mkdtempSync(isTooLong ? "/tmp/pulumi-uptime-" : prefix),
+  );
 }
 
 /** Runs some work with an environment in which providers tell what they check, through a socket and not a file. */
