@@ -1,5 +1,5 @@
 // The same classes, types and lookups as in `index.ts`, on the provider plugin: `import { Monitor } from "pulumi-uptime/native"`.
-// Where a comment is short or missing, editors show that of `index.ts`: for `get`, and in a call of a lookup.
+// `get` and the lookups have no full comment here: editors take it from `index.ts`.
 import * as pulumi from "@pulumi/pulumi";
 
 import { pluginType } from "./common/pulumi";

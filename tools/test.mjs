@@ -86,7 +86,7 @@ async function runJest(env, more = []) {
     if (!existsSync(results)) throw failure ?? new Error("Jest ran no test.");
     const failedBefore = count.failed;
     addResults(JSON.parse(readFileSync(results, "utf8")));
-    // Such as a secret in the output, a coverage threshold, or a crash after the last test.
+    // Such as a secret in the output, or a crash after the last test.
     if (failure && (count.failed === failedBefore || /printed secrets/.test(failure.message))) note(failure);
   } finally {
     rmSync(folder, { recursive: true, force: true });

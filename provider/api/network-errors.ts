@@ -29,7 +29,7 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
       case "ECONNREFUSED":
         return failure("unreachable", "nothing accepts connections there");
       default:
-        return failure("unreachable", `connecting was not possible (${String(code)})`);
+        return failure("unreachable", `could not connect (${String(code)})`);
     }
   // A proxy refuses a CONNECT with any status but 200, and a plain http request with 407. Nothing was sent to the server.
   const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];

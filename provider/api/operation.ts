@@ -11,7 +11,7 @@ export interface RunContext {
   readonly interruption: AbortSignal | undefined;
 }
 
-/** What an operation needs to know, all of it for its errors but the time. */
+/** What an operation needs to know. `urn` or `owner` is the row in which a long wait is shown. */
 export interface OperationOptions {
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;
@@ -126,8 +126,8 @@ export class Operation {
   }
 
   /** The error of an operation whose time is over or that was interrupted. `consequence` is a clause such as "nothing was sent". */
-  endError(consequence: string | Message, before?: UptimeError): UptimeError {
-    const first = before ? message`${withoutPeriod(before)}. Then ` : "";
+  endError(consequence: string | Message, lastError?: UptimeError): UptimeError {
+    const first = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
     return this.isInterrupted
       ? new InterruptedError(
           message`${first}Pulumi was interrupted, or is stopping because of another error, so ${consequence}.`,

@@ -71,12 +71,16 @@ const digitsSchema = z.pipe(z.string().check(z.regex(/^\d+$/)), z.transform(Numb
 
 const booleanSchema = z.stringbool({ truthy: ["true"], falsy: ["false"], case: "sensitive" });
 
-/** Strings with commas or blanks between them, or in JSON. */
+/** Strings with commas between them, or in JSON. */
 const listSchema = z.pipe(
   z.string(),
   z.transform((text) => {
     const values = tryParseJson(text);
-    return Array.isArray(values) ? values.map(String) : text.split(/[\s,]+/).filter((part) => part !== "");
+    if (Array.isArray(values)) return values.map(String);
+    return text
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "");
   }),
 );
 

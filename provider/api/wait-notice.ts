@@ -7,7 +7,7 @@ const gatherMilliseconds = 1000;
 /** How many rows show a notice: in the log of a CI job each is a line. */
 const maxRows = 3;
 
-/** Shows a line that need not be kept after the wait, in the row of a resource: see {@link Operation.urnOrOwner}. */
+/** Shows a line that need not be kept after the wait, in the row of a resource: see `Operation.urnOrOwner`. */
 export type ShowWait = (line: string, resource: string | undefined) => unknown;
 
 /** Requests that wait for a rate limit. */

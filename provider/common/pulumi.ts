@@ -1,4 +1,5 @@
-// Names that the program and the provider's processes share. Every stack's state holds them, so none may ever change.
+// Names that the program and the provider's processes share. State has the types, the provider's code and the hidden names, so none of
+// these may ever change.
 
 /** The names of one kind of record. */
 export interface Kind {

@@ -41,7 +41,7 @@ export interface Field<
   readonly fixed?: boolean;
   /** @internal Not accepted on create: set by an update that follows it. */
   readonly updateOnly?: boolean;
-  /** @internal The API may reset the field on an update that leaves it out, so it is in every update. */
+  /** @internal The API may reset the field on an update that leaves it out, so it is sent as the record has it if `ignoreChanges` names it. */
   readonly resetByUpdate?: boolean;
   /** @internal Empty and `0` mean the same in the API. */
   readonly zeroIsEmpty?: boolean;

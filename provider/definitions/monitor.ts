@@ -37,8 +37,8 @@ export const monitorFields = {
     resetByUpdate: true,
   }),
   /**
-   * The text to look for in the response; required with `url_text`, as for `Fatal error`, and with `url_no_text`, as for
-   * `Pay now`, which must always be there. With `url_unavailable` it has no effect.
+   * The text to look for in the response. Required with `url_text`, which alerts if the response contains it, such as `Fatal error`,
+   * and with `url_no_text`, which alerts if it does not, such as `Pay now`. No effect with `url_unavailable`.
    * (docs/monitor.md)
    */
   alertTextLookup: text("alert_text_lookup"),
@@ -60,8 +60,7 @@ export const monitorFields = {
   /** User name for Basic authentication of the check request, for example `probe`. (docs/monitor.md) */
   requestAuthUsername: text("request_auth_username"),
   /**
-   * Password for Basic authentication of the check request, for example `config.requireSecret("password")`. Secret, and
-   * never compared with what the API shows.
+   * Password for Basic authentication of the check request. Secret, and never compared with what the API shows.
    * (docs/monitor.md)
    */
   requestAuthPassword: text("request_auth_password", {

@@ -35,7 +35,8 @@ export class Claims {
   /**
    * Whether another resource has the record, or is to import it.
    *
-   * @param owner the resource that asks: in state it may have the record still, which its replacement can then adopt
+   * @param owner the resource that asks. Its own claim does not count, so that its replacement can adopt the record that it has in
+   *   state.
    */
   hasOther(id: string, record?: ApiRecord, owner?: Owner): boolean {
     return this.ledger.hasOther(id, { owner }) || this.note.hasOther(id, record);

@@ -41,10 +41,10 @@ export async function findSample(
 ): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   let failures = 0;
-  for (const largest of [...listed].sort((a, b) => size(b) - size(a)))
+  for (const candidate of [...listed].sort((a, b) => size(b) - size(a)))
     try {
-      const record = await findConfirmed(scope, largest.id, operation);
-      if (record) return { record, leftOut: leftOut(scope.definition, largest, record) };
+      const record = await findConfirmed(scope, candidate.id, operation);
+      if (record) return { record, leftOut: leftOut(scope.definition, candidate, record) };
     } catch (error) {
       // That one record cannot be shown says nothing of the others.
       const isOfServer = error instanceof KeyRefusedError || error instanceof UnreachableError;

@@ -199,7 +199,7 @@ export function valueOf(values: Readonly<Record<string, unknown>>, key: string):
 
 function findShown(field: Field, { raw }: ApiRecord): { readonly value: unknown } | undefined {
   const names = shownNames(field).filter((one) => Object.hasOwn(raw, one));
-  // `pause: null` beside a date in `paused_at`, for example.
+  // `pause: null`, or `false`, beside a date in `paused_at`, for example.
   const name = names.find((one) => !isBlank(raw[one])) ?? names[0];
   if (name === undefined) return undefined;
   // A list may be shown as JSON text. It is parsed before entities are decoded, because a decoded quote would end a string in it.

@@ -4,7 +4,10 @@ import { isObject } from "../common/values";
 
 /** Whether a list of property paths includes a whole property. */
 export function pathsInclude(paths: readonly string[] | undefined, key: string): boolean {
-  return paths?.some((path) => path === key || path === "*" || path === `["${key}"]`) ?? false;
+  return (paths ?? []).some((path) => {
+    const [top = "", ...parts] = partsOf(path);
+    return parts.length === 0 && [key, "*"].includes(top);
+  });
 }
 
 /** Whether a list of property paths leads to something in a property that differs between two values of it. */
@@ -22,7 +25,7 @@ export function pathsTouch(
 
 /** The property that a path begins with. */
 export function topLevel(path: string): string {
-  return path.replace(/[.[].*$/s, "");
+  return partsOf(path)[0] ?? "";
 }
 
 /** The value of a property with the parts at these paths as another value has them: the engine takes ignored parts from state. */

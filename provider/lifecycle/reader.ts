@@ -37,7 +37,7 @@ export class RecordReader {
   private readonly askedIds = new Set<string>();
   private latestList: Listing | undefined;
   /** The last list that was begun to see whether the API can be read. */
-  private latestReadable: Listing | undefined;
+  private latestProbe: Listing | undefined;
   /** When a list could not be read, on the clock. */
   private listFailedAt = -Infinity;
   /** Records as their own addresses have shown them. */
@@ -157,11 +157,11 @@ export class RecordReader {
   async assertListIsReadable(operation: Operation): Promise<void> {
     const since = operation.clock.now() - readableMilliseconds;
     const isRecent = (list: Listing | undefined): boolean => list?.isFresh === true && list.begunAt >= since;
-    this.latestReadable =
-      [this.latestList, this.latestReadable].find(isRecent) ??
+    this.latestProbe =
+      [this.latestList, this.latestProbe].find(isRecent) ??
       // A list that others read to its end is not begun anew for this.
       (this.latestList?.isFresh ? this.newList(operation) : this.list(operation));
-    await operation.inTime(this.latestReadable.begin());
+    await operation.inTime(this.latestProbe.begin());
   }
 
   /** The list, which begins with the oldest record: a stack's resources are mostly read in the order in which they were created. */

@@ -13,7 +13,7 @@ import type { RecordReader } from "./reader";
 export interface Account {
   readonly settings: Settings;
   readonly address: Address;
-  /** Four hex digits of address and key: see {@link Outputs.keyFingerprint}. */
+  /** Four hex digits of address and key: see `Outputs.keyFingerprint`. */
   readonly keyFingerprint: string;
 }
 

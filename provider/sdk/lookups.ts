@@ -30,7 +30,7 @@ export type OneArgs<Fields, Filters = object> = Selection<Fields, Filters> & {
 /** Selects several records; all of them if nothing is given. */
 export type AllArgs<Fields, Filters = object> = Selection<Fields, Filters> & {
   /**
-   * The field that the result is sorted by: `id`, which is the date of creation, or one that identifies the record. Default
+   * The field that the result is sorted by: `id`, which is the order of creation, or one that identifies the record. Default
    * `id`. (docs/resources.md)
    */
   readonly sortBy?: "id" | Columns<Fields> | undefined;

@@ -291,7 +291,7 @@ fullTest("what only takes the option protect away is named, and is in state once
   const { workspace } = project.stack;
   expect(await workspace.resources()).toHaveProperty("site.protect", true);
   await project.propose(12, "a1", text(false));
-  expect(project.comment(12)).toContain("**Merging this updates 1 resource, 0 unchanged.**");
+  expect(project.comment(12)).toContain("**Merging this updates 1 resource; 0 unchanged.**");
   expect(project.comment(12)).toContain("!     option protect: true => false\n");
   project.merge(12, "c1");
   expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
@@ -396,7 +396,7 @@ describe.each(platforms)("%s", (_, Kind) => {
       const paused = oneMore("e", { pause: true });
       await project.propose(12, "a1", program(300, ["a", "c", "d", "f"]) + paused);
       expect(project.comment(12)).toContain(
-        "**Merging this deletes 1 resource, creates 2 (1 again) and updates 2, 2 unchanged.**",
+        "**Merging this deletes 1 resource, creates 2 (1 again) and updates 2; 2 unchanged.**",
       );
       project.merge(12, "c1");
       // The drift is stored in state by then, and the record of `e` is made, but not paused.

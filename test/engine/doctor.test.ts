@@ -101,18 +101,16 @@ test("warns of a create that would duplicate a record, with what differs and who
     ]) as string[],
   );
   expect(outcome.stdout).toMatch(
-    /^warning {2}Monitor home: create, although a record like it exists: record 1 differs in requestMethod, cacheBuster\. .* option import, or set uptime:adoptExisting for one run\.$/m,
+    /^warning {2}Monitor home: would be created, although a record like it exists: record 1 differs in requestMethod, cacheBuster\. .* option import, or set uptime:adoptExisting for one run\.$/m,
   );
   expect(outcome.stdout).toMatch(
-    /^warning {2}Monitor second: create, although .*: record 2, which Monitor again has, is equal\.$/m,
+    /^warning {2}Monitor second: would be created, although .*: record 2, which Monitor again has, is equal\.$/m,
   );
   expect(outcome.stdout).toContain("ok       2 to create: Monitor new, Monitor twin\n");
   expect(outcome.stdout).toContain(
     "warning  Several new resources have the same name and url: Monitor new, Monitor twin.\n",
   );
-  expect(outcome.stdout).toMatch(
-    /^warning {2}Without alert channels, .*: Monitor \w+, Monitor \w+, Monitor \w+\.$/m,
-  );
+  expect(outcome.stdout).toMatch(/^warning {2}Without alert channels, .*: Monitor \w+, Monitor \w+\.$/m);
   expect(emulator.writes()).toEqual([]);
 });
 

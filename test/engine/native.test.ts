@@ -112,7 +112,7 @@ test("a preview that fails is not taken for one without changes", async () => {
       "test",
     ]);
   };
-  expect((await comment()).stdout).toContain("**Merging this changes nothing, 0 unchanged.**");
+  expect((await comment()).stdout).toContain("**Merging this changes nothing; 0 unchanged.**");
   await workspace.write(yamlOf({ home: yamlMonitor({ alertChannels: [4] }) }));
   const refused = (await comment()).stdout;
   expect(refused).toContain("the preview failed");

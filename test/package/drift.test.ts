@@ -372,7 +372,7 @@ describe("what Pulumi would run from state", () => {
     [
       "a secret in the place of a plugin's address",
       provider({ pluginDownloadURL: sealed("canary-of-another-package") }),
-      /has the address that is no plain string, and(?![^]*canary)/,
+      /has an address that is not a plain string, and(?![^]*canary)/,
     ],
     [
       "another plugin",
@@ -382,17 +382,17 @@ describe("what Pulumi would run from state", () => {
     [
       "a provider that has another type than its URN",
       { ...provider({ pluginDownloadURL: "https://evil.example" }), type: "harmless:index:Thing" },
-      /has the type "harmless:index:Thing", but its URN names the code of the type "pulumi:providers:uptime"/,
+      /has the type "harmless:index:Thing", but its URN has the type "pulumi:providers:uptime"/,
     ],
     [
       "a resource that has another type than its URN",
       resource({ type: "harmless:index:Thing", outputs: { __provider: evil } }),
-      /has the type "harmless:index:Thing", but its URN names the code of the type "pulumi-nodejs:dynamic\/uptime:Monitor"/,
+      /has the type "harmless:index:Thing", but its URN has the type "pulumi-nodejs:dynamic\/uptime:Monitor"/,
     ],
     [
       "a URN that has no type",
       { urn: "urn:pulumi:test::evil", type: "harmless:index:Thing" },
-      /its URN names the code of the type ""/,
+      /its URN has the type ""/,
     ],
     [
       "an extension of a provider",

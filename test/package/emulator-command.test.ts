@@ -26,7 +26,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("serves until %s", async (signal) => {
 test.each([
   [
     ["--port", "http"],
-    "argument 'http' is invalid. It is a number up to 65535.\n(see `pulumi-uptime help emulator`)",
+    "argument 'http' is invalid. It must be a number up to 65535.\n(see `pulumi-uptime help emulator`)",
   ],
   [["--api-key", ""], "argument '' is invalid. It must not be empty."],
   [["--dialect", "record"], "argument 'record' is invalid. It must be a JSON object."],

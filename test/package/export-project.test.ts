@@ -189,7 +189,9 @@ describe("an export into a folder", () => {
     for (const [file, content] of before) expect(text(file)).toBe(content);
     const whole = [resource(monitorType, "other-2", "2"), resource(nativeType, "odd-3", "3")];
     const none = await exportedWith(stackWith(...state, ...whole), "--secrets", "secrets.json");
-    expect(none.stdout).toMatch(/^Nothing is new: 4 records known already[^]*secrets\.json is not written: /);
+    expect(none.stdout).toMatch(
+      /^Nothing is new: the stack already manages 4 records[^]*secrets\.json is not written: /,
+    );
     expect(files()).toHaveLength(before.length + 2);
   });
 
@@ -219,7 +221,7 @@ describe("an export into a folder", () => {
     };
     newProject(present);
     const { stdout } = await exportedWith(stackWith(resource(monitorType, "shop", "1")));
-    expect(stdout).toMatch(/^Wrote 2 resources to out; 1 more were known already:/);
+    expect(stdout).toMatch(/^Wrote 2 resources to out; the stack already manages 1 more:/);
     const written = ["NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"];
     expect(files()).toEqual([...Object.keys(present).slice(0, 4), ...written].sort());
     for (const [file, content] of Object.entries(present)) expect(text(file)).toBe(content);
@@ -251,7 +253,9 @@ describe("an export into a folder", () => {
     const { url, apiKey } = emulator;
     const known = { __server: hexHash(url, 8), __key: keyFingerprintOf({ url }, apiKey), ...site("Shop") };
     const env = stackWith(resource(monitorType, "shop", "1", { ...known, ...more }));
-    const said = isKnown ? /^Nothing is new: 1 record known already/ : /^Would write 1 resource to out:/;
+    const said = isKnown
+      ? /^Nothing is new: the stack already manages 1 record/
+      : /^Would write 1 resource to out:/;
     expect((await exportedWith(env, "--dry-run")).stdout).toMatch(said);
   });
 

@@ -82,7 +82,7 @@ describe("an error of the connection", () => {
     });
     const error = await errorOf(sent);
     expect(error).not.toBeInstanceOf(LostAnswerError);
-    expect(error.message).toContain("connecting was not possible (UND_ERR_CONNECT_TIMEOUT)");
+    expect(error.message).toContain("could not connect (UND_ERR_CONNECT_TIMEOUT)");
   });
 
   test.each([

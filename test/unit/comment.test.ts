@@ -80,7 +80,7 @@ describe("how much fits", () => {
       "",
       "server `https://uptime.example.com` · commit `0a1b2c3d4e` · [log](<https://ci.example/my%20run/7?a=b>)",
       "",
-      "**Merging this deletes 5 resources, creates 5 and updates 40, 950 unchanged.**",
+      "**Merging this deletes 5 resources, creates 5 and updates 40; 950 unchanged.**",
       "",
       "Drift: 1000 resources compared, 20 drifted.",
     ]);
@@ -278,7 +278,7 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
       withStates(update("edited", {}), { outputs: inputs("edited", { interval: 900 }) }),
     ],
     [
-      "**Merging this replaces 1 resource and updates 2, 0 unchanged.**",
+      "**Merging this replaces 1 resource and updates 2; 0 unchanged.**",
       "#### Replaced (1): the old record is deleted, with its history and id\n\n```diff\n" +
         '! Monitor moved: record 7, "moved", "https://moved.example/"\n' +
         '!     url: "https://moved.example/" => "https://new.example/"\n',
@@ -329,7 +329,7 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
       '- Monitor shop: record 155, "shop", "https://shop.example/"\n',
       '- Monitor kept: record 155, "shop"; the record stays (retainOnDelete)\n',
       '- Monitor old: record 155, "shop", "https://shop.example/"; an earlier run has replaced it\n',
-      "**Merging this deletes 3 resources, ",
+      "**Merging this deletes 3 resources; ",
     ],
   ],
   [
@@ -341,13 +341,13 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     "one sentence on what a merge does to the program's changes and the drift together",
     [update("both", { pause: true }), ...Array.from({ length: 10 }, () => ({ op: "same", urn: urnOf("x") }))],
     [
-      "**Merging this creates 1 resource (1 again) and updates 2, 8 unchanged.**",
+      "**Merging this creates 1 resource (1 again) and updates 2; 8 unchanged.**",
       "#### Edited by hand: merging this undoes these edits\n",
       '| `Monitor gone` | `7` | `(gone)` | `"GONE"` | `is created again, with a new id` |',
     ],
     { edits: [drifted("both", 900), drifted("edited", 900), gone("gone")] },
   ],
-  ["that nothing changes", [], ["**Merging this changes nothing, 0 unchanged.**"]],
+  ["that nothing changes", [], ["**Merging this changes nothing; 0 unchanged.**"]],
   [
     "drift of a record that the change deletes, and not that it is undone",
     [remove("edited"), remove("gone")],
@@ -395,7 +395,7 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     ],
     [
       // Pulumi counts the steps as `same`.
-      "**Merging this updates 2 resources, 1 unchanged.**",
+      "**Merging this updates 2 resources; 1 unchanged.**",
       '#### Updated (1)\n\n```diff\n! Monitor a: record 7, "a", "https://a.example/"\n!     option protect: true => false\n```\n',
       "! aws:s3/bucket:Bucket logs\n!     option protect: true => false\n",
     ],
@@ -444,7 +444,7 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     "that undoing an edit replaces the record, because of replaceOnChanges",
     [update("both", { pause: true })],
     [
-      "**Merging this replaces 2 resources and updates 1, 0 unchanged.**",
+      "**Merging this replaces 2 resources and updates 1; 0 unchanged.**",
       "| `Monitor both` | `7` | `interval` | `60` | `900; the record is replaced` |",
       "| `Monitor one` | `7` | `interval` | `60` | `900; the record is replaced` |",
       "| `Monitor two` | `7` | `interval` | `60` | `900` |",
@@ -461,7 +461,7 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     "a replacement of what is gone as a create, and an update of another record as impossible",
     [moved, update("other", { pause: true })],
     [
-      "**Merging this creates 1 resource (1 again) and cannot undo 1, 0 unchanged.**",
+      "**Merging this creates 1 resource (1 again) and cannot undo the edit of 1; 0 unchanged.**",
       "#### Created (1)\n\n```diff\n+ Monitor moved",
     ],
     {
@@ -501,7 +501,7 @@ test("replacements, deletes and creates come first, other packages are named, an
   const others = [bucket("create"), bucket("delete", {}, `${bucketUrn}-old`)];
   const { stdout } = await run([...imports, create("made"), ...others], [drifted("edited", 900)]);
   for (const text of [
-    "**Merging this deletes 1 resource, creates 2, updates 1 and imports 100, 0 unchanged.**",
+    "**Merging this deletes 1 resource, creates 2, updates 1 and imports 100; 0 unchanged.**",
     "#### Deleted (1)\n\n```diff\n- aws:s3/bucket:Bucket logs-old\n```\n",
     "#### Created (1)\n\n```diff\n+ Monitor made\n",
     "#### Of other packages: 1 to create\n\n```diff\n+ aws:s3/bucket:Bucket logs\n```\n",
@@ -534,7 +534,7 @@ test("a record that is gone and that the program still imports is not said to be
     ["changed", "dynamic", "free", "native", "other"].map(gone),
   );
   expect(code).toBe(0);
-  expect(stdout).toContain("**Merging this creates 2 resources (2 again) and cannot create 3, ");
+  expect(stdout).toContain("**Merging this creates 2 resources (2 again) and cannot create 3; ");
   expect(stdout).toContain(
     "#### Before you merge\n\n- The program has the option `import` for `Monitor dynamic, Monitor native, Monitor changed`, and the " +
       "record is gone, so the apply will fail. Remove the option first: then the record is created again.\n",
@@ -546,7 +546,7 @@ test("a record that is gone and that the program still imports is not said to be
 test("an edit is not said to be undone if another record has the id, because the refresh fails", async () => {
   const another = { ...drifted("moved", undefined), outcome: "another record", message: "is another one" };
   const { stdout } = await run([], [another, drifted("edited", 900)]);
-  expect(stdout).toContain("**Merging this updates 1 resource and cannot undo 1, 0 unchanged.**");
+  expect(stdout).toContain("**Merging this updates 1 resource and cannot undo the edit of 1; 0 unchanged.**");
   expect(stdout).toContain("#### Another record has the id: `pulumi up --refresh` fails.");
 });
 
@@ -559,11 +559,11 @@ test("what is not known before the apply is said to be so, also in a list", asyn
 test("a renamed resource that was edited by hand is one update, and the comment shows the edit", async () => {
   const renamed = withStates(update("new", { interval: 120 }), { urn: urnOf("old") });
   const { stdout } = await run([renamed], [drifted("old", 900)]);
-  expect(stdout).toContain("**Merging this updates 1 resource, 0 unchanged.**");
+  expect(stdout).toContain("**Merging this updates 1 resource; 0 unchanged.**");
   expect(stdout).toContain("!     interval: 900 (by hand) => 120\n");
   expect(stdout).toContain("| `Monitor new` | `7` | `interval` | `60` | `900; becomes 120` |");
   const again = await run([renamed], [gone("old")]);
-  expect(again.stdout).toContain("**Merging this creates 1 resource (1 again), 0 unchanged.**");
+  expect(again.stdout).toContain("**Merging this creates 1 resource (1 again); 0 unchanged.**");
 });
 
 test("what to do before a merge comes before the changes, unless it is long", async () => {
@@ -618,7 +618,7 @@ describe("what has failed", () => {
       expect(stdout).toContain(`printed no whole result: ${printed}\nerror: could not find the plugin\n`);
       expect(stdout).not.toContain("unchanged");
       expect((await run([], [], ["--reviewed", ""])).stdout).toContain(
-        "**Merging this changes nothing, 0 unchanged.**",
+        "**Merging this changes nothing; 0 unchanged.**",
       );
     },
   );
@@ -636,7 +636,7 @@ describe("what has failed", () => {
     const others = ["Error: a cache is missing\n", "\u001b[33mWarning\u001b[0m: old\n"];
     const { code, stdout } = await run(printed(...others), [], ["--reviewed", ""]);
     expect(code).toBe(0);
-    expect(stdout).toContain("**Merging this changes nothing, 0 unchanged.**");
+    expect(stdout).toContain("**Merging this changes nothing; 0 unchanged.**");
   });
 
   test("events in place of a preview name the variable that makes Pulumi print them", async () => {
@@ -699,7 +699,7 @@ describe("what has failed", () => {
   test("steps that are not known, or hidden, are an error", async () => {
     const unknown = { op: "shred", urn: urnOf("a") };
     expect((await run([unknown])).stdout).toContain(
-      "The preview has the operation shred, which pulumi-uptime does not know",
+      "The preview has the operation shred, which this version does not know: update pulumi-uptime.",
     );
     const replace = step("replace", "a", inputs("a"), inputs("a"));
     const hidden = await run({ steps: [stack, replace] }, [], ["--reviewed", ""]);

@@ -6,7 +6,6 @@ import { VirtualClock } from "../support/clock";
 import { limitKinds, limitTellings, neededTime } from "../support/limits";
 import { each } from "../support/program";
 import { isList } from "../support/sent";
-import {} from "../support/server";
 import { apiKey, networkError, origin, SimulatedApi } from "../support/simulated/api";
 import type { Misbehaviour, Seen } from "../support/simulated/api";
 import { SimulatedProcess } from "../support/simulated/process";

@@ -197,7 +197,7 @@ export function digestIn(text: string): string | undefined {
 export function hashesText(
   { writes, code, programCode }: ApplyActions,
   most: number,
-  hasLeftovers = true,
+  hasLeftovers: boolean,
 ): string | undefined {
   const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
   const leftovers = hasLeftovers ? writes.flatMap((action) => action.leftovers ?? []) : [];

@@ -111,7 +111,7 @@ function run(options: CommentOptions, context: CommandContext): void {
 function commentOn(facts: Facts, options: HeadOptions): string {
   const { limit } = options;
   const draft = (hasLeftovers: boolean) =>
-    layOut(headOf(facts, { ...options, hasLeftovers }), sectionsOf(facts, limit === Infinity), limit);
+    layOut(headOf(facts, options, hasLeftovers), sectionsOf(facts, limit === Infinity), limit);
   const whole = draft(true);
   return (whole.namesAll ? whole : draft(false)).text;
 }

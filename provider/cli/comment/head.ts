@@ -15,8 +15,6 @@ const hashesShare = 1 / 3;
 const maxServers = 5;
 
 export interface HeadOptions {
-  /** Whether the hashes of what a failed run leaves are among those of the changes, if there is room. */
-  readonly hasLeftovers?: boolean;
   readonly commit?: string;
   readonly runUrl?: string;
   readonly limit: number;
@@ -24,10 +22,14 @@ export interface HeadOptions {
   readonly reviewed?: string;
 }
 
-/** The paragraphs above the sections. CI finds the comment by its first line. */
-export function headOf(facts: Facts, options: HeadOptions): string[] {
+/**
+ * The paragraphs above the sections. CI finds the comment by its first line.
+ *
+ * @param hasLeftovers whether the hashes of what a failed run leaves are among those of the changes, if there is room
+ */
+export function headOf(facts: Facts, options: HeadOptions, hasLeftovers: boolean): string[] {
   const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, actions } = facts;
-  const { commit, runUrl, limit, maxDeletes, reviewed, hasLeftovers } = options;
+  const { commit, runUrl, limit, maxDeletes, reviewed } = options;
   const link = parseUrl(runUrl ?? "")?.href;
   const servers = drift?.servers ?? [];
   const otherServers = servers.length - maxServers;
@@ -99,7 +101,7 @@ function effectText({ changes, unchanged, drift, missingImports }: Facts): strin
     ["updates", count("update")],
     ["imports", count("import")],
     ["cannot create", count("cannot create")],
-    ["cannot undo", count("another record")],
+    ["cannot undo the edit of", count("another record")],
   ];
   const texts = verbs
     .filter(([, number]) => number > 0)
@@ -108,5 +110,5 @@ function effectText({ changes, unchanged, drift, missingImports }: Facts): strin
     );
   // British, because that has no comma before the last "and".
   const all = new Intl.ListFormat("en-GB").format(texts);
-  return `Merging this ${all || "changes nothing"}, ${Math.max(0, unchanged - edits.length)} unchanged.`;
+  return `Merging this ${all || "changes nothing"}; ${Math.max(0, unchanged - edits.length)} unchanged.`;
 }

@@ -62,10 +62,7 @@ function reasonsOf(errors: readonly string[]): string[] {
 }
 
 /** What a create does although there are records with the name of the new resource. */
-function namesakeFinding(
-  { title, operation, namesakes }: Plan["planned"][number],
-  twins: Plan["twins"],
-): Finding {
+function namesakeFinding({ title, namesakes }: Plan["planned"][number], twins: Plan["twins"]): Finding {
   const hasTwins = twins.some(({ resources }) => resources.includes(title));
   const like = namesakes.map(differenceText).join("; ");
   const free = namesakes.filter(({ owner }) => owner === undefined);
@@ -83,7 +80,7 @@ function namesakeFinding(
       );
     return ok("program-plan", `${title}: adopts record ${first.id}.`);
   }
-  const text = `${title}: ${operation}, although a record like it exists: ${like}.`;
+  const text = `${title}: would be created, although a record like it exists: ${like}.`;
   const adopt = "name its id with the option import, or set uptime:adoptExisting for one run.";
   const advice = first
     ? ` To adopt it, ${adopt}`

@@ -58,7 +58,7 @@ export function configure(command: Command, context: CommandContext): void {
       .option("--account <name>", "the account of uptime:accounts to export")
       .option(
         "--secrets <file>",
-        "also write the values of secrets, which NEXT-STEPS.md sets one after the other",
+        "also write the secrets to this file, from which the steps in NEXT-STEPS.md set them",
       )
       .option("--dry-run", "write nothing, only list the files")
       .option("--json", "print the report as JSON"),

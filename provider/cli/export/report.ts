@@ -47,7 +47,7 @@ export function exportText(report: ExportReport): string {
   const lines: string[] = [];
 
   if (resources.length > 0) {
-    const more = known > 0 ? `; ${known} more were known already` : "";
+    const more = known > 0 ? `; the stack already manages ${known} more` : "";
     const left =
       refused.length > 0
         ? `, and ${refused.length} more ${language === "typescript" ? `as ${refused.length > 1 ? "comments" : "a comment"}` : "left out"}`
@@ -57,7 +57,7 @@ export function exportText(report: ExportReport): string {
       `${wrote} ${counted(resources.length - refused.length, "resource")} ${place}${left}${more}:`,
       ...files.map((file) => `  ${file}`),
     );
-  } else if (known > 0) lines.push(`Nothing is new: ${counted(known, "record")} known already.`);
+  } else if (known > 0) lines.push(`Nothing is new: the stack already manages ${counted(known, "record")}.`);
   else lines.push("No records match.");
   if (refused.length > 0)
     lines.push(
@@ -72,7 +72,7 @@ export function exportText(report: ExportReport): string {
       "",
       language === "typescript"
         ? `The program reads ${counted(secrets.length, "secret")} from the stack's configuration.`
-        : "Request headers and passwords are secrets, so they are neither in this file nor in the code that Pulumi generates. " +
+        : "Request headers and passwords are secrets, so they are neither in the import file nor in the code that Pulumi generates. " +
             "They stay as they are in the API.",
     );
   lines.push(...notes.flatMap((note) => ["", note]));

@@ -140,7 +140,7 @@ export function unknownSteps({ steps }: Preview): string[] {
   const unknown = [...found].filter((op) => !known.includes(op));
   return [
     ...unknown.map(
-      (op) => `The preview has the operation ${op}, which pulumi-uptime does not know: update it.`,
+      (op) => `The preview has the operation ${op}, which this version does not know: update pulumi-uptime.`,
     ),
     ...(found.has("replace") && !found.has("create-replacement") && !found.has("import-replacement")
       ? [

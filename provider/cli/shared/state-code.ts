@@ -46,7 +46,7 @@ function problemOfResource(resource: StateResource): string | undefined {
   // The engine goes by the URN's type.
   const { type, name } = parseUrn(urn);
   if (resource.type !== type)
-    return `In state the resource has the type ${JSON.stringify(resource.type)}, but its URN names the code of the type ${JSON.stringify(type)}`;
+    return `In state the resource has the type ${JSON.stringify(resource.type)}, but its URN has the type ${JSON.stringify(type)}`;
   if (!isEmpty(resource.extensionRef)) return "In state the resource names an extension of its provider";
   const definition = findDefinition(type);
   if (definition) {
@@ -64,7 +64,7 @@ function problemOfResource(resource: StateResource): string | undefined {
   const { url, base } = pluginOf({ inputs });
   if (base !== undefined) return "In state the provider is that of another plugin";
   if (url === undefined || url === ownPluginAddress()) return undefined;
-  return `In state the plugin of ${name} has the address ${typeof url === "string" ? JSON.stringify(url) : "that is no plain string"}, and this package's is ${ownPluginAddress()}`;
+  return `In state the plugin of ${name} has ${typeof url === "string" ? `the address ${JSON.stringify(url)}` : "an address that is not a plain string"}, and this package's is ${ownPluginAddress()}`;
 }
 
 /** The code of a dynamic resource; undefined if there is none. Encrypted code counts too. */

@@ -60,7 +60,7 @@ export function accountProblem(
 export function secretProblem({ fields, singular }: Definition, news: Properties): InputProblem | undefined {
   const key = markedInputs(news).find((name) => fields[name] !== undefined && !fields[name].secret);
   if (key === undefined) return undefined;
-  const reason = `of a ${singular} is not possible if the program marks ${key} as a secret, because Pulumi would first store it unencrypted: remove the option, and run once with the setting adoptExisting set to true`;
+  const reason = `of a ${singular} is not possible if the program marks ${key} as a secret, because Pulumi would first store it unencrypted: remove the option, and run once with uptime:adoptExisting set to true`;
   return { property: "import", reason };
 }
 

@@ -256,8 +256,7 @@ function changedParts(path: string, old: unknown, current: unknown): [string, Pa
   if (isEmpty(current)) return [[path, "delete"]];
   const areLists = Array.isArray(old) && Array.isArray(current);
   if (!areLists && !(isObject(old) && isObject(current))) return [[path, "update"]];
-  const byKey = (value: object): Properties => Object.fromEntries(Object.entries(value));
-  const [before, after] = [byKey(old), byKey(current)];
+  const [before, after] = [old, current] as [Properties, Properties];
   return Object.keys({ ...before, ...after }).flatMap((key) =>
     isDeepStrictEqual(before[key], after[key])
       ? []
