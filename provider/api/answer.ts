@@ -1,5 +1,6 @@
 import { shownNames, type Definition } from "../definitions/field";
 import { mapLeaves, isObject } from "../common/values";
+import type { Method } from "./transport";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
 export interface ApiRecord {
@@ -132,7 +133,7 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
 }
 
 /** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
-export function isFailure(body: unknown, definition: Definition, method: string): boolean {
+export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
   const record = parseRecord(body, definition);
   const holdsRecords = (parseRecords(body, definition)?.length ?? 0) > 0;
   // A bare `false` or `0` says that nothing was done, or to how many records.

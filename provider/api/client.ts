@@ -15,7 +15,7 @@ import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { mayHaveEffect, nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
-import type { Headers, Transport } from "./transport";
+import type { Headers, Method, Transport } from "./transport";
 import type { ShowWait } from "./wait-notice";
 
 /** What a sender must know of a write. */
@@ -27,7 +27,7 @@ export interface SendEvents {
 }
 
 export interface ApiRequest extends SendEvents {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method: Method;
   /** Path below the address, beginning with `/api/v1`. */
   readonly path: string;
   readonly query?: URLSearchParams;

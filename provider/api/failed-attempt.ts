@@ -16,7 +16,7 @@ import type { Operation } from "./operation";
 import type { Denial } from "./rate-limit";
 import type { Failure } from "./retry";
 import { defaultProvider, sourceOf, type Address, type Settings } from "./settings";
-import { headerOf, isProxied, type Headers } from "./transport";
+import { headerOf, isProxied, type Headers, type Method } from "./transport";
 
 /** A failed attempt, and the error to throw if the request is not sent again. */
 export interface FailedAttempt {
@@ -28,7 +28,7 @@ export interface FailedAttempt {
 interface AttemptedRequest {
   /** The request and its address, for messages. */
   readonly requestText: Message;
-  readonly method: string;
+  readonly method: Method;
   readonly path: string;
   readonly operation: Operation;
   readonly address: Address;

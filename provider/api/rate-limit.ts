@@ -48,7 +48,7 @@ export class RateLimiter {
   /** How many were answered, other than by 429 and 503. */
   private done = 0;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
-  private readonly ended: number[] = [];
+  private readonly endTimes: number[] = [];
   /** When the server is asked again, on the clock. */
   private opensAt = -Infinity;
   /** How many 429 and such 503 have come in a row. */
@@ -83,7 +83,7 @@ export class RateLimiter {
       return result;
     } finally {
       this.running--;
-      this.ended.push(this.clock.now());
+      this.endTimes.push(this.clock.now());
       this.admit();
     }
   }
@@ -91,7 +91,7 @@ export class RateLimiter {
   /** If nothing was sent or waited for a minute, earlier 429 and 503 say nothing about the time since. */
   private forgetThrottling(): void {
     const isIdle = this.running === 0 && this.queue.size === 0;
-    const lastEndedAt = this.ended.at(-1) ?? -Infinity;
+    const lastEndedAt = this.endTimes.at(-1) ?? -Infinity;
     if (isIdle && this.clock.now() > lastEndedAt + minuteMilliseconds) this.throttledSince = Infinity;
   }
 
@@ -187,9 +187,10 @@ export class RateLimiter {
     const { maxConcurrency, requestsPerMinute = Infinity } = this.limits;
     if (this.running >= (this.throttledInARow > 0 ? 1 : maxConcurrency)) return Infinity;
     const now = this.clock.now();
-    while (this.ended[0] !== undefined && this.ended[0] <= now - minuteMilliseconds) this.ended.shift();
-    const isFull = this.running + this.ended.length >= requestsPerMinute;
-    const [oldest = Infinity] = this.ended;
+    while (this.endTimes[0] !== undefined && this.endTimes[0] <= now - minuteMilliseconds)
+      this.endTimes.shift();
+    const isFull = this.running + this.endTimes.length >= requestsPerMinute;
+    const [oldest = Infinity] = this.endTimes;
     return Math.max(0, this.opensAt - now, isFull ? oldest + minuteMilliseconds - now : 0);
   }
 }

@@ -1,4 +1,5 @@
 import type { LostAnswerError } from "./errors";
+import type { Method } from "./transport";
 
 /** How an attempt at a request failed. */
 export type Failure =
@@ -28,7 +29,7 @@ export type Step =
  * The next step after a failed attempt. GET, DELETE and updates of absolute values may be retried; a create only if it
  * certainly had no effect.
  */
-export function nextStep(method: string, failure: Failure): Step {
+export function nextStep(method: Method, failure: Failure): Step {
   const isSafeToRepeat = method !== "POST";
   switch (failure.type) {
     case "unreachable":
@@ -67,7 +68,7 @@ const restartMilliseconds = 60_000;
 
 /** The retries of one request. */
 export class Retries {
-  private count = 0;
+  private countedFailures = 0;
   private pauses = 0;
   private unreachableSince: number | undefined;
 
@@ -85,7 +86,7 @@ export class Retries {
     const pause = backoff(++this.pauses);
     if (type !== "unreachable") {
       this.unreachableSince = undefined;
-      return ++this.count > this.maxRetries ? undefined : pause;
+      return ++this.countedFailures > this.maxRetries ? undefined : pause;
     }
     this.unreachableSince ??= now;
     const left = this.unreachableSince + this.unreachableMilliseconds - now;

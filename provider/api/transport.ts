@@ -4,10 +4,13 @@ import type * as Undici from "undici";
 import { isLoopback } from "../common/url";
 import { getOrMake } from "../common/values";
 
+/** The methods of the API. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
 /** One HTTP request, ready to be sent. */
 export interface HttpRequest {
   readonly url: URL;
-  readonly method: string;
+  readonly method: Method;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   /** Ends the request. undici does not listen to it while it connects. */

@@ -38,7 +38,7 @@ export function hasFixedKey(definition: Definition): boolean {
   return fixedKeys(definition).length > 0;
 }
 
-export function secretKeys(definition: Definition): string[] {
+export function secretProperties(definition: Definition): string[] {
   return keysOf(definition, ({ secret }) => secret === true);
 }
 

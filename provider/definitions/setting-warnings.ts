@@ -27,7 +27,7 @@ export function unknownSettingWarnings(
 }
 
 /** Warnings about API keys that a stack's configuration has in plain text. */
-export function plainTextKeyWarnings(
+export function plainApiKeyWarnings(
   valueOf: (key: string) => string | undefined,
   isSecret: (key: string) => boolean,
 ): string[] {

@@ -22,6 +22,7 @@ import {
   urnSuffixOrOwnerIn,
   pick,
   withoutHidden,
+  type TimedOperation,
 } from "./request";
 
 /**
@@ -56,10 +57,7 @@ export function dynamicProvider(
     }
   };
 
-  const operationOptions = (
-    properties: Properties,
-    operation?: Parameters<typeof decodeOptions>[1],
-  ): EngineOptions => ({
+  const operationOptions = (properties: Properties, operation: TimedOperation): EngineOptions => ({
     ...decodeOptions(properties, operation),
     ...front.runOptions(properties),
   });

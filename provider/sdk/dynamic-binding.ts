@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import { secretKeys } from "../definitions/keys";
+import { secretProperties } from "../definitions/keys";
 import { hiddenNames, providerCode, stackType, dynamicType } from "../common/pulumi";
 import type { HiddenOptions } from "../common/pulumi";
 import { declaredProps } from "./binding";
@@ -54,7 +54,7 @@ export function dynamicOptions(
   options: CustomResourceOptions,
 ): CustomResourceOptions {
   // State has this list for each resource, so it names only properties that the resource has.
-  const secrets = secretKeys(definition).filter((key) => key in props);
+  const secrets = secretProperties(definition).filter((key) => key in props);
   // The engine cannot import a dynamic resource, so the option is passed as an input.
   const { import: _, ...rest } = options;
   return {
@@ -83,7 +83,7 @@ function hiddenOptions(
 ): Passing {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
   // Every stack's state has the names, so they are not those that are always secret.
-  const always = secretKeys(definition);
+  const always = secretProperties(definition);
   const others = Object.entries(args ?? {}).filter(([key]) => !always.includes(key));
   const secrets = secretInputs(Object.fromEntries(others));
   return {
@@ -102,14 +102,16 @@ function hiddenOptions(
 /** The URN suffix of a resource, whose URN is known only after registration. */
 function buildUrnSuffix(type: string, name: string, parent: Resource | undefined): string {
   const types = [type];
-  for (let one = parent as Parent | undefined; one; one = one.__parentResource)
+  for (let ancestor = parent as Ancestor | undefined; ancestor; ancestor = ancestor.__parentResource) {
+    const { __pulumiType: ancestorType } = ancestor;
     // The engine leaves the stack out of URNs.
-    if (one.__pulumiType && one.__pulumiType !== stackType) types.unshift(one.__pulumiType);
+    if (ancestorType && ancestorType !== stackType) types.unshift(ancestorType);
+  }
   return `${types.join("$")}::${name}`;
 }
 
 /** The SDK sets both on every resource, and does not declare them. */
-interface Parent {
+interface Ancestor {
   readonly __pulumiType?: string;
-  readonly __parentResource?: Parent;
+  readonly __parentResource?: Ancestor;
 }

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { plainTextKeyWarnings, unknownSettingWarnings } from "../definitions/setting-warnings";
+import { plainApiKeyWarnings, unknownSettingWarnings } from "../definitions/setting-warnings";
 import { missingDependency } from "./missing-dependency";
 
 /** The runs that have been warned: the Automation API may run several in one process. */
@@ -17,7 +17,7 @@ export function warnOfProject(): void {
 
 /** Warns once a run about API keys in plain text, which the plugin cannot see. It warns about other settings itself. */
 export function warnOfPlainKeys(): void {
-  once(warnedOf.keys, () => plainTextKeyWarnings((key) => pulumi.runtime.getConfig(key), isSecretSetting));
+  once(warnedOf.keys, () => plainApiKeyWarnings((key) => pulumi.runtime.getConfig(key), isSecretSetting));
 }
 
 /** The run of a program: the resource that is its stack, or the process if there is none. */

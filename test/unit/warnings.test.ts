@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { Monitor } from "../../provider";
 import * as native from "../../provider/native";
-import { plainTextKeyWarnings, unknownSettingWarnings } from "../../provider/definitions/setting-warnings";
+import { plainApiKeyWarnings, unknownSettingWarnings } from "../../provider/definitions/setting-warnings";
 import { settingNames } from "../../provider/definitions/settings";
 import { settled, startMocks } from "../support/mocks";
 
@@ -12,7 +12,7 @@ type Config = Readonly<Record<string, string>>;
 const unknownIn = (config: Config, project: string) =>
   unknownSettingWarnings(Object.keys(config), project, "uptime:");
 const plainIn = (config: Config, isSecret: () => boolean) =>
-  plainTextKeyWarnings((key) => config[key], isSecret);
+  plainApiKeyWarnings((key) => config[key], isSecret);
 
 test("known settings give no warning", () => {
   const config = Object.fromEntries(settingNames.map((name) => [`uptime:${name}`, "1"]));

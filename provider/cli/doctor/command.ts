@@ -10,7 +10,7 @@ import { ApiError, UnreachableError, UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import { ownPackage } from "../../common/package";
-import { plainTextKeyWarnings, unknownSettingWarnings } from "../../definitions/setting-warnings";
+import { plainApiKeyWarnings, unknownSettingWarnings } from "../../definitions/setting-warnings";
 import { safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
 import { Redactor } from "../../engine/redactor";
@@ -308,8 +308,6 @@ function settingFindings({ config, secretSettings }: CommandSettings, cwd: strin
     ...unknownSettingWarnings([...config.keys()], name, "uptime:").map((text) =>
       warning("unknown-setting", text),
     ),
-    ...plainTextKeyWarnings((key) => config.get(key), isSecret).map((text) =>
-      warning("plain-text-key", text),
-    ),
+    ...plainApiKeyWarnings((key) => config.get(key), isSecret).map((text) => warning("plain-text-key", text)),
   ];
 }

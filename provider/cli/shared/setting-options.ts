@@ -22,7 +22,7 @@ import type { CommandContext } from "./terminal";
 /** The options of a command that say how it reaches the server. There is none for the key: process lists show options. */
 export type SettingOptions = Readonly<Partial<Record<SettingName, string | boolean>>>;
 
-const names = settingNames.filter((name) => settingOf(name).hasOption);
+const optionNames = settingNames.filter((name) => settingOf(name).hasOption);
 
 const placeholders: Partial<Record<Setting["type"], string>> = {
   url: " <url>",
@@ -30,7 +30,7 @@ const placeholders: Partial<Record<Setting["type"], string>> = {
 };
 
 export function addSettingOptions(command: Command): Command {
-  for (const name of names) {
+  for (const name of optionNames) {
     const { type, default: preset, environment } = settingOf(name);
     const meaning = meaningOf(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     const help = [
@@ -80,17 +80,20 @@ export async function commandSettings(
     for (const address of namedAddresses({ get: (key) => given.get(key) }, {})) session.hide(address);
   };
   for (const [name, setting] of configured) if (setting.isSecret) hideAddress(name, setting.text);
-  const set = names.flatMap((name) => {
+  const givenOptions = optionNames.flatMap((name) => {
     const value = options[name];
     return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
   });
-  const config = new Map([...[...configured].map(([key, { text }]) => [key, text] as const), ...set]);
-  const merged = (own: Config, options: ReadonlyMap<string, string>): Config => ({
+  const config = new Map([
+    ...[...configured].map(([key, { text }]) => [key, text] as const),
+    ...givenOptions,
+  ]);
+  const merged = (own: Config, overrides: ReadonlyMap<string, string>): Config => ({
     ...own,
-    get: (key) => options.get(key) ?? own.get(key),
-    optionOf: (name) => (options.has(`uptime:${name}`) ? flagOf(name) : undefined),
+    get: (key) => overrides.get(key) ?? own.get(key),
+    optionOf: (name) => (overrides.has(`uptime:${name}`) ? flagOf(name) : undefined),
   });
-  const whole = merged({ get: (key) => config.get(key) }, new Map(set));
+  const whole = merged({ get: (key) => config.get(key) }, new Map(givenOptions));
   return {
     config,
     secretSettings: new Set([...configured].flatMap(([key, setting]) => (setting.isSecret ? [key] : []))),
@@ -107,9 +110,9 @@ export async function commandSettings(
       for (const [name, value] of Object.entries(given))
         if (hasSecret(inputs[name])) hideAddress(`uptime:${name}`, value);
       const own = configOf(given);
-      const options = new Map(set.filter(([key]) => !addresses.includes(key)));
+      const overrides = new Map(givenOptions.filter(([key]) => !addresses.includes(key)));
       return (account) => {
-        const settings = readSettings(merged(own, options), env, account);
+        const settings = readSettings(merged(own, overrides), env, account);
         assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(whole, env));
         return settings;
       };

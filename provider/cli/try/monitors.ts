@@ -1,7 +1,7 @@
 import { message, quote, UptimeError } from "../../api/errors";
 import { parseUrn, urnSuffix } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
-import { fieldOf, secretKeys } from "../../definitions/keys";
+import { fieldOf, secretProperties } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/request";
@@ -35,7 +35,7 @@ export interface ReadMonitor {
   readonly unshown?: readonly string[];
 }
 
-const alwaysSecret = secretKeys(monitor);
+const alwaysSecret = secretProperties(monitor);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
 export async function previewedMonitors(location: StackLocation): Promise<ReadMonitor[]> {

@@ -64,21 +64,23 @@ export async function tryMonitor(
   }
   const days = daysUntil(answer.certificateEnd);
   const found = alertReasons(check, answer, days, secret.has("alertTextLookup"));
-  const { unshown = [] } = monitor;
-  // What was not sent changes the response, and not the certificate.
-  const sure = found.filter(({ code }) => code === "certificate" || unshown.length === 0);
-  const [doubtful] = found;
-  const [result, reasons] =
-    sure.length > 0
-      ? (["alerts", sure] as const)
-      : doubtful
-        ? (["skipped", [{ code: "unknown", text: notKnown(doubtful, unshown) }]] as const)
-        : (["ok", []] as const);
   return {
-    ...outcome(result, reasons, answer.redirects),
+    ...outcome(...verdictOf(found, monitor.unshown), answer.redirects),
     status: answer.status,
     ...(days !== undefined && { certificateDays: days }),
   };
+}
+
+/** What reasons to alert mean for a monitor of which the API does not show these properties. */
+function verdictOf(
+  found: readonly AlertReason[],
+  unshown: readonly string[] = [],
+): [TriedMonitor["outcome"], readonly { readonly code: string; readonly text: Message }[]] {
+  // What was not sent changes the response, and not the certificate.
+  const sure = found.filter(({ code }) => code === "certificate" || unshown.length === 0);
+  if (sure.length > 0) return ["alerts", sure];
+  const [doubtful] = found;
+  return doubtful ? ["skipped", [{ code: "unknown", text: notKnown(doubtful, unshown) }]] : ["ok", []];
 }
 
 const notKnown = ({ text }: AlertReason, unshown: readonly string[]): Message =>
