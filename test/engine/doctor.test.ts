@@ -131,10 +131,10 @@ test("names the resource that has a record like a new one, also if state knows i
   const { code, stdout } = await doctor(stack);
   expect(code).toBe(0);
   for (const line of [
-    /warning {2}Monitor again-managed: create, .*: record 1, which Monitor managed has, is equal\.\n/,
-    /warning {2}Monitor twice: create, .*: record \d is equal; record \d differs in interval\. To adopt it/,
+    /warning {2}Monitor again-managed: would be created, .*: record 1, which Monitor managed has, is equal\.\n/,
+    /warning {2}Monitor twice: would be created, .*: record \d is equal; record \d differs in interval\. To adopt it/,
     /ok {7}1 to create: Monitor elsewhere\n/,
-    /warning {2}Monitor Q &amp; A: create, .*: record \d is equal\. To adopt it/,
+    /warning {2}Monitor Q &amp; A: would be created, .*: record \d is equal\. To adopt it/,
     /5 resources: 4 to create\.\n/,
   ])
     expect(stdout).toMatch(line);
@@ -196,7 +196,7 @@ test("checks imports and explicit providers of the plugin like dynamic resources
   expect(failed).toMatch(/Monitor bad: url must be an absolute URL/);
   expect(failed).not.toMatch(/Monitor (theirs|later|made|kept) /);
   expect(outcome.stdout).toMatch(
-    /warning {2}Monitor again: create, .*: record 2, which Monitor kept has, is equal/,
+    /warning {2}Monitor again: would be created, .*: record 2, which Monitor kept has, is equal/,
   );
   expect(outcome.stdout).toMatch(
     /warning {2}The settings of the provider late are not known before `pulumi up`, so Monitor later was not checked/,
