@@ -187,10 +187,8 @@ export class Collection {
     const { reason, fields } = parseError(answer.body, "");
     // Such an answer does not say whether the record is missing, so a person must decide.
     const mayBeMissing = request.path !== this.path && ["GET", "DELETE"].includes(request.method);
-    const hint = mayBeMissing
-      ? `If the ${this.definition.singular} no longer exists, remove it from state with \`pulumi state delete URN\``
-      : "";
-    return new ApiError(answer.requestText, answer.status, reason, fields, hint);
+    const advice = `If the ${this.definition.singular} no longer exists, remove it from state with \`pulumi state delete URN\`.`;
+    return new ApiError(answer.requestText, answer.status, reason, fields, mayBeMissing ? [advice] : []);
   }
 
   /** A request about one record. Throws {@link NotFoundError}. */

@@ -87,13 +87,15 @@ export class ApiError extends UptimeError {
     readonly reason: Message,
     /** The API's words on single fields, under its own names. */
     readonly fields: ReadonlyMap<string, readonly Quote[]>,
-    hint: string | Message = "",
+    /** Sentences that say what to do. */
+    advice: readonly (string | Message)[] = [],
     /** The request was redirected to another path, so this says nothing about the record. */
     readonly isRedirectedElsewhere = false,
   ) {
     const answer = message`${requestText} was answered with status
       ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
-    super(hint.length > 0 ? message`${withoutPeriod(answer)}. ${hint}.` : answer);
+    const sentences = advice.map((one) => message` ${one}`).flat();
+    super(sentences.length > 0 ? message`${withoutPeriod(answer)}.${sentences}` : answer);
   }
 
   /** The API took the request for invalid. With 400 or 422 it had no effect; with an error inside a 2xx something may be stored. */

@@ -45,10 +45,13 @@ export interface FinalResponse {
   readonly isRedirectedElsewhere: boolean;
 }
 
-/** Added to errors of an operation that may have old settings; empty if PULUMI_RUN_PROGRAM makes every command run the program. */
-export function oldSettingsHint(mayHaveOldSettings = false): string {
-  if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
-  return `. If you have already changed it, add --run-program: without it, \`pulumi refresh\`, \`pulumi destroy\` and \`--refresh\` use the settings of the last \`pulumi up\``;
+/** A sentence for errors of an operation that may have old settings; none if PULUMI_RUN_PROGRAM makes every command run the program. */
+export function oldSettingsHint(mayHaveOldSettings = false): string[] {
+  if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return [];
+  return [
+    "If you have already changed it, add --run-program: without it, `pulumi refresh`, `pulumi destroy` and `--refresh` use the " +
+      "settings of the last `pulumi up`.",
+  ];
 }
 
 /** The failure in one word, or its status, for the log. */
@@ -149,23 +152,24 @@ export function unansweredAttempt(
 }
 
 /** Some servers answer a request for a record that is gone with 403, which may also have other reasons. */
-const adviceIfGone = ". If the record no longer exists, remove it from state with `pulumi state delete URN`";
+const adviceIfGone = "If the record no longer exists, remove it from state with `pulumi state delete URN`.";
 
-/** Advice for an answer's status. */
+/** Advice for an answer's status, in sentences. */
 function adviceFor(
   { method, path, operation, address, settings }: AttemptedRequest,
   { status, redirectTarget, headers }: FinalResponse,
-): string | Message {
+): (string | Message)[] {
   const { source } = address;
   const key = settings.apiKeySource;
   const ifChanged = oldSettingsHint(operation.mayHaveOldSettings);
-  const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : "";
-  if (status === 401) return `The API does not accept the key from ${key}${ifChanged}${ifFormer}`;
+  const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : [];
+  if (status === 401) return [`The API does not accept the key from ${key}.`, ...ifChanged, ...ifFormer];
   const isOfCollection = /^\/api\/v1\/[^/]+$/.test(path);
-  const ifGone = isOfCollection || !["GET", "DELETE"].includes(method) ? "" : adviceIfGone;
-  if (status === 403) return `The key from ${key} may not do this${ifChanged}${ifGone}`;
-  if (status === 404 && isOfCollection) return `There is no API at this address: check ${source}${ifChanged}`;
-  if (status === 429) return `Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows`;
+  const ifGone = isOfCollection || !["GET", "DELETE"].includes(method) ? [] : [adviceIfGone];
+  if (status === 403) return [`The key from ${key} may not do this.`, ...ifChanged, ...ifGone];
+  if (status === 404 && isOfCollection)
+    return [`There is no API at this address: check ${source}.`, ...ifChanged];
+  if (status === 429) return [`Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows.`];
   if (redirectTarget) {
     const location = headerOf(headers, "location");
     // The query may hold a secret of the other server, such as a session. A path that is written in another way in the header is not
@@ -174,19 +178,23 @@ function adviceFor(
     const where = quote(location.includes(pathname) ? origin + pathname : origin);
     // Such as a slash at the end, which some frameworks add.
     if (origin + pathname.replace(/\/+$/, "") === address.url + path)
-      return message`It redirects to ${where}, which is not followed, because a write must keep its method and body: ask the people
-        who run the server to answer without a redirect, or with status 308`;
-    return message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to
-      that address`;
+      return [
+        message`It redirects to ${where}, which is not followed, because a write must keep its method and body: ask the people
+          who run the server to answer without a redirect, or with status 308.`,
+      ];
+    return [
+      message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address.`,
+    ];
   }
-  if (status >= 300 && status < 400) return `This is not an answer of the API: check ${source}`;
-  return "";
+  return status >= 300 && status < 400 ? [`This is not an answer of the API: check ${source}.`] : [];
 }
 
 /** Advice on a refused key in state: with it, Pulumi deletes the resources of a provider that the program no longer uses. */
-function adviceOnProvider({ providerName }: Settings): string {
-  if (providerName === undefined) return "";
+function adviceOnProvider({ providerName }: Settings): string[] {
+  if (providerName === undefined) return [];
   return providerName === defaultProvider
-    ? ". If the program no longer uses the default provider, let a lookup use it until this run succeeds"
-    : `. If the program no longer has the provider ${providerName}, declare it again, with a valid key, until this run succeeds`;
+    ? ["If the program no longer uses the default provider, let a lookup use it until this run succeeds."]
+    : [
+        `If the program no longer has the provider ${providerName}, declare it again, with a valid key, until this run succeeds.`,
+      ];
 }

@@ -159,12 +159,14 @@ export class Front {
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       const isRenamed = isOfState && error instanceof NoAccountError;
-      const renamed = isRenamed ? ". If it has another name now, run `pulumi up` once without --refresh" : "";
-      // Without the program, Pulumi uses the settings of the last `up`, also if they have been corrected since.
-      const advice = renamed + oldSettingsHint(mayHaveOldSettings);
-      throw advice === ""
+      const advice = [
+        ...(isRenamed ? ["If it has another name now, run `pulumi up` once without --refresh."] : []),
+        // Without the program, Pulumi uses the settings of the last `up`, also if they have been corrected since.
+        ...oldSettingsHint(mayHaveOldSettings),
+      ];
+      throw advice.length === 0
         ? error
-        : new UptimeError(message`${withoutPeriod(error)}${advice}.`, { cause: error });
+        : new UptimeError(message`${withoutPeriod(error)}. ${advice.join(" ")}`, { cause: error });
     }
   }
 

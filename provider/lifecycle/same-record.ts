@@ -35,10 +35,10 @@ export function assertSameServer(
   if (isServerOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source } = account.address;
   const former = [...new Set([source, sourceOf(account.settings, "monitorsBaseUrl")])].join(" or ");
-  const hint = oldSettingsHint(mayHaveOldSettings);
+  const hint = oldSettingsHint(mayHaveOldSettings).map((sentence) => ` ${sentence}`);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
-      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former})${hint}.`,
+      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint.join("")}`,
   );
 }
 
