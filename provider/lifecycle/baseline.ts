@@ -39,16 +39,11 @@ export async function readBaseline(
   const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
   const ids = new Set<string | bigint>();
   const byName = new Map<string, ApiRecord[]>();
-  let highestId: bigint | undefined;
-  let previous: bigint | undefined;
-  let isDescending = true;
+  const order = new IdOrder();
   for await (const page of collection.list(operation))
     for (const record of page) {
-      const number = idNumber(record.id);
-      ids.add(number ?? record.id);
-      isDescending &&= number !== undefined && (previous === undefined || number < previous);
-      highestId ??= number;
-      previous = number;
+      ids.add(idNumber(record.id) ?? record.id);
+      order.add(record.id);
       const key = comparableName(readableValue(nameField, record));
       getOrMake(byName, key, () => []).push(record);
     }
@@ -56,11 +51,27 @@ export async function readBaseline(
   const isDoubtful = ids.size === 0 && ledger.knowsLivingRecord;
   return {
     ids,
-    highestId: isDescending ? (highestId ?? -1n) : undefined,
+    highestId: order.isDescending ? (order.highest ?? -1n) : undefined,
     isDoubtful,
     byName,
     recordsByOwnAddress: new Map(),
   };
+}
+
+/** Whether the ids of a list are numbers in descending order. */
+export class IdOrder {
+  isDescending = true;
+  count = 0;
+  highest: bigint | undefined;
+  lowest: bigint | undefined;
+
+  add(id: string): void {
+    const number = idNumber(id);
+    this.isDescending &&= number !== undefined && (this.lowest === undefined || number < this.lowest);
+    this.highest ??= number;
+    this.lowest = number;
+    this.count++;
+  }
 }
 
 /** Whether the list held a record before the first create. */

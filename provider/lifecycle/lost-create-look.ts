@@ -3,7 +3,7 @@ import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { wasListed } from "./baseline";
+import { IdOrder, wasListed } from "./baseline";
 import { compare, showsNoDifference, shows, type WantedValues } from "./difference";
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -95,18 +95,13 @@ async function listAbove(
   operation: Operation,
 ): Promise<ApiRecord[]> {
   const listed: ApiRecord[] = [];
-  let isDescending = id !== undefined;
-  let lowest: bigint | undefined;
-  let compared = 0;
+  const order = new IdOrder();
   for await (const page of collection.list(operation)) {
     listed.push(...page);
-    for (const number of page.map((record) => idNumber(record.id))) {
-      isDescending &&= number !== undefined && (lowest === undefined || number < lowest);
-      lowest = number;
-      compared++;
-    }
+    for (const record of page) order.add(record.id);
     // One id does not show the order.
-    if (isDescending && compared > 1 && lowest !== undefined && id !== undefined && lowest <= id) break;
+    const { isDescending, count, lowest } = order;
+    if (isDescending && count > 1 && lowest !== undefined && id !== undefined && lowest <= id) break;
   }
   return listed;
 }
