@@ -139,13 +139,14 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   // A bare `false` or `0` says that nothing was done, or to how many records.
   if (method !== "GET" && isFalse(body)) return true;
   if (!isObject(body) || holdsRecords || (record && isRecordOf(definition, record))) return false;
-  const { error, errors, deleted } = body;
+  const { error, errors } = body;
   // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
   const mayBeRecord = record !== undefined && method !== "DELETE";
   return (
-    [body, body.meta, body.data].some((part) => isObject(part) && saysFailed(part, mayBeRecord)) ||
-    [error, errors].some((one) => !isBlank(one) && !isFalse(one)) ||
-    (method === "DELETE" && saysNo(deleted))
+    [body, body.meta, body.data].some(
+      (part) =>
+        isObject(part) && (saysFailed(part, mayBeRecord) || (method === "DELETE" && saysNo(part.deleted))),
+    ) || [error, errors].some((one) => !isBlank(one) && !isFalse(one))
   );
 }
 

@@ -165,6 +165,11 @@ export class Ledger {
     return this.entries.get(id)?.wasChanged === true;
   }
 
+  /** Whether this run has heard of a record with this id, also if it is gone now. */
+  knows(id: string): boolean {
+    return this.heard.has(id);
+  }
+
   /** How many records this run has heard of, from state or from the server. */
   get knownRecordCount(): number {
     return this.heard.size;

@@ -1,5 +1,6 @@
 import { idNumber, type ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
+import { UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
@@ -39,7 +40,7 @@ export async function lookOnce(
   operation: Operation,
   isLast: boolean,
 ): Promise<Look> {
-  const { claims, collection, creates, definition } = scope;
+  const { claims, collection, creates, definition, ledger } = scope;
   const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
   // Servers use ids again.
   const isSurelyNew = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
@@ -52,6 +53,9 @@ export async function lookOnce(
     );
   try {
     const listed = await listAbove(collection, isLast ? undefined : highestIdBefore, operation);
+    // Such a list leaves records out, so it does not show that there is no new one.
+    if (listed.length === 0 && ledger.knowsLivingRecord)
+      throw new UptimeError(`the list of ${definition.plural} is empty, although this run knows of some.`);
     const candidates = listed.filter(isNew);
     // A create that is still in flight may have made one of them, and is about to say so.
     await operation.inTime(Promise.allSettled(creates.inFlight));

@@ -13,7 +13,7 @@ import {
 import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { fixedKeys } from "../definitions/keys";
+import { hasFixedKey, identityKeys } from "../definitions/keys";
 import { describeRecord } from "./describe";
 import { lookOnce, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
@@ -174,9 +174,11 @@ function conflictOf(definition: Definition, { equal, alike }: Look): Message | u
 function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown): unknown {
   const { fields, singular } = definition;
   const apiError = apiErrorIn(error);
-  const [key] = fixedKeys(definition);
-  if (!apiError || key === undefined) return error;
-  const mayBeNamed = apiError.fields.size === 0 || apiError.fields.has(fields[key]?.wire ?? "");
+  const [key = ""] = identityKeys(definition);
+  if (!apiError) return error;
+  // Names of domains are mostly unique, so a refusal that names no field may be about the name.
+  const mayBeNamed =
+    apiError.fields.has(fields[key]?.wire ?? "") || (hasFixedKey(definition) && apiError.fields.size === 0);
   if (apiError.status !== 409 && !(apiError.isRefusal && mayBeNamed)) return error;
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(

@@ -1,4 +1,4 @@
-import { isRecordOf, type ApiRecord } from "../api/answer";
+import { isDeleted, isRecordOf, type ApiRecord } from "../api/answer";
 import type { SendEvents } from "../api/client";
 import type { WriteAnswer } from "../api/collection";
 import {
@@ -91,9 +91,11 @@ async function postOnce(
       "look only",
     );
   assertNew(scope, id, baseline, answer);
+  // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
+  const isSuspect = ledger.knows(id) || (answer.record !== undefined && isDeleted(answer.record));
   const claim = claims.takeCreated(id, owner);
   ledger.markChanged(id);
-  const record = await recordOfAnswer(scope, id, wanted, answer, operation);
+  const record = await recordOfAnswer(scope, id, wanted, answer, isSuspect, operation);
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim, record);
   return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
@@ -155,15 +157,20 @@ function assertNew(
   );
 }
 
-/** The record of an answer. An id alone may be that of something else, such as a job, so its record is read. */
+/**
+ * The record of an answer. An id alone may be that of something else, such as a job, so its record is read.
+ *
+ * @param isSuspect the record in the answer may be deleted, so it is read too
+ */
 async function recordOfAnswer(
   { collection, definition, ledger }: RecordScope,
   id: string,
   wanted: WantedValues,
   { record, requestText }: WriteAnswer,
+  isSuspect: boolean,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  if (record && isRecordOf(definition, record)) return record;
+  if (record && isRecordOf(definition, record) && !isSuspect) return record;
   try {
     const found = await collection.get(id, operation);
     if (isAlike(definition, wanted, found)) return found;

@@ -104,7 +104,13 @@ describe("an answer with status 200 that holds no record and says that it failed
   test("to a delete also if it says that nothing was deleted", async () => {
     const { monitors } = collectionOf(() => ({ deleted: false, message: "It is in use" }));
     expect(shownText(await errorOf(monitors.delete("7", start())))).toContain("status 200: It is in use");
-    for (const body of ["false", "0", '{"deleted":"no"}', '{"id":7,"status":false}'])
+    for (const body of [
+      "false",
+      "0",
+      '{"deleted":"no"}',
+      '{"data":{"deleted":false}}',
+      '{"id":7,"status":false}',
+    ])
       expect(await errorOf(collectionOf(() => body).monitors.delete("7", start()))).toBeInstanceOf(ApiError);
     await collectionOf(() => ({ deleted: true, code: 200, status: true })).monitors.delete("7", start());
     await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.delete("7", start());

@@ -740,6 +740,60 @@ describe("the id in an answer to a create is kept", () => {
   });
 });
 
+test("a list without records shows nothing of a lost create if the run knows of some", async () => {
+  const run = program();
+  const [known, one] = [run.resource(), run.resource()];
+  await known.up({ ...home, name: "Known" });
+  emulator.forget();
+  afterCreate(
+    () => cut,
+    (request) => (isList(request) ? answer(200, { data: [] }) : undefined),
+  );
+  const failure = await made(one);
+  expect(failure).toMatch(mayExist);
+  expect(failure).toContain("the list of monitors is empty, although this run knows of some");
+  expect([posts(), storedIds()]).toEqual([1, ["1", "2"]]);
+});
+
+describe("a create that is answered with a record that is deleted", () => {
+  test("by its mark is an error, and state has its id", async () => {
+    const record = {
+      ...emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" }),
+    };
+    emulator.monitors.remove(1);
+    onCreates(answer(201, { ...record, deleted_at: "2026-11-27T10:00:00Z" }));
+    const one = resource();
+    expect(await made(one)).toContain("with the id 1, but");
+    expect(one.state?.id).toBe("1");
+  });
+
+  test.each(["in this run", "by hand"])("%s, from a cache, is an error", async (how) => {
+    const run = program();
+    const one = run.resource();
+    await one.up(home);
+    const record = { ...emulator.monitors.get(1) };
+    run.nextRun();
+    emulator.monitors.remove(1);
+    if (how === "in this run") await one.destroy();
+    else await one.refresh();
+    onCreates(answer(201, record));
+    const other = run.resource();
+    expect(await made(other)).toMatch(/with the id 1, but/);
+    expect(other.state?.id).toBe("1");
+  });
+});
+
+test.each(["monitor", "domain"] as const)(
+  "a %s whose name is taken says how to adopt the record",
+  async (kind) => {
+    onCreates(answer(422, { message: "The given data was invalid.", errors: { name: ["is taken"] } }));
+    const one = resource(kind);
+    expect(await failureOf(one.up(declared[kind]))).toContain(
+      `If a ${kind} with this name exists, set uptime:adoptExisting, or name its id`,
+    );
+  },
+);
+
 test("a lost create whose name the server has cut short is named with adoptExisting too, and no second one is made", async () => {
   const long = { ...home, name: "A monitor with a name that is longer than the server keeps it" };
   insteadOfOurs({ ...long, name: long.name.slice(0, 40) });
