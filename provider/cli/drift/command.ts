@@ -30,7 +30,7 @@ import { addSettingOptions, commandSettings, type SettingOptions } from "../shar
 import { managedResources, parseDeployment, pendingCreates, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
-import { accountKeyOf, compareResource, hearOfResource, type ComparedResource } from "./comparison";
+import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
 
 interface DriftOptions extends SettingOptions {
   readonly cwd?: string;
@@ -127,8 +127,8 @@ async function compareAll(
     ({ resource, definition }: ManagedResource): Connect =>
     (account) =>
       connectTo(resource, definition, account);
-  for (const one of managed) hearOfResource(one, connectFor(one));
-  const accounts = groupBy(managed, (one) => accountKeyOf(one, connectFor(one)));
+  const heard = managed.map((one) => ({ one, account: hearOfResource(one, connectFor(one)) }));
+  const accounts = [...groupBy(heard, ({ account }) => account).values()];
   const servers = new Set<string>();
   let done = 0;
   const results = await withProgress(stderr, (show) => {
@@ -142,7 +142,14 @@ async function compareAll(
       show(`Compared ${++done} of ${managed.length} …`);
       return result;
     };
-    return Promise.all([...accounts.values()].map((resources) => compareAccount(resources, compare)));
+    return Promise.all(
+      accounts.map((ofAccount) =>
+        compareAccount(
+          ofAccount.map(({ one }) => one),
+          compare,
+        ),
+      ),
+    );
   });
   const compared = results.flat();
   return {

@@ -9,8 +9,8 @@ import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
-import type { Connect, RecordScope } from "../../lifecycle/record-scope";
-import type { Outputs, State } from "../../lifecycle/resource";
+import type { Connect } from "../../lifecycle/record-scope";
+import type { State } from "../../lifecycle/resource";
 import { assertSameServer } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { accountLabel } from "../shared/providers";
@@ -35,27 +35,21 @@ interface ClearResource extends ManagedResource {
   readonly secrets: readonly string[];
 }
 
-/** Notes a record in state. An account that lacks all records in state is then not taken for one that lacks its first. */
-export function hearOfResource({ definition, resource }: ManagedResource, connect: Connect): void {
-  const outputs = decodeOutputs(definition, resource.outputs ?? {});
-  findScope(outputs, connect)?.claims.hear(resource.id ?? "", outputs, {});
-}
-
-/** The account of a resource, as its server and key; "" if it is not known. */
-export function accountKeyOf({ definition, resource }: ManagedResource, connect: Connect): string {
-  const scope = findScope(decodeOutputs(definition, resource.outputs ?? {}), connect);
-  return scope ? `${scope.address.hash} ${scope.keyFingerprint}` : "";
-}
-
-/** Undefined if the resource cannot be compared, which the comparison reports. */
-function findScope(outputs: Outputs, connect: Connect): RecordScope | undefined {
+/**
+ * Notes a record in state. An account that lacks all records in state is then not taken for one that lacks its first. Returns the
+ * account, as its server and key; "" if it is not known.
+ */
+export function hearOfResource({ definition, resource }: ManagedResource, connect: Connect): string {
   try {
+    const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connect(outputs.account);
     assertSameServer(scope, outputs, {});
-    return scope;
+    scope.claims.hear(resource.id ?? "", outputs, {});
+    return `${scope.address.hash} ${scope.keyFingerprint}`;
   } catch (error) {
+    // The comparison reports it.
     if (!(error instanceof UptimeError)) throw error;
-    return undefined;
+    return "";
   }
 }
 
