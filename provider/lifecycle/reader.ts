@@ -10,10 +10,12 @@ import { fieldOf } from "../definitions/keys";
 import { isUnsetIn, leftOut, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** Reading a page of the list pays off only if it replaces more than this many reads by id. */
+/** A page of the list is read only if it saves more than this many reads by id. */
 const readsPerPage = 4;
 /** The list is read no further than the number of records asked for ÷ {@link readsPerPage}, plus this many pages. */
 const sparePages = 10;
+/** In this time the first requests of a refresh arrive, of up to as many as the engine sends at once. */
+const gatherMilliseconds = 20;
 /** A list that was begun so recently shows that the API can be read. */
 const readableMilliseconds = 5000;
 /** How many records are kept as examples of what their own addresses show. */
@@ -107,7 +109,8 @@ export class RecordReader {
   /** The record in the list, as far as that is worth reading. */
   private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     // The engine asks for several at once, so they are counted together.
-    if (this.askedIds.size <= readsPerPage) await setImmediate();
+    if (this.askedIds.size <= readsPerPage)
+      await Promise.all([setImmediate(), operation.sleep(gatherMilliseconds).catch(() => undefined)]);
     const { size } = this.askedIds;
     const hasJustFailed = operation.clock.now() - this.listFailedAt < listPauseMilliseconds;
     if (size <= readsPerPage || hasJustFailed || this.ledger.wasChanged(id)) return undefined;
