@@ -132,6 +132,17 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
   );
 }
 
+/** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
+export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
+  if (isBlankAnswer(body, definition) || parseRecord(body, definition)?.id === id) return true;
+  if (!isObject(body)) return saysDone(body);
+  const isVerdict = (name: string): boolean =>
+    [/^(?:is)?deleted$/, flagNames, statusNames].some((names) => names.test(plainName(name)));
+  return [body, body.meta, body.data]
+    .filter(isObject)
+    .some((part) => Object.entries(part).some(([name, value]) => isVerdict(name) && saysDone(value)));
+}
+
 /** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
 export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
   const record = parseRecord(body, definition);
@@ -154,17 +165,26 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
 function saysFailed(part: Record<string, unknown>, mayBeRecord: boolean): boolean {
   return Object.entries(part).some(([key, value]) => {
     const name = plainName(key);
-    if (/^(?:is)?(?:success(?:ful)?|ok)$/.test(name)) return saysNo(value);
-    if (mayBeRecord || !/^(?:http)?(?:status(?:code)?|code|stat|result)$/.test(name)) return false;
+    if (flagNames.test(name)) return saysNo(value);
+    if (mayBeRecord || !statusNames.test(name)) return false;
     return value === false || failures.test(textOf(value));
   });
 }
+
+const flagNames = /^(?:is)?(?:success(?:ful)?|ok)$/;
+const statusNames = /^(?:http)?(?:status(?:code)?|code|stat|result)$/;
 
 const saysNo = (value: unknown): boolean => isFalse(value) || /^no?$/i.test(textOf(value));
 
 /** Unlike `String`, it takes an object with a property `toString` too. */
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+
+/** A word of success, the number of deleted records, an id of one, or the date of the delete. */
+const saysDone = (value: unknown): boolean =>
+  value === true ||
+  /^(?:true|yes|ok|done|success(?:ful)?|deleted|\d+)$/i.test(textOf(value)) ||
+  isSetDate(value);
 
 /** What servers write in the place of a status of failure. */
 const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied|[45]\d\d)$/i;

@@ -28,8 +28,10 @@ export interface SendEvents {
 
 export interface ApiRequest extends SendEvents {
   readonly method: Method;
-  /** Path below the address, beginning with `/api/v1`. */
-  readonly path: string;
+  /** The records in the API's path, such as `monitors`. */
+  readonly plural: string;
+  /** The record's id; undefined for a create or a list. */
+  readonly id?: string | undefined;
   readonly query?: URLSearchParams;
   /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
   readonly form?: readonly FormPair[];
@@ -48,7 +50,7 @@ export interface Answer {
   readonly requestText: Message;
 }
 
-/** Enough for a missing slash and a server that has moved; more redirects are a loop. */
+/** Enough for a slash at the end and a server that has moved; more redirects count as a loop. */
 const maxRedirects = 3;
 
 /** What clients need of their process. */
@@ -128,9 +130,10 @@ export class Client {
     requestText: Message,
   ): Promise<EndedRequest<Answer | FailedAttempt>> {
     const { address, settings } = this;
-    const { path, query, operation, method } = request;
+    const { query, operation, method } = request;
+    const path = pathOf(request);
     const timeout = this.dependencies.clock.timeout(settings.timeoutSeconds * 1000);
-    const attempted = { ...request, requestText, address, settings };
+    const attempted = { ...request, path, requestText, address, settings };
     const search = query?.toString();
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
     if (method !== "GET") operation.hasWritten = true;
@@ -167,7 +170,7 @@ export class Client {
         authorization: `Bearer ${this.settings.apiKey}`,
         ...(form && { "content-type": "application/x-www-form-urlencoded" }),
       },
-      body: form ? encodeForm(form) : null,
+      body: form ? new URLSearchParams(form).toString() : null,
     });
     const target = redirectOf(status, headers.location, url);
     // 307 and 308 keep method and body, and say that the request had no effect at the first address.
@@ -188,30 +191,32 @@ export class Client {
  * may have put a secret in it.
  */
 function describeAttempt(
-  { method, path }: ApiRequest,
+  { method, plural, id }: ApiRequest,
   result: Answer | FailedAttempt,
   { taken, waited, attempt }: { taken: number; waited: number; attempt: number },
 ): string {
   const outcome = "failure" in result ? outcomeOf(result.failure) : result.status;
-  const shown = path.replace(/(?<=^\/api\/v1\/[^/]+\/)(?!\d+$).+$/, "[id]");
+  const shown = pathOf({ plural }) + (id === undefined ? "" : `/${/^\d+$/.test(id) ? id : "[id]"}`);
   const repeated = attempt > 1 ? `, attempt ${attempt}` : "";
   const delayed = Math.round(waited) > 0 ? `, after ${Math.round(waited)} ms` : "";
   return `uptime: ${method} ${shown} ${outcome}, ${Math.round(taken)} ms${repeated}${delayed}`;
 }
 
 /** Whether an address is that of the requested record or collection, with a slash or without. */
-function isPathOf({ path }: ApiRequest, { pathname }: URL): boolean {
-  return pathname.replace(/\/$/, "").endsWith(path);
+function isPathOf(request: ApiRequest, { pathname }: URL): boolean {
+  return pathname.replace(/\/$/, "").endsWith(pathOf(request));
+}
+
+/** The path below the address. */
+export function pathOf({ plural, id }: Pick<ApiRequest, "plural" | "id">): string {
+  const collection = `/api/v1/${plural}`;
+  return id === undefined ? collection : `${collection}/${encodeURIComponent(id)}`;
 }
 
 /** The request and its address. An id in its path may be the server's. */
-function describeRequest({ method, path }: ApiRequest, { url }: Address): Message {
-  const [, collection, id] = /^(\/api\/v1\/[^/]+\/)(.+)$/.exec(path) ?? [];
-  return id === undefined ? [`${method} ${url}${path}`] : [`${method} ${url}${collection}`, quoteId(id)];
-}
-
-function encodeForm(pairs: readonly FormPair[]): string {
-  return new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
+function describeRequest({ method, plural, id }: ApiRequest, { url }: Address): Message {
+  const collection = `${method} ${url}${pathOf({ plural })}`;
+  return id === undefined ? [collection] : [`${collection}/`, quoteId(encodeURIComponent(id))];
 }
 
 /** The JSON in an answer; undefined if it is none. */

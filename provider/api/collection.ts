@@ -1,15 +1,24 @@
-import { isBlankAnswer, isDeleted, isFailure, isRecordId, isRecordOf, parseRecord } from "./answer";
-import type { ApiRecord } from "./answer";
-import type { Answer, ApiRequest, Client, SendEvents } from "./client";
+import {
+  isBlankAnswer,
+  isDeleted,
+  isFailure,
+  isRecordId,
+  isRecordOf,
+  parseRecord,
+  saysDeleted,
+  type ApiRecord,
+} from "./answer";
+import { pathOf, type Answer, type ApiRequest, type Client, type SendEvents } from "./client";
 import type { Definition } from "../definitions/field";
 import type { EmptyListForm, FormPair } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
-import { parseError } from "./error-body";
+import { parseError, quoteBody } from "./error-body";
+import { adviceIfGone } from "./failed-attempt";
 import { ApiError, message, NotFoundError, quoteId, RecordMismatchError, UptimeError } from "./errors";
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
-import { incompleteListError, quoteBody, readPages } from "./paging";
+import { incompleteListError, readPages } from "./paging";
 import { headerOf } from "./transport";
 
 /** An answer to a write. */
@@ -34,14 +43,11 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | un
 export class Collection {
   private knownEmptyListForm: EmptyListForm = "entry";
   private updateMethod: "PATCH" | "PUT" = "PATCH";
-  private readonly path: string;
 
   constructor(
     readonly definition: Definition,
     readonly client: Client,
-  ) {
-    this.path = `/api/v1/${definition.plural}`;
-  }
+  ) {}
 
   /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
   get emptyListForm(): EmptyListForm {
@@ -60,12 +66,12 @@ export class Collection {
     const { singular } = this.definition;
     if (record && record.id !== id)
       throw new RecordMismatchError(
-        message`${answer.requestText} was answered with the record ${quoteId(record.id)} instead.`,
+        message`${answer.requestText} returned the record ${quoteId(record.id)} instead.`,
       );
     this.assertPresent(record, answer);
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
-    const problem = message`${answer.requestText} was answered without a ${singular}: ${quoteBody(answer.body)}.`;
+    const problem = message`${answer.requestText} returned no ${singular}: ${quoteBody(answer.body)}.`;
     if (isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere)
       throw new NotFoundError(problem);
     throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
@@ -83,7 +89,13 @@ export class Collection {
 
   /** Creates a record. */
   async create(form: readonly FormPair[], operation: Operation, events?: SendEvents): Promise<WriteAnswer> {
-    const request: ApiRequest = { method: "POST", path: this.path, form, operation, ...events };
+    const request: ApiRequest = {
+      method: "POST",
+      plural: this.definition.plural,
+      form,
+      operation,
+      ...events,
+    };
     const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
     const id = record?.id ?? this.idOf(headerOf(answer.headers, "location"));
@@ -114,14 +126,19 @@ export class Collection {
     return { status, requestText, id, record };
   }
 
-  /** Deletes a record. Throws {@link NotFoundError}. */
-  async delete(id: string, operation: Operation, events?: SendEvents): Promise<void> {
-    await this.requestRecord(id, { method: "DELETE", operation, ...events });
+  /**
+   * Deletes a record. Throws {@link NotFoundError}. Returns the answer, as a clause, if it does not say that the record is deleted,
+   * such as `{"message": "down for maintenance"}`; undefined if it does.
+   */
+  async delete(id: string, operation: Operation, events?: SendEvents): Promise<Message | undefined> {
+    const { body, requestText } = await this.requestRecord(id, { method: "DELETE", operation, ...events });
+    if (saysDeleted(body, id, this.definition)) return undefined;
+    return message`${requestText} returned ${quoteBody(body)}`;
   }
 
   /** All records, or those that a filter of the API selects, page by page and, by default, newest first. */
   async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
-    const name = `GET ${this.client.address.url}${this.path}`;
+    const name = `GET ${this.client.address.url}${pathOf(this.definition)}`;
     const seen = new Set<string>();
     for (let pass = 1; ; pass++) {
       const seenBefore = seen.size;
@@ -156,7 +173,7 @@ export class Collection {
     const totals: number[] = [];
     let hasEnd = false;
     let pagesWanted: number | undefined;
-    const list = { method: "GET", path: this.path, operation } as const;
+    const list = { method: "GET", plural: this.definition.plural, operation } as const;
     const pages = readPages(this.definition, this.client, filter, (query) =>
       this.request({ ...list, query }),
     );
@@ -185,18 +202,15 @@ export class Collection {
   private failureIn(answer: Answer, request: ApiRequest): ApiError | undefined {
     if (!isFailure(answer.body, this.definition, request.method)) return undefined;
     const { reason, fields } = parseError(answer.body, "");
-    // Such an answer does not say whether the record is missing, so a person must decide.
-    const mayBeMissing = request.path !== this.path && ["GET", "DELETE"].includes(request.method);
-    const advice = `If the ${this.definition.singular} no longer exists, remove it from state with \`pulumi state delete URN\`.`;
-    return new ApiError(answer.requestText, answer.status, reason, fields, mayBeMissing ? [advice] : []);
+    return new ApiError(answer.requestText, answer.status, reason, fields, adviceIfGone(request));
   }
 
   /** A request about one record. Throws {@link NotFoundError}. */
-  private async requestRecord(id: string, request: Omit<ApiRequest, "path">): Promise<Answer> {
+  private async requestRecord(id: string, request: Omit<ApiRequest, "plural" | "id">): Promise<Answer> {
     if (!isRecordId(id))
       throw new UptimeError(message`"${quoteId(id)}" is not the id of a ${this.definition.singular}.`);
     try {
-      return await this.request({ ...request, path: `${this.path}/${encodeURIComponent(id)}` });
+      return await this.request({ ...request, plural: this.definition.plural, id });
     } catch (error) {
       if (!(error instanceof ApiError) || error.isRedirectedElsewhere) throw error;
       if (error.status !== 404 && error.status !== 410) throw error;
@@ -208,7 +222,7 @@ export class Collection {
   private assertPresent(record: ApiRecord | undefined, { requestText }: Answer): void {
     if (!record || !isDeleted(record)) return;
     throw new NotFoundError(
-      message`${requestText} was answered with a ${this.definition.singular} that is marked as deleted.`,
+      message`${requestText} returned a ${this.definition.singular} that is marked as deleted.`,
     );
   }
 
@@ -216,6 +230,6 @@ export class Collection {
   private idOf(location: string): string | undefined {
     const path = location === "" ? undefined : parseUrl(location, this.client.address.url)?.pathname;
     const [, collection, id] = /^(.*)\/(\d+)\/?$/.exec(path ?? "") ?? [];
-    return collection?.endsWith(this.path) ? id : undefined;
+    return collection?.endsWith(pathOf(this.definition)) ? id : undefined;
   }
 }

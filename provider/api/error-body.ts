@@ -3,7 +3,7 @@ import { isObject } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
 import { isBlank } from "./answer";
-import { quote, type Message, type Quote } from "./errors";
+import { message, quote, type Message, type Quote } from "./errors";
 
 /** The names of secret fields. An answer may show the records of others, whose secrets nobody else knows. */
 const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => name));
@@ -11,6 +11,11 @@ const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([n
 /** A body as JSON, without secret fields. */
 export function jsonWithoutSecrets(body: unknown): string {
   return JSON.stringify(body, (name, value: unknown) => (secretFieldNames.has(name) ? undefined : value));
+}
+
+/** A body in a message. */
+export function quoteBody(body: unknown): Message {
+  return body === undefined ? ["an empty answer"] : message`"${quote(jsonWithoutSecrets(body))}"`;
 }
 
 /**

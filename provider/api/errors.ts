@@ -3,7 +3,7 @@ import type { ApiRecord } from "./answer";
 
 /** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
 export class Quote {
-  /** @param isValue a value of a record is shown as it is; of any other text, which may be an HTML page, the tags are left out */
+  /** @param isValue whether this is the value of a record, which is shown unchanged; from other texts HTML tags are removed */
   constructor(
     readonly text: string,
     readonly isValue = false,
@@ -92,7 +92,7 @@ export class ApiError extends UptimeError {
     /** The request was redirected to another path, so this says nothing about the record. */
     readonly isRedirectedElsewhere = false,
   ) {
-    const answer = message`${requestText} was answered with status
+    const answer = message`${requestText} returned status
       ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     const sentences = advice.map((one) => message` ${one}`).flat();
     super(sentences.length > 0 ? message`${withoutPeriod(answer)}.${sentences}` : answer);

@@ -29,6 +29,8 @@ interface AttemptedRequest {
   /** The request and its address, for messages. */
   readonly requestText: Message;
   readonly method: Method;
+  /** The record's id; undefined for a create or a list. */
+  readonly id?: string | undefined;
   readonly path: string;
   readonly operation: Operation;
   readonly address: Address;
@@ -49,7 +51,7 @@ export interface FinalResponse {
 export function oldSettingsHint(mayHaveOldSettings = false): string[] {
   if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return [];
   return [
-    "If you have already changed it, add --run-program: without it, `pulumi refresh`, `pulumi destroy` and `--refresh` use the " +
+    "If you have already changed the setting, add --run-program: without it, `pulumi refresh`, `pulumi destroy` and `--refresh` use the " +
       "settings of the last `pulumi up`.",
   ];
 }
@@ -72,9 +74,13 @@ export function notSentError(
     return operation.endError(message`${requestText} was not sent${lastError ? " again" : ""}`, lastError);
   const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
   const again = lastError ? " again" : "";
+  const isAdvised = lastError instanceof ApiError && lastError.status === 429;
+  const advice = isAdvised
+    ? "Try"
+    : `Set ${sourceOf(settings, "requestsPerMinute")} to what it allows, or try`;
   return new UptimeError(
     message`${before}${requestText} was not sent${again}: for ten minutes the server has refused all requests of this account with 429 or
-      503. Set ${sourceOf(settings, "requestsPerMinute")} to what it allows, or try again later.`,
+      503. ${advice} again later.`,
   );
 }
 
@@ -108,7 +114,7 @@ export function unreadableAttempt(
       ? message`something that is not JSON: "${quote(text)}"`
       : message`something that is compressed (${quote(encoding)}), although the request asks for no compression`;
   const error = new UptimeError(
-    message`${requestText} was answered with status ${status} and ${found}. Check ${address.source}: does it lead to the API?`,
+    message`${requestText} returned status ${status} and ${found}. Check ${address.source}: does it lead to the API?`,
   );
   return { failure: { type: "unreadable" }, error };
 }
@@ -122,8 +128,7 @@ export function unansweredAttempt(
   if (operation.timeSignal?.aborted) {
     // The time of the operation is over, so nothing is retried. A write may have had its effect, so it counts as a timeout. After a
     // create, the look for its record then reports that the time is over.
-    const reason =
-      method === "POST" ? "" : ": the operation has reached its timeout (the option customTimeouts)";
+    const reason = method === "POST" ? "" : ": the operation timed out (the option customTimeouts)";
     return {
       failure: { type: "timeout" },
       error: new OperationTimeoutError(message`${requestText} was not answered in time${reason}.`, {
@@ -151,12 +156,16 @@ export function unansweredAttempt(
   };
 }
 
-/** Some servers answer a request for a record that is gone with 403, which may also have other reasons. */
-const adviceIfGone = "If the record no longer exists, remove it from state with `pulumi state delete URN`.";
+/** Advice for an answer that does not say whether the record is gone, such as 403: a person must decide. */
+export function adviceIfGone({ method, id }: Pick<AttemptedRequest, "method" | "id">): string[] {
+  return id === undefined || !["GET", "DELETE"].includes(method)
+    ? []
+    : ["If the record no longer exists, remove it from state with `pulumi state delete URN`."];
+}
 
 /** Advice for an answer's status, in sentences. */
 function adviceFor(
-  { method, path, operation, address, settings }: AttemptedRequest,
+  { method, id, path, operation, address, settings }: AttemptedRequest,
   { status, redirectTarget, headers }: FinalResponse,
 ): (string | Message)[] {
   const { source } = address;
@@ -164,10 +173,9 @@ function adviceFor(
   const ifChanged = oldSettingsHint(operation.mayHaveOldSettings);
   const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : [];
   if (status === 401) return [`The API does not accept the key from ${key}.`, ...ifChanged, ...ifFormer];
-  const isOfCollection = /^\/api\/v1\/[^/]+$/.test(path);
-  const ifGone = isOfCollection || !["GET", "DELETE"].includes(method) ? [] : [adviceIfGone];
-  if (status === 403) return [`The key from ${key} may not do this.`, ...ifChanged, ...ifGone];
-  if (status === 404 && isOfCollection)
+  if (status === 403)
+    return [`The key from ${key} may not do this.`, ...ifChanged, ...adviceIfGone({ method, id })];
+  if (status === 404 && id === undefined)
     return [`There is no API at this address: check ${source}.`, ...ifChanged];
   if (status === 429) return [`Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows.`];
   if (redirectTarget) {
@@ -193,7 +201,9 @@ function adviceFor(
 function adviceOnProvider({ providerName }: Settings): string[] {
   if (providerName === undefined) return [];
   return providerName === defaultProvider
-    ? ["If the program no longer uses the default provider, let a lookup use it until this run succeeds."]
+    ? [
+        "If the program no longer uses the default provider, keep a lookup that uses it, such as getMonitors(), until this run succeeds.",
+      ]
     : [
         `If the program no longer has the provider ${providerName}, declare it again, with a valid key, until this run succeeds.`,
       ];

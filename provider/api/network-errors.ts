@@ -27,7 +27,7 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
       case "EAI_AGAIN":
         return failure("unreachable", "the host name could not be looked up");
       case "ECONNREFUSED":
-        return failure("unreachable", "nothing accepts connections there");
+        return failure("unreachable", "the connection was refused");
       default:
         return failure("unreachable", `could not connect (${String(code)})`);
     }
@@ -48,7 +48,7 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
     return failure("final", `the server's certificate is not trusted (${code})`);
   switch (code) {
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
-      return { type: cutOrFinal, text: [`was answered with more than ${maxBodyBytes / 1024 / 1024} MiB`] };
+      return { type: cutOrFinal, text: [`returned more than ${maxBodyBytes / 1024 / 1024} MiB`] };
     case "ECONNRESET":
     case "EPIPE":
     case "UND_ERR_SOCKET":

@@ -1,7 +1,7 @@
 import type { Definition } from "../definitions/field";
 import type { Answer, Client } from "./client";
-import { jsonWithoutSecrets } from "./error-body";
-import { ApiError, message, quote, UptimeError, type Message } from "./errors";
+import { quoteBody } from "./error-body";
+import { ApiError, message, UptimeError, type Message } from "./errors";
 import { parsePage, type Page } from "./page";
 
 /** Records per page: the most that the API allows. */
@@ -50,7 +50,7 @@ export async function* readPages(
       // Some servers answer 404 after the last page.
       if (isGuess && status === 404) return undefined;
       throw saysNoSuchPage(error)
-        ? incompleteListError(requestText, `the request for page ${number} is answered with status ${status}`)
+        ? incompleteListError(requestText, `the request for page ${number} returned status ${status}`)
         : error;
     });
     if (!answer) return;
@@ -61,7 +61,7 @@ export async function* readPages(
     const isElsewhere = answer.isRedirectedElsewhere && page?.records.length === 0;
     if (!page || isElsewhere)
       throw new UptimeError(
-        message`${answer.requestText} was not answered with a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
+        message`${answer.requestText} did not return a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
           ${address.source}.`,
       );
     const pagesWanted = (yield page) ?? Infinity;
@@ -127,10 +127,6 @@ export function incompleteListError(list: string | Message, reason: string): Upt
     message`${list} cannot be read completely: ${reason}. Ask the people who run the server how the next page of this list is
       asked for. The provider follows links.next, next_page_url, next_cursor, current_page with last_page, and the header Link.`,
   );
-}
-
-export function quoteBody(body: unknown): Message {
-  return body === undefined ? ["an empty answer"] : message`"${quote(jsonWithoutSecrets(body))}"`;
 }
 
 function mergeQuery(query: URLSearchParams, changes: URLSearchParams): URLSearchParams {

@@ -51,7 +51,7 @@ export class RateLimiter {
   private readonly endTimes: number[] = [];
   /** When the server is asked again, on the clock. */
   private opensAt = -Infinity;
-  /** How many 429 and such 503 have come in a row. */
+  /** Consecutive answers with 429, or with 503 and Retry-After. */
   private throttledInARow = 0;
   /** Since when the server has answered nothing but 429 and 503; infinite if it has not. */
   private throttledSince = Infinity;

@@ -76,7 +76,7 @@ export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | 
 }
 
 /** Something that is wrong with a setting. */
-export interface SettingProblem {
+interface SettingProblem {
   readonly name: SettingName;
   /** Names the setting as a person gave it, and does not repeat its value. */
   readonly reason: string;

@@ -38,7 +38,7 @@ export class WaitNotice {
     );
     if (now < due) return due - now;
     this.shownAt = now;
-    // A terminal scrolls the first rows off.
+    // Of many rows, a terminal shows the last ones.
     for (const resource of [...new Set(resources)].slice(-maxRows))
       this.show(`rate limit: ${Math.ceil(wait / 1000)} s, ${done} of ${all} done`, resource);
     return pauseMilliseconds;

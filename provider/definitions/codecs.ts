@@ -5,7 +5,7 @@ import type { Field, FieldType } from "./field";
 import { isEmpty, isObject, isZeroDate, tryParseJson } from "../common/values";
 import type { RequestHeader, Value } from "../common/values";
 
-export type FormPair = readonly [name: string, value: string];
+export type FormPair = [name: string, value: string];
 
 /** The two forms of an empty list: a list with one empty entry, or an empty string. */
 export type EmptyListForm = "entry" | "emptyString";

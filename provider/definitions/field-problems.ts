@@ -16,7 +16,7 @@ interface ValueProblem {
 /** All problems of a declared value; none if it is not known yet. */
 export function problemsOfValue(field: Field, value: unknown): ValueProblem[] {
   if (value === notYetKnown) return [];
-  if (field.required && value === "") return [{ path: "", reason: "must not be empty" }];
+  if (field.required && value === "") return [problem("must not be empty")];
   return problemsByType[field.type](value, field);
 }
 
@@ -36,12 +36,10 @@ function quoteDeclared(value: unknown, field: Field): string {
   return `, not ${shorten(text, 100)}`;
 }
 
-function textProblems(value: unknown, field: Field): ValueProblem[] {
-  if (typeof value !== "string") return [problem(`must be a string${quoteDeclared(value, field)}`)];
-  return problemsUnless(
-    value === value.trim(),
-    `must not begin or end with spaces${quoteDeclared(value, field)}`,
-  );
+function textProblems(value: unknown, field: Field, path = ""): ValueProblem[] {
+  const shown = quoteDeclared(value, field);
+  if (typeof value !== "string") return [problem(`must be a string${shown}`, path)];
+  return problemsUnless(value === value.trim(), `must not begin or end with spaces${shown}`, path);
 }
 
 /** Finds the problems of strings that must have a certain form, or be empty. */
@@ -61,7 +59,7 @@ function dateProblems(value: unknown, field: Field): ValueProblem[] {
     "in the form YYYY-MM-DDTHH:MM:SS, without a time zone, such as 2030-01-31T22:00:00",
   );
   const problems = inForm(value, field);
-  return problems.length > 0 ? problems : stringThat(dateExists, "a date that exists")(value, field);
+  return problems.length > 0 ? problems : stringThat(dateExists, "a valid date")(value, field);
 }
 
 function dateExists(value: string): boolean {
@@ -97,7 +95,8 @@ function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): 
   if (typeof value !== "number") return [];
   const distance = (one: number): number => Math.abs(one - value);
   const numbers = allowed.filter((one) => typeof one === "number");
-  return numbers.filter((one) => distance(one) === Math.min(...numbers.map(distance)));
+  const least = Math.min(...numbers.map(distance));
+  return numbers.filter((one) => distance(one) === least);
 }
 
 function idListProblems(value: unknown, field: Field): ValueProblem[] {
@@ -105,7 +104,7 @@ function idListProblems(value: unknown, field: Field): ValueProblem[] {
   return value.flatMap((entry: unknown, index) =>
     problemsUnless(
       entry === notYetKnown || isId(entry),
-      `must be an id, a whole number or a string of digits${quoteDeclared(entry, field)}`,
+      `must be an id: a whole number or a string of digits${quoteDeclared(entry, field)}`,
       `[${index}]`,
     ),
   );
@@ -117,7 +116,7 @@ function isId(value: unknown): boolean {
     : typeof value === "string" && /^\d+$/.test(value);
 }
 
-function headerListProblems(value: unknown): ValueProblem[] {
+function headerListProblems(value: unknown, field: Field): ValueProblem[] {
   if (!Array.isArray(value)) return [problem("must be a list of { key, value }")];
   return value.flatMap((entry: unknown, index) => {
     const at = `[${index}]`;
@@ -126,24 +125,32 @@ function headerListProblems(value: unknown): ValueProblem[] {
     const strange = Object.keys(entry).filter((name) => name !== "key" && name !== "value");
     return [
       ...strange.map((name) =>
-        problem("is not a part of a header, which has key and value", `${at}.${name}`),
+        problem("is not allowed here; a header has only key and value", `${at}.${name}`),
       ),
       ...headerProblems(
+        field,
         entry.key,
         /^[!#$%&'*+.^_`|~\w-]+$/,
         `${at}.key`,
         "the name of a header: letters, digits and !#$%&'*+-.^_`|~",
       ),
-      ...headerProblems(entry.value, /^[^\0\r\n]*$/, `${at}.value`, "one line"),
+      ...headerProblems(field, entry.value, /^[^\0\r\n]*$/, `${at}.value`, "one line"),
     ];
   });
 }
 
-function headerProblems(value: unknown, pattern: RegExp, path: string, what: string): ValueProblem[] {
+function headerProblems(
+  field: Field,
+  value: unknown,
+  pattern: RegExp,
+  path: string,
+  what: string,
+): ValueProblem[] {
   if (value === notYetKnown) return [];
-  if (typeof value !== "string") return [problem("must be a string", path)];
-  if (value !== value.trim()) return [problem("must not begin or end with spaces", path)];
-  return problemsUnless(pattern.test(value), `must be ${what}`, path);
+  const problems = textProblems(value, field, path);
+  return problems.length > 0
+    ? problems
+    : problemsUnless(pattern.test(String(value)), `must be ${what}`, path);
 }
 
 const problemsByType: Record<FieldType, FindProblems> = {

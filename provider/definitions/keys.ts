@@ -7,6 +7,11 @@ export function identityKeys(definition: Definition): string[] {
   return keysOf(definition, ({ identifies }) => identifies === true);
 }
 
+/** The first of the {@link identityKeys}. */
+export function nameKeyOf(definition: Definition): string {
+  return identityKeys(definition)[0] ?? "";
+}
+
 /**
  * What a person recognizes a record by, in one spelling, so that two can be compared. Undefined if a part of it is not known.
  */

@@ -101,7 +101,7 @@ export const settingDeclarations = {
     range: [1, 100],
     default: 8,
     hasOption: true,
-    text: "The most requests to one address with one key at the same time.",
+    text: "The maximum number of concurrent requests to one address with one key.",
   },
   allowHttp: {
     type: "boolean",

@@ -73,7 +73,7 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
   };
 }
 
-/** State has only digits of the resource's name, because it has them for each resource. */
+/** State has a hash of the URN suffix instead of the suffix, to stay small. */
 function encodeOptions(from: Properties): Properties {
   const options = from[hiddenNames.options];
   const urnSuffix = urnSuffixOrOwnerIn(from);

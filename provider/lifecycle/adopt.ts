@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
-import { identityKeys, isConfidential } from "../definitions/keys";
+import { hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
@@ -64,10 +64,13 @@ export async function adopt(
           ", ",
         )}), so the provider cannot tell which one to adopt`
       : message`no ${singular} with the same ${same} is equal to what is declared: ${joinMessages(others, "; ")}`;
+  // Names of domains are mostly unique.
+  const wayOut = hasFixedKey(definition)
+    ? `or use another ${same}`
+    : `use another ${same}, or run once with ${setting} set to false to create another ${singular}`;
   throw new UptimeError(
     message`${setting} is set, and ${reason}. Nothing was created. Declare what is there, name the id with the
-      option import, use another ${same}, or run once with ${setting} set to false to create another
-      ${singular}.`,
+      option import, ${wayOut}.`,
   );
 }
 

@@ -2,7 +2,7 @@ import { idNumber, type ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/codecs";
-import { fieldOf, identityKeys } from "../definitions/keys";
+import { fieldOf, nameKeyOf } from "../definitions/keys";
 import { decodeEntities, getOrMake, type Value } from "../common/values";
 import { readableValue } from "./difference";
 import type { Ledger } from "./ledger";
@@ -36,7 +36,7 @@ export async function readBaseline(
   operation: Operation,
 ): Promise<Baseline> {
   const { definition } = collection;
-  const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
+  const nameField = fieldOf(definition, nameKeyOf(definition));
   const ids = new Set<string | bigint>();
   const byName = new Map<string, ApiRecord[]>();
   const order = new IdOrder();

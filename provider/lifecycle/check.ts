@@ -91,20 +91,18 @@ function checkAccount(
 }
 
 function checkImportId(
-  { label, singular }: Definition,
+  { singular }: Definition,
   { importId: given, old, options: { owner } }: Declaration,
   scope: RecordScope | undefined,
   refuse: (reason: string) => void,
 ): string | undefined {
   if (given === undefined || given === null) return undefined;
   if (owner === undefined) {
-    refuse(`is an option of ${label}, and importId is not a property of it`);
+    refuse("is a resource option: pass it in the options, not as the property importId");
     return undefined;
   }
   if (given === notYetKnown) {
-    refuse(
-      `must be known in the preview: it is the id of a ${singular} that exists, which is looked up then`,
-    );
+    refuse(`must be known in the preview, which reads the ${singular} with this id`);
     return undefined;
   }
   // In the API ids are numbers, and a program in JavaScript may give one.

@@ -168,7 +168,7 @@ export class Claims {
     const { definition, ledger } = this;
     const rival = this.otherDeclaredOwner(id);
     const owner = ledger.hasOther(id) && rival === undefined ? "another resource" : this.describe(rival);
-    return message`The ${definition.singular} ${quoteId(id)} stays, because ${owner} has it.`;
+    return message`${definition.label} ${quoteId(id)} was not deleted, because ${owner} has it.`;
   }
 
   private describe(rival: Owner | undefined): string {

@@ -46,7 +46,7 @@ export async function findSample(
       const record = await findConfirmed(scope, candidate.id, operation);
       if (record) return { record, leftOut: leftOut(scope.definition, candidate, record) };
     } catch (error) {
-      // That one record cannot be shown says nothing of the others.
+      // One unreadable record does not mean that the others are unreadable.
       const isOfServer = error instanceof KeyRefusedError || error instanceof UnreachableError;
       if (isOfServer || ++failures === Math.min(maxFailures, listed.length)) throw error;
     }

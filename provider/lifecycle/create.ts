@@ -4,7 +4,7 @@ import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
 import { readBaseline, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
-import { compare, wantedValues, wantedValuesOnCreate } from "./difference";
+import { compare, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { hashOfNotStored } from "./not-stored";
 import { outputsOf, partialOutputsOf } from "./outputs";
@@ -24,9 +24,9 @@ export async function create(scope: RecordScope, inputs: Inputs, options: Engine
   const wanted = wantedValuesOnCreate(definition, inputs.values);
   const baseline = await waitForBaseline(scope, operation);
   const adopted = settings.adoptExisting ? await adopt(scope, wanted, baseline, owner, operation) : undefined;
-  if (!adopted)
-    return settle(scope, inputs, await sendCreate(scope, { wanted, owner, baseline }, operation), operation);
-  const state = await settle(scope, inputs, adopted, operation);
+  const created = adopted ?? (await sendCreate(scope, { wanted, owner, baseline }, operation));
+  const state = await settle(scope, inputs, wanted, created, operation);
+  if (!adopted) return state;
   const announcement = message`${definition.label} ${owners.resourceName(owner)} adopts
     ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`;
   return { ...state, announcement };
@@ -43,6 +43,7 @@ function waitForBaseline(scope: RecordScope, operation: Operation): Promise<Base
 async function settle(
   scope: RecordScope,
   inputs: Inputs,
+  wantedOnCreate: WantedValues,
   created: CreatedRecord,
   operation: Operation,
 ): Promise<State> {
@@ -58,7 +59,7 @@ async function settle(
   try {
     const settled =
       unsent.length === 0
-        ? await verify(scope, id, wantedValuesOnCreate(definition, inputs.values), created, operation)
+        ? await verify(scope, id, wantedOnCreate, created, operation)
         : await sendUpdate(scope, id, wanted, operation);
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {

@@ -1,10 +1,11 @@
-import { NotFoundError, type Message } from "../api/errors";
+import { message, NotFoundError, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { hasFixedKey } from "../definitions/keys";
 import { assertGone } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Outputs } from "./resource";
 import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
+import { readUntil } from "./write";
 
 /** Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. */
 export async function deleteRecord(
@@ -28,11 +29,12 @@ export async function deleteRecord(
     }
     ledger.markChanged(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
-    await collection.delete(id, operation, {
+    const doubt = await collection.delete(id, operation, {
       onSend: () => {
         claims.assertNotVoid(id, outputs);
       },
     });
+    if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
     if (claims.isVoid(id, outputs)) return undefined;
     if (!(error instanceof NotFoundError)) throw error;
@@ -41,4 +43,18 @@ export async function deleteRecord(
   // If the claim is void, the id is now that of a record which this run has created.
   if (!claims.isVoid(id, outputs)) ledger.markDeleted(id);
   return undefined;
+}
+
+/** Asks for a record whose DELETE was answered with words that may mean anything. Throws if it stays. */
+async function assertDeleted(
+  { collection, definition }: RecordScope,
+  id: string,
+  doubt: Message,
+  operation: Operation,
+): Promise<void> {
+  const found = await readUntil(collection, id, operation, (record) => record === undefined);
+  if (found instanceof NotFoundError) return;
+  throw new UptimeError(
+    message`${doubt}, and the ${definition.singular} still exists. If the server deletes it later, the next run finds it gone.`,
+  );
 }

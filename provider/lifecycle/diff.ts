@@ -25,7 +25,7 @@ export interface Changes {
 /**
  * Compares the declared inputs with state. Throws if state was made at another address.
  *
- * @param isMoved whether the declared account is another than that of state, and not only called otherwise
+ * @param isMoved whether the declared account differs from that of state, and not only in its name
  */
 export function diff(
   scope: RecordScope,

@@ -21,8 +21,8 @@ export async function assertGone(
   const answer = withoutPeriod(missing);
   if (!isAccountOfState(scope, outputs))
     throw new UptimeError(
-      message`${label} ${quoteId(id)} does not exist for the present API key, and state was made with another
-        one, so it may be in another account (${answer}). If the present key belongs to the stack's account,
+      message`${label} ${quoteId(id)} does not exist for the current API key, and state was made with another
+        one, so it may be in another account (${answer}). If the current key belongs to the stack's account,
         ${adviseSameAccount(scope, fingerprintInState(scope, outputs))}; otherwise set the key of its account.`,
       { cause: missing },
     );

@@ -3,7 +3,7 @@ import { joinMessages, message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
-import { fieldOf, identityKeys } from "../definitions/keys";
+import { fieldOf, identityKeys, nameKeyOf } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
 import { completeRecords, findConfirmed } from "./complete-records";
 import { describeRecord } from "./describe";
@@ -63,7 +63,7 @@ export async function lookUpOne(
   if (others.length > 0) {
     const named = [match, ...others]
       .slice(0, maxMatchesShown)
-      .map((record) => describeRecord(definition, record, identityKeys(definition).slice(0, 1)));
+      .map((record) => describeRecord(definition, record, [nameKeyOf(definition)]));
     const more = others.length + 1 - named.length;
     throw new UptimeError(
       message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}:
@@ -128,7 +128,6 @@ export async function* listRecords(
     searches,
   );
   const scope = connect(account);
-  const [nameKey = ""] = identityKeys(definition);
   const parameters = { sort: "asc", ...parametersOf(definition, query) };
   const pages = scope.collection.list(new Operation(scope), parameters);
   let left = after === undefined ? most : Infinity;
@@ -137,7 +136,7 @@ export async function* listRecords(
     for (const record of step.value) {
       if (isAfter) {
         left--;
-        const name = readableValue(fieldOf(definition, nameKey), record);
+        const name = readableValue(fieldOf(definition, nameKeyOf(definition)), record);
         yield { id: record.id, account, name: typeof name === "string" ? name : undefined };
       } else if (record.id === after) {
         isAfter = true;

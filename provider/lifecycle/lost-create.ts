@@ -13,7 +13,7 @@ import {
 import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { hasFixedKey, identityKeys } from "../definitions/keys";
+import { hasFixedKey, nameKeyOf } from "../definitions/keys";
 import { describeRecord } from "./describe";
 import { lookOnce, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
@@ -53,9 +53,10 @@ export async function recoverCreate(
     throw lostError(scope, error);
   }
   const { earlierLostAnswer: lostAnswer } = sent;
-  if (!lostAnswer) throw adviseOnDuplicate(scope, error);
-  const found =
-    duplicateRefusal(error) && (await findLost(scope, { ...sent, lostAnswer, mayResend: false }, operation));
+  if (!lostAnswer) throw withDuplicateAdvice(scope, error);
+  const found = isDuplicateRefusal(error)
+    ? await findLost(scope, { ...sent, lostAnswer, mayResend: false }, operation)
+    : undefined;
   if (found) return found;
   throw lostError(scope, lostAnswer, message`Then ${messageOf(error)}`, error);
 }
@@ -170,11 +171,11 @@ function conflictOf(definition: Definition, { equal, alike }: Look): Message | u
   return message`There is a new record that may be this one or somebody else's, so nothing is sent again: ${named}`;
 }
 
-/** Adds the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
-function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown): unknown {
+/** The error with the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
+function withDuplicateAdvice({ definition, settings }: RecordScope, error: unknown): unknown {
   const { fields, singular } = definition;
   const apiError = apiErrorIn(error);
-  const [key = ""] = identityKeys(definition);
+  const key = nameKeyOf(definition);
   if (!apiError) return error;
   // Names of domains are mostly unique, so a refusal that names no field may be about the name.
   const mayBeNamed =
@@ -189,10 +190,9 @@ function adviseOnDuplicate({ definition, settings }: RecordScope, error: unknown
   );
 }
 
-/** The refusal of a create whose record may be there already. */
-function duplicateRefusal(error: unknown): ApiError | undefined {
-  const apiError = apiErrorIn(error);
-  return apiError && [409, 422].includes(apiError.status) ? apiError : undefined;
+/** Whether a create was refused whose record may be there already. */
+function isDuplicateRefusal(error: unknown): boolean {
+  return [409, 422].includes(apiErrorIn(error)?.status ?? 0);
 }
 
 /** The API's error, also if an error that names the properties is around it. */

@@ -68,12 +68,8 @@ class NoteFile implements RunNote {
     }
   }
 
-  linesAbout(recordKey: string): readonly NoteLine[] | undefined {
-    return this.readNew() === undefined ? (this.lines.get(recordKey) ?? []) : undefined;
-  }
-
-  problem(): UptimeError | undefined {
-    return this.readNew();
+  linesAbout(recordKey: string): readonly NoteLine[] | UptimeError {
+    return this.readNew() ?? this.lines.get(recordKey) ?? [];
   }
 
   /** Reads the lines that are new. Returns why that is not possible. */

@@ -8,8 +8,19 @@ import { hexHash } from "../common/hash";
 import { readableValue, valueOf } from "./difference";
 import type { Claim, Outputs } from "./resource";
 
-/** What a process of a run tells the others about a record: see {@link isCreate} and the questions after it. */
-export const verbs = ["creates", "takes", "keeps", "imported", "deletes"] as const;
+/** What a line says of a record, and of the resource that has it. */
+export const verbs = [
+  /** The resource has created the record. */
+  "creates",
+  /** It adopts or imports the record, which may be refused. After `creates`: it has found the record of its lost create. */
+  "takes",
+  /** It has the record in state, and the program still declares it. */
+  "keeps",
+  /** The same, and it has adopted or imported the record. */
+  "keepsTaken",
+  /** It is about to be deleted with the record. This ends its claim, and nobody takes the record any more. */
+  "deletes",
+] as const;
 export type Verb = (typeof verbs)[number];
 
 /** Who sends the delete of a record: the first process that announces it. Nobody, if a resource has the record still. */
@@ -29,14 +40,6 @@ export interface NoteLine {
   readonly identity: string | undefined;
 }
 
-// What a line tells: one of the writer's resources
-//
-// | keeps    | has the record in state, and the program still declares it                                             |
-// | imported | the same, and it has imported the record                                                               |
-// | creates  | has created the record                                                                                 |
-// | takes    | adopts or imports it, which may be refused; after `creates`: has found it, because the answer was lost |
-// | deletes  | is about to be deleted with the record. This ends its claim, and nobody takes the record any more      |
-
 const isCreate = ({ verb }: NoteLine): boolean => verb === "creates";
 
 const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
@@ -44,7 +47,7 @@ const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
 const isDelete = ({ verb }: NoteLine): boolean => verb === "deletes";
 
 /** Whether the resource of a line has imported or adopted the record, so that one with another key may have it too. */
-const saysTookExisting = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "imported";
+const saysTookExisting = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "keepsTaken";
 
 /** The record that is asked about, to tell which lines with another key are about it too. */
 interface Subject {
@@ -67,13 +70,11 @@ export interface RunNote {
   add(line: Omit<NoteLine, "writer">): void;
   /**
    * The lines of this run about one record, in the order in which they were written, also those of a process that has crashed since
-   * this one began. Undefined if there is a {@link problem}.
+   * this one began. An error says why nothing can be told to the others, or heard from them.
    */
-  linesAbout(recordKey: string): readonly NoteLine[] | undefined;
+  linesAbout(recordKey: string): readonly NoteLine[] | UptimeError;
   /** Whether a line is of this process. */
   isOwn(line: NoteLine): boolean;
-  /** Why nothing can be told to the others, or heard from them. */
-  problem(): UptimeError | undefined;
   /** Throws if lines of this run may be lost, so that another process may have taken a record unheard. */
   assertWhole(): void;
 }
@@ -83,7 +84,6 @@ export const noNote: RunNote = {
   add: () => undefined,
   linesAbout: () => [],
   isOwn: () => true,
-  problem: () => undefined,
   assertWhole: () => undefined,
 };
 
@@ -101,7 +101,7 @@ export class RecordNote {
   /** A resource of the program keeps the record that it has in state. Returns whether another process has it too. */
   keep(id: string, claim: Claim, outputs: Outputs): boolean {
     const subject = this.subjectOf(outputs);
-    this.tryToAdd(subject.tookExisting ? "imported" : "keeps", id, claim, subject.identities[0]);
+    this.tryToAdd(subject.tookExisting ? "keepsTaken" : "keeps", id, claim, subject.identities[0]);
     return this.isOfOthers(this.linesSinceCreate(id, subject), claim);
   }
 
@@ -127,14 +127,12 @@ export class RecordNote {
 
   /** Whether another process adopted a record of this process between the create and its answer, which this claim has taken. */
   private wasAdopted(id: string, claim: Claim, record: ApiRecord | undefined): boolean {
-    return this.askOrFalse(() => {
-      const all = this.linesAbout(id);
-      const own = all.findLastIndex((line) => isCreate(line) && line.claim === claimText(claim));
-      const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
-      const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
-      const subject = record && { identities: [this.identityOf(record)], tookExisting: false };
-      return since.some((line) => isAdoption(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
-    });
+    const all = this.linesAbout(id);
+    const own = all.findLastIndex((line) => isCreate(line) && line.claim === claimText(claim));
+    const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
+    const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
+    const subject = record && { identities: [this.identityOf(record)], tookExisting: false };
+    return since.some((line) => isAdoption(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
   }
 
   /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
@@ -218,12 +216,10 @@ export class RecordNote {
 
   /** Whether another process has created the record, and not only found it, and this run has not deleted it since. */
   hasCreate(id: string): boolean {
-    return this.askOrFalse(() => {
-      const [first, ...later] = this.linesSinceCreate(id);
-      if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
-      const isFound = (line: NoteLine): boolean => isAdoption(line) && line.claim === first.claim;
-      return !later.some((line) => isDelete(line) || isFound(line));
-    });
+    const [first, ...later] = this.linesSinceCreate(id);
+    if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
+    const isFound = (line: NoteLine): boolean => isAdoption(line) && line.claim === first.claim;
+    return !later.some((line) => isDelete(line) || isFound(line));
   }
 
   /** The lines about a record, from its last create on. */
@@ -271,8 +267,9 @@ export class RecordNote {
 
   private linesAbout(id: string): readonly NoteLine[] {
     const lines = this.note.linesAbout(this.recordKeyOf(id));
-    if (!lines) this.warn(this.note.problem());
-    return lines ?? [];
+    if (!(lines instanceof UptimeError)) return lines;
+    this.warn(lines);
+    return [];
   }
 
   private add(verb: Verb, id: string, claim: Claim, identity?: string): void {
@@ -294,16 +291,6 @@ export class RecordNote {
     } catch (error) {
       // A create has had its effect, and a delete is safe without it.
       this.warn(error);
-    }
-  }
-
-  /** The answer of the note; false if it cannot be read, because state must get a new record all the same. */
-  private askOrFalse(ask: () => boolean): boolean {
-    try {
-      return ask();
-    } catch (error) {
-      this.warn(error);
-      return false;
     }
   }
 

@@ -66,7 +66,7 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
   if (!isAccountOfState(scope, outputs) && !keys.every(isAsInState))
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has a
-        ${keys.join(" or ")} that differs from state, so it may be another account's: nothing is done to it. If the present
+        ${keys.join(" or ")} that differs from state, so it may be another account's: nothing is done to it. If the current
         key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
         otherwise set the key of its account.`,
     );

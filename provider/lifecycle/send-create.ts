@@ -19,7 +19,7 @@ import { adviceOnId, recoverCreate } from "./lost-create";
 import { isAlike } from "./lost-create-look";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { formOf, maxReads, readPauseMilliseconds, sendForm } from "./write";
+import { formOf, readUntil, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
 export async function sendCreate(
@@ -86,7 +86,7 @@ async function postOnce(
   const { id, status, requestText, emptyListForm } = answer;
   if (id === undefined)
     throw new LostAnswerError(
-      message`${requestText} was answered with status ${status} and without an id, so the new
+      message`${requestText} returned status ${status} and no id, so the new
         ${definition.singular} was looked for, and was not found.`,
       "look only",
     );
@@ -114,18 +114,14 @@ async function recordInFailure(
 ): Promise<WriteAnswer> {
   const { id } = answer;
   if (id === undefined || wasThere(scope, id, baseline)) throw failure;
-  try {
-    // It may be shown a little later.
-    for (let reads = 1; ; reads++) {
-      const record = await scope.collection.find(id, operation);
-      if (record) return { ...answer, record };
-      if (reads === maxReads || operation.isInterrupted) throw failure;
-      await operation.sleep(readPauseMilliseconds);
-    }
-  } catch (cause) {
-    if (cause === failure || isRefusedId(cause)) throw failure;
+  // It may be shown a little later.
+  const isShown = (record: ApiRecord | undefined): boolean => record !== undefined;
+  const record = await readUntil(scope.collection, id, operation, isShown).catch((cause: unknown) => {
+    if (isRefusedId(cause)) throw failure;
     throw new LostAnswerError(failure.parts, "look only", { cause });
-  }
+  });
+  if (record instanceof NotFoundError) throw failure;
+  return { ...answer, record };
 }
 
 /** Some servers do not answer 404 for what cannot be an id of theirs, such as that of a job or a request, but refuse it. */
@@ -146,12 +142,12 @@ function assertNew(
   if (!wasThere(scope, id, baseline)) return;
   if (!record || !isRecordOf(definition, record))
     throw new LostAnswerError(
-      message`${requestText} was answered with the id ${quoteId(id)} of a ${definition.singular} that was there
+      message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and without a record, so the new one was looked for, and was not found.`,
       "look only",
     );
   throw new UptimeError(
-    message`${requestText} was answered with ${definition.singular} ${quoteId(id)}, which was there before: the
+    message`${requestText} returned ${definition.singular} ${quoteId(id)}, which was there before: the
       API seems to return an existing record instead of creating one. To manage that record, use the option
       import with its id, or set ${sourceOf(scope.settings, "adoptExisting")}; otherwise change what tells the two apart.`,
   );
@@ -171,23 +167,24 @@ async function recordOfAnswer(
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   if (record && isRecordOf(definition, record) && !isSuspect) return record;
+  const lost = (problem: string, options: { cause?: unknown; answeredId?: string } = {}): LostAnswerError => {
+    ledger.release(id);
+    return new LostAnswerError(
+      message`${requestText} returned the id ${quoteId(id)}, but ${problem}, so the new one was looked
+        for, and was not found.`,
+      "look only",
+      options,
+    );
+  };
   try {
     const found = await collection.get(id, operation);
     if (isAlike(definition, wanted, found)) return found;
-    // If jobs and records are numbered apart, the id of a job may be that of a record, which another create has made.
-    throw new RecordMismatchError(message`${definition.label} ${quoteId(id)} is another.`);
-  } catch (error) {
-    const isAnother = error instanceof RecordMismatchError;
-    const isMissing = error instanceof NotFoundError || isRefusedId(error);
+  } catch (cause) {
+    if (cause instanceof NotFoundError || isRefusedId(cause))
+      throw lost(`there is no such ${definition.singular}`, { cause, answeredId: id });
     // The record cannot be read now, but its id is known and must be kept.
-    if (!isAnother && !isMissing) return undefined;
-    ledger.release(id);
-    const problem = isAnother ? "another record is there" : `there is no such ${definition.singular}`;
-    throw new LostAnswerError(
-      message`${requestText} was answered with the id ${quoteId(id)}, but ${problem}, so the new one was looked
-        for, and was not found.`,
-      "look only",
-      { cause: error, answeredId: isAnother ? undefined : id },
-    );
+    if (!(cause instanceof RecordMismatchError)) return undefined;
   }
+  // If jobs and records are numbered apart, the id of a job may be that of a record, which another create has made.
+  throw lost("another record is there");
 }

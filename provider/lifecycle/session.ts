@@ -114,7 +114,7 @@ export class Session {
     this.hasWarnedOfNote = true;
     const reason = problem instanceof Error ? problem.message : String(problem);
     this.print(
-      `uptime: ${reason} Until then, a create or delete does not know what other providers of this run adopt, import and delete.`,
+      `uptime: ${reason} Until that is fixed, creates and deletes do not take into account what other providers of this run adopt, import or delete.`,
     );
   };
 

@@ -37,8 +37,7 @@ export async function update(
     scope.claims.assertNotVoid(id, outputs);
   };
   assertNotVoid();
-  // An object, because the compiler takes a variable that only a callback sets for false.
-  const effect = { isPossible: false };
+  let mayHaveEffect = false as boolean;
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -58,20 +57,21 @@ export async function update(
       {
         // While it waits, the server may give the id to a create of this run.
         onSend: assertNotVoid,
-        onEffect: () => (effect.isPossible = true),
+        onEffect: () => (mayHaveEffect = true),
       },
     );
     return { id, outputs: outputsOf(scope, declared, record, { claim, isAdopted }) };
-  } catch (caught) {
-    let error = caught;
-    if (caught instanceof NotFoundError) {
-      // If it is not certain that the record is gone, it may have been updated.
-      error = await assertGone(scope, id, outputs, caught, operation).catch((unsure: unknown) => unsure);
-      if (error === undefined) throw goneError(definition, id, caught);
-    }
-    if (error instanceof NotStoredError || effect.isPossible)
-      throw partialFailure(scope, id, outputs, declared, error);
-    throw error;
+  } catch (error) {
+    const failureOf = (reason: unknown): unknown =>
+      reason instanceof NotStoredError || mayHaveEffect
+        ? partialFailure(scope, id, outputs, declared, reason)
+        : reason;
+    if (!(error instanceof NotFoundError)) throw failureOf(error);
+    // If it is not certain that the record is gone, it may have been updated.
+    await assertGone(scope, id, outputs, error, operation).catch((unsure: unknown) => {
+      throw failureOf(unsure);
+    });
+    throw goneError(definition, id, error);
   }
 }
 

@@ -1,11 +1,12 @@
 import type { ApiRecord } from "../api/answer";
-import type { WriteAnswer } from "../api/collection";
+import type { Collection, WriteAnswer } from "../api/collection";
 import type { SendEvents } from "../api/client";
 import {
   ApiError,
   InterruptedError,
   joinMessages,
   message,
+  NotFoundError,
   NotStoredError,
   quote,
   quoteValue,
@@ -25,8 +26,8 @@ import type { RecordScope } from "./record-scope";
  * How often, and how long apart, a record is read that differs from what was sent: the server may still be at
  * work, or a replica may answer that lags. What takes longer is reported as not stored.
  */
-export const maxReads = 5;
-export const readPauseMilliseconds = 1000;
+const maxReads = 5;
+const readPauseMilliseconds = 1000;
 
 /** What is known after a write. */
 interface WriteOutcome {
@@ -91,7 +92,7 @@ export async function verify(
   )
     return sendUpdate(scope, id, wanted, operation, events, "emptyString");
   throw new NotStoredError(
-    message`the API took these properties and did not store them:
+    message`the API accepted these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
     record,
   );
@@ -104,13 +105,32 @@ async function getStored(
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
+  const isStored = (record: ApiRecord | undefined): boolean =>
+    record !== undefined && showsNoDifference(definition, wanted, record);
+  const stored = await readUntil(collection, id, operation, isStored);
+  if (stored instanceof NotFoundError) throw stored;
+  return stored;
+}
+
+/** Reads a record until it is as expected, or for the last time: {@link maxReads}. Undefined stands for one that is not found. */
+export async function readUntil(
+  collection: Collection,
+  id: string,
+  operation: Operation,
+  isExpected: (record: ApiRecord | undefined) => boolean,
+): Promise<ApiRecord | NotFoundError> {
   for (let reads = 1; ; reads++) {
-    if (reads === maxReads || operation.isInterrupted) return collection.get(id, operation);
-    const record = await collection.find(id, operation);
-    if (record && showsNoDifference(definition, wanted, record)) return record;
+    const isLast = reads === maxReads || operation.isInterrupted;
+    const found = await collection.get(id, operation).catch(asNotFound);
+    if (isLast || isExpected(found instanceof NotFoundError ? undefined : found)) return found;
     // After an interruption the record is read at once, and for the last time.
     await operation.sleep(readPauseMilliseconds).catch(unlessInterrupted);
   }
+}
+
+function asNotFound(error: unknown): NotFoundError {
+  if (error instanceof NotFoundError) return error;
+  throw error;
 }
 
 function unlessInterrupted(error: unknown): void {

@@ -47,7 +47,7 @@ async function findWith(
   const token = lookupFunction(definition, count);
   if (opts?.provider !== undefined || opts?.parent?.getProvider(token) !== undefined)
     throw new pulumi.RunError(
-      `${lookupName(definition, count)} takes no provider, be it by the option provider or from its parent: it uses the stack's uptime: settings. ` +
+      `${lookupName(definition, count)} takes no provider, neither as an option nor from its parent: it uses the stack's uptime: settings. ` +
         "To look in another account, pass the argument account.",
     );
   const session = sessionOfRun();

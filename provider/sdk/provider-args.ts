@@ -33,7 +33,7 @@ export interface ProviderArgs {
   timeoutSeconds?: Input<number> | undefined;
   /** How many times a failed request is sent again, 0 to 100. A create is sent again only if it certainly had no effect, or if no record of it is found. A refused connection is tried for a minute, regardless of this setting. Default: `5`. */
   maxRetries?: Input<number> | undefined;
-  /** The most requests to one address with one key at the same time, 1 to 100. Default: `8`. */
+  /** The maximum number of concurrent requests to one address with one key, 1 to 100. Default: `8`. */
   maxConcurrency?: Input<number> | undefined;
   /** Whether `http://` is allowed for hosts other than this machine. It exposes the API key to anyone on the network path. Default: `false`. */
   allowHttp?: Input<boolean> | undefined;

@@ -260,7 +260,7 @@ test("a resource that cannot be compared is an error with exit code 1, beside th
   expect(code).toBe(1);
   expect(stdout).toMatch(/^Monitor m1 +2 +interval +60 +300$/m);
   expect(stdout).toContain("1 resource compared, 1 drifted, 1 could not be compared.");
-  expect(stderr).toMatch(/^m0: GET .* was answered with status 403: no\..*\n$/);
+  expect(stderr).toMatch(/^m0: GET .* returned status 403: no\..*\n$/);
   // If nothing can be compared, it does not say that there is no drift.
   refuse(/./, 403);
   for (const form of [[], ["--markdown"]]) {

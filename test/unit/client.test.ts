@@ -24,7 +24,7 @@ const clientAt = (url: string, more: Record<string, string> = {}, clock?: Clock)
 function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer> {
   return client.send({
     method: "GET",
-    path: "/api/v1/monitors",
+    plural: "monitors",
     operation: new Operation(),
     ...message,
   });
@@ -87,7 +87,7 @@ describe("an error of the connection", () => {
 
   test.each([
     [50, "201"],
-    [70, "nothing accepts connections there"],
+    [70, "the connection was refused"],
   ])(
     "that was not made repeats a create for a minute: after %i seconds it is %s",
     async (seconds, result) => {

@@ -1,5 +1,11 @@
 import { Collection } from "../../provider/api/collection";
-import { ApiError, LostAnswerError, NotFoundError, RecordMismatchError } from "../../provider/api/errors";
+import {
+  ApiError,
+  LostAnswerError,
+  NotFoundError,
+  RecordMismatchError,
+  UptimeError,
+} from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Headers } from "../../provider/api/transport";
 import { monitor } from "../../provider/definitions/monitor";
@@ -79,16 +85,16 @@ describe("an answer with status 200 that holds no record and says that it failed
       expect(error).toBeInstanceOf(ApiError);
       // A create had no effect, so nobody looks for it.
       expect(error).not.toBeInstanceOf(LostAnswerError);
-      expect(shownText(error)).toContain(`was answered with status 200: ${said}`);
+      expect(shownText(error)).toContain(`returned status 200: ${said}`);
       // What anybody may print has no words of the server, which may repeat a secret.
-      expect(error.message).toContain("was answered with status 200: …");
+      expect(error.message).toContain("returned status 200: …");
     }
   });
 
   test("to a read or a delete says what to do if the record is missing", async () => {
     const { monitors } = collectionOf(() => ({ success: false, message: "Not found." }));
     const way =
-      "status 200: Not found. If the monitor no longer exists, remove it from state with `pulumi state delete URN`.";
+      "status 200: Not found. If the record no longer exists, remove it from state with `pulumi state delete URN`.";
     for (const request of ["get", "delete"] as const)
       expect(shownText(await errorOf(requests[request](monitors)))).toContain(way);
     for (const request of ["create", "update", "list"] as const)
@@ -116,6 +122,38 @@ describe("an answer with status 200 that holds no record and says that it failed
     await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.delete("7", start());
     const { monitors: failing } = collectionOf(() => ({ status: "error", id: 7, message: "It is in use" }));
     expect(shownText(await errorOf(failing.delete("7", start())))).toContain("It is in use");
+  });
+
+  test.each([
+    "",
+    "{}",
+    '{"data":null}',
+    "true",
+    "1",
+    '"deleted"',
+    '{"deleted":7}',
+    '{"deleted":"2026-11-27T10:00:00Z"}',
+    '{"ok":true,"message":"Bye"}',
+    '{"code":0}',
+    '{"status":"success"}',
+    '{"data":{"success":1}}',
+    '{"meta":{"code":200}}',
+    '{"id":7}',
+    { data: record },
+  ])("to a delete says that the record is deleted if it is %j", async (body) => {
+    expect(await collectionOf(() => body).monitors.delete("7", start())).toBeUndefined();
+  });
+
+  test.each([
+    '{"message":"Down for maintenance"}',
+    '{"status":"maintenance"}',
+    '{"id":"job-4","status":"queued"}',
+    '"Hello"',
+    '[{"page":1}]',
+    '{"data":{"notice":"Sign in"}}',
+  ])("to a delete does not say whether the record is deleted if it is %s", async (body) => {
+    const doubt = await collectionOf(() => body).monitors.delete("7", start());
+    expect(shownText(new UptimeError(doubt ?? ""))).toMatch(/^DELETE .*\/api\/v1\/monitors\/7 returned "/);
   });
 
   test("is a success if it may be a record that shows no required field, of which these may be fields", async () => {
@@ -248,9 +286,7 @@ describe("a record that is marked as deleted", () => {
     for (const request of ["get", "update"] as const) {
       const error = await errorOf(requests[request](monitors));
       expect(error).toBeInstanceOf(NotFoundError);
-      expect(error.message).toMatch(
-        /(GET|PATCH) .*\/7 was answered with a monitor that is marked as deleted\.$/,
-      );
+      expect(error.message).toMatch(/(GET|PATCH) .*\/7 returned a monitor that is marked as deleted\.$/);
     }
   });
 
@@ -343,7 +379,7 @@ describe("a list", () => {
       200,
       () => ({ "x-total-count": "" }),
     );
-    expect((await errorOf(listed(monitors))).message).toContain("was not answered with a list of monitors");
+    expect((await errorOf(listed(monitors))).message).toContain("did not return a list of monitors");
   });
 
   test("whose records are followed by their next check has no other page", async () => {
@@ -431,7 +467,7 @@ describe("a list", () => {
       status,
     );
     const { message } = await errorOf(listed(monitors));
-    expect(message).toContain(`the request for page 2 is answered with status ${status}`);
+    expect(message).toContain(`the request for page 2 returned status ${status}`);
     expect(message).toContain("Ask the people who run the server");
   });
 
@@ -527,7 +563,7 @@ describe("a list", () => {
       302,
       (query): Headers => (query.has("maintenance") ? {} : { location: "/?maintenance=1" }),
     );
-    expect((await errorOf(listed(monitors))).message).toContain("was not answered with a list of monitors");
+    expect((await errorOf(listed(monitors))).message).toContain("did not return a list of monitors");
   });
 
   test("without an end is an error that names the number of pages", async () => {

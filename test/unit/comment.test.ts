@@ -680,12 +680,12 @@ describe("what has failed", () => {
     rmSync(join(folder, "drift.json"));
     const findings = [
       { code: "api-key", level: "ok", text: "fine" },
-      { code: "monitors-list", level: "failed", text: "GET /api/v1/monitors was answered with status 401" },
+      { code: "monitors-list", level: "failed", text: "GET /api/v1/monitors returned status 401" },
       { code: "program-channels", level: "warning", text: "Nobody is told." },
     ];
     write("doctor.json", { findings });
     expect((await comment()).stdout).toBe(
-      "<!-- pulumi-uptime comment v2 title= -->\n\n### Some checks failed\n\n- `GET /api/v1/monitors was answered with status 401`\n\n" +
+      "<!-- pulumi-uptime comment v2 title= -->\n\n### Some checks failed\n\n- `GET /api/v1/monitors returned status 401`\n\n" +
         "#### Before you merge\n\n- `Nobody is told.`\n",
     );
     rmSync(join(folder, "doctor.json"));

@@ -494,8 +494,8 @@ test("a list that is compressed is an error that names how", async () => {
 
 test.each([
   ["<html>Welcome</html>", /something that is not JSON: "Welcome"\. Check uptime:baseUrl/],
-  ['"text"', /not answered with a list of monitors: ""text""/],
-  ['{"data":[{"name":"no id"}]}', /not answered with a list of monitors/],
+  ['"text"', /did not return a list of monitors: ""text""/],
+  ['{"data":[{"name":"no id"}]}', /did not return a list of monitors/],
 ])("a list answered with %j is an error, and nothing is created", async (body, message) => {
   emulator.fault = () => answer(200, body);
   await expect(stack().up(home)).rejects.toThrow(message);

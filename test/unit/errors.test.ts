@@ -107,6 +107,10 @@ const cases: Record<string, () => Promise<unknown>> = {
     on("PATCH", answer(200, { id: 1, ...home, deleted_at: "2030-01-01T00:00:00Z" }));
     return one.up({ ...home, interval: 300 });
   }),
+  "A delete is answered, and the record stays": later((one) => {
+    on("DELETE", answer(200, { message: "Down for maintenance" }));
+    return one.destroy();
+  }),
   "409: a conflict": answering(onPost(answer(409, { message: "Name is taken." }))),
   "422: the API refuses a value": answering(
     onPost(

@@ -213,6 +213,35 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
     });
 
+    describe.each(kinds)("that is answered with words that may mean anything (%s)", (kind) => {
+      const answered = (effect: boolean | { afterMs: number }): Fault => ({
+        kind: "answer",
+        effect,
+        status: 200,
+        body: { message: "Down for maintenance" },
+      });
+
+      test.each([true, { afterMs: 2000 }])("is done if its record is gone (%j)", async (effect) => {
+        const [[one]] = await createdBefore(front, 1, kind);
+        on("DELETE", answered(effect));
+        await one.destroy();
+        expect(storedIds(kind)).toEqual([]);
+        expect(sentRequests().filter((request) => request.startsWith("DELETE"))).toHaveLength(1);
+      });
+
+      test("is an error if its record stays, and the next run sends it again", async () => {
+        const [[one], program] = await createdBefore(front, 1, kind);
+        on("DELETE", answered(false));
+        expect(await failureOf(one.destroy())).toMatch(
+          /^DELETE .*\/1 returned ".*Down for maintenance.*", and the \w+ still exists\./,
+        );
+        emulator.fault = undefined;
+        program.nextRun();
+        expect(await destroyAll([one])).toEqual(["deleted"]);
+        expect(storedIds(kind)).toEqual([]);
+      });
+    });
+
     test("whose answer was lost is finished by the next run", async () => {
       const [all, program] = await createdBefore(front, 8);
       on("DELETE", { kind: "answer", effect: true, status: 504, body: "" });
@@ -324,8 +353,7 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     addStranger();
     emulator.fault = () => fault;
     expect(await refreshAll(all)).toEqual(["error", "error"]);
-    const isDone = fault.kind === "answer" && fault.status === 200;
-    if (!isDone) expect(await destroyAll(all)).toEqual(["error", "error"]);
+    expect(await destroyAll(all)).toEqual(["error", "error"]);
   });
 
   test("but not if it is answered with 403, whose error says what to do if it is", async () => {

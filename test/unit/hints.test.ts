@@ -147,7 +147,7 @@ test.each([
   for (const operation of [one.refresh(), one.destroy()]) {
     const failure = await failureOf(operation);
     expect(failure).toContain(problem);
-    expect(failure).toContain(". If you have already changed it, ");
+    expect(failure).toContain(". If you have already changed the setting, ");
     expect(failure).toContain(hint);
   }
   const declared = await failureOf(other.preview({ ...home, name: "Other" }));

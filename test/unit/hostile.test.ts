@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { FormPair } from "../../provider/definitions/codecs";
 import { createServer, type Socket } from "node:net";
 
 import { systemClock, type Clock } from "../../provider/api/clock";
@@ -80,7 +81,7 @@ describe("a body", () => {
       pump();
     });
     const before = process.memoryUsage.rss();
-    expect(await shownText(show(url))).toContain("was answered with more than 32 MiB");
+    expect(await shownText(show(url))).toContain("returned more than 32 MiB");
     expect(sent).toBeLessThan(64 * 1024 * 1024);
     expect(process.memoryUsage.rss() - before).toBeLessThan(250 * 1024 * 1024);
   });
@@ -151,9 +152,9 @@ describe("a body", () => {
     ["too deep a list", "[".repeat(100_000) + "]".repeat(100_000), /not JSON/],
     ["too deep an object", '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000), /not JSON/],
     ["an endless text of quotes", `"${'\\"'.repeat(100_000)}1234567890123456`, /not JSON/],
-    ["nothing", "", /answered without a monitor: an empty answer/],
-    ["null", "null", /answered without a monitor/],
-    ["a number", "1e999", /answered without a monitor/],
+    ["nothing", "", /returned no monitor: an empty answer/],
+    ["null", "null", /returned no monitor/],
+    ["a number", "1e999", /returned no monitor/],
     [
       "the request, as an echo",
       JSON.stringify({ headers: [`Bearer ${key}`] }),
@@ -365,7 +366,7 @@ test("line breaks in values add no field and no request", async () => {
       response.end(body);
     });
   });
-  const pairs = texts.map(({ wire }) => [wire, evil] as const);
+  const pairs = texts.map(({ wire }): FormPair => [wire, evil]);
   await collection(url).create([...pairs, [`headers[0][${evil}]`, evil]], soon());
   expect(seen).toHaveLength(1);
   expect([...new URLSearchParams(seen[0]?.text)]).toEqual([...pairs, [`headers[0][${evil}]`, evil]]);

@@ -112,7 +112,7 @@ test("a deleted resource whose record stays says for whom, and one whose record 
   warnings = [];
   await one.destroy();
   expect(warnings).toEqual([
-    expect.stringMatching(/^The monitor 1 stays, because \S+Monitor::other has it\.$/),
+    expect.stringMatching(/^Monitor 1 was not deleted, because \S+Monitor::other has it\.$/),
   ]);
   await other.destroy();
   expect(warnings).toHaveLength(1);

@@ -17,7 +17,7 @@ const client = (more: Record<string, string> = {}): Client => clientOf(settingsO
 
 /** A read, in an operation for which a person has set a time or not. */
 const get = (of: Client, timeout?: number): Promise<Answer> =>
-  of.send({ method: "GET", path: "/api/v1/monitors", operation: new Operation({ clock }, { timeout }) });
+  of.send({ method: "GET", plural: "monitors", operation: new Operation({ clock }, { timeout }) });
 
 /** The first requests are answered so, all others as usual. */
 function first(...faults: (Fault | undefined)[]): void {

@@ -27,7 +27,7 @@ test("a log has a line for each request, as docs/settings.md shows", async () =>
     (line) => lines.push(line),
   );
   for (const method of ["GET", "POST"] as const)
-    await clock.until(client.send({ method, path: "/api/v1/monitors", operation: new Operation({ clock }) }));
+    await clock.until(client.send({ method, plural: "monitors", operation: new Operation({ clock }) }));
   const [shown] = blocksOf("docs/settings.md").filter(({ language }) => language === "text");
   expect(`${lines.join("\n")}\n`).toBe(shown?.code);
 });

@@ -211,7 +211,7 @@ describe("many records", () => {
     addShops(150);
     emulator.dialect = { paging: "meta" };
     emulator.fault = ({ query }) => (isPage(query, 2) ? answer(200, { message: "try again" }) : undefined);
-    expect(await failureOf(uptime.getMonitors())).toContain("was not answered with a list of monitors");
+    expect(await failureOf(uptime.getMonitors())).toContain("did not return a list of monitors");
     const body = { data: [site("x", { id: 150 })], meta: { current_page: 1, last_page: 2 } };
     emulator.fault = () => answer(200, body);
     expect(await failureOf(uptime.getMonitors())).toContain("cannot be read completely");

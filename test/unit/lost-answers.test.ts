@@ -939,7 +939,7 @@ describe("an answer that says that the create failed, and names a record", () =>
       ({ path }) => (path.endsWith("/req-5") ? answer(422, { message: "Not a number." }) : undefined),
     );
     const failure = await failureOf(resource().up(home));
-    expect(failure).toContain("was answered with status 200: This URL is taken");
+    expect(failure).toContain("returned status 200: This URL is taken");
     expect(failure).not.toMatch(mayExist);
   });
 
@@ -950,7 +950,7 @@ describe("an answer that says that the create failed, and names a record", () =>
     emulator.monitors.add({ ...home, name: "old" });
     onCreates({ kind: "answer", effect: false, status: 200, body: { id, error: "This URL is taken" } });
     const failure = await failureOf(resource().up(home));
-    expect(failure).toContain("was answered with status 200: This URL is taken");
+    expect(failure).toContain("returned status 200: This URL is taken");
     expect(failure).not.toMatch(mayExist);
     expect([posts(), storedIds()]).toEqual([1, ["1"]]);
   });

@@ -282,7 +282,9 @@ describe("the name by which imports and adoptions know a resource", () => {
     const { inputs } = await told(new Monitor("web", { ...home, ...{ importId: "7" } }));
     const { monitor } = startDynamic({ "uptime:baseUrl": "https://a.example", "uptime:apiKey": "key" }, {});
     const { failures } = await monitor.check("urn", {}, inputs);
-    expect(failures).toEqual([": import is an option of Monitor, and importId is not a property of it"]);
+    expect(failures).toEqual([
+      ": import is a resource option: pass it in the options, not as the property importId",
+    ]);
   });
 
   test.each<[object]>([

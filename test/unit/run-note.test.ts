@@ -328,7 +328,9 @@ describe("a note that cannot be read", () => {
     const session = new FrontSession({ runNote: openRunNote(engine), print });
     const { id } = await hosted(monitor, settingsOf(), session).create(home);
     expect(storedIds()).toEqual([id]);
-    expect(lines).toEqual([expect.stringMatching(/^uptime: .*EISDIR.* does not know what other providers/)]);
+    expect(lines).toEqual([
+      expect.stringMatching(/^uptime: .*EISDIR.* do not take into account what other providers/),
+    ]);
   });
 
   test.each<[string, () => void, RegExp]>([

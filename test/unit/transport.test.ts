@@ -35,7 +35,7 @@ function send(url: string, method: "GET" | "POST" = "GET") {
     "uptime:maxRetries": "1",
   });
   const operation = new Operation({ clock });
-  return clientOf(settings, clock).send({ method, path: "/api/v1/domains", operation });
+  return clientOf(settings, clock).send({ method, plural: "domains", operation });
 }
 
 /** What a create is told that fails and surely had no effect. */
@@ -126,8 +126,8 @@ describe("a create that did not get through a proxy had no effect", () => {
   test("if the proxy cannot be reached", async () => {
     process.env.HTTP_PROXY = proxy.url;
     proxy.stop();
-    expect(await refusalOf(plain)).toContain("nothing accepts connections there");
-    expect(await refusalOf(encrypted)).toContain("nothing accepts connections there");
+    expect(await refusalOf(plain)).toContain("the connection was refused");
+    expect(await refusalOf(encrypted)).toContain("the connection was refused");
   });
 
   test.each(["proxy-password@:", "proxy.example:3128", "me:proxy-password@proxy.example:3128"])(

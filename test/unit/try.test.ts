@@ -225,9 +225,7 @@ describe("would alert at once", () => {
   );
 
   test("where nothing listens, and where the name does not exist", async () => {
-    expect(await said({ url: "http://127.0.0.1:1/" })).toBe(
-      "alerts failed: nothing accepts connections there",
-    );
+    expect(await said({ url: "http://127.0.0.1:1/" })).toBe("alerts failed: the connection was refused");
     const nowhere = (_host: string, _options: object, done: (error: Error) => void): void => {
       done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }));
     };
@@ -603,7 +601,7 @@ describe("which monitors", () => {
 
     test.each([
       [{}, 0, "skipped not known: status 401, but the API does not show requestHeaders"],
-      [{ url: "http://127.0.0.1:1/" }, 2, "alerts failed: nothing accepts connections there"],
+      [{ url: "http://127.0.0.1:1/" }, 2, "alerts failed: the connection was refused"],
     ])("says that it is not known whether hidden headers matter: %j", async (fields, code, said) => {
       const shown = await accountSaid({ hidden: ["request_headers"] }, { ...header, ...fields });
       expect(shown).toMatchObject({ code, lines: [said] });

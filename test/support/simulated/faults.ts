@@ -31,6 +31,8 @@ const table = {
   limited: () => undone(said(429, undefined, { "retry-after": "7" })),
   complaint: (request) =>
     refused(said(200, { success: false, deleted: false, ...message("This is refused.", request) })),
+  // Words that may mean anything.
+  words: (request) => refused(said(200, message("Down for maintenance", request))),
   // What was written is stored, and then something else fails.
   afterwards: ({ method }) =>
     method === "GET"

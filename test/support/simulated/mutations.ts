@@ -64,6 +64,7 @@ const complaints: readonly object[] = [
   { errors: { name: ["No."] } },
   { status: "error", message: "No." },
   { deleted: false, success: false },
+  { message: "Down for maintenance." },
 ];
 const longText = "x".repeat(299) + "😀" + "y".repeat(5000);
 const values: readonly unknown[] = [

@@ -27,7 +27,6 @@ export function noteOf<T>(
     linesAbout: (place) =>
       notes.flatMap(({ process, line }) => (line.recordKey === place && isRunning(process) ? [line] : [])),
     isOwn: (line) => own.has(line),
-    problem: () => undefined,
     assertWhole: () => undefined,
   };
 }
