@@ -41,7 +41,7 @@ export interface ApiRequest extends SendEvents {
 /** An answer with a status below 300. */
 export interface Answer {
   readonly status: number;
-  /** The parsed JSON; undefined if the answer is empty. */
+  /** The parsed JSON; undefined if the answer is empty. To an update or a delete also the text of an answer that is not JSON. */
   readonly body: unknown;
   readonly headers: Headers;
   /** The request was redirected to another path, so an empty answer says nothing about the record. */
@@ -147,9 +147,12 @@ export class Client {
     const { status, headers, text, isRedirectedElsewhere } = response;
     const body = parseBody(text);
     if (status >= 300) return { result: errorStatusAttempt(attempted, response, body), response };
-    if (text.trim() !== "" && body === undefined)
+    const isText = text.trim() !== "" && body === undefined;
+    // The record's own address says what an update or a delete has done that is answered with "OK", for example.
+    if (isText && (method === "GET" || method === "POST"))
       return { result: unreadableAttempt(attempted, response), response };
-    return { result: { status, body, headers, isRedirectedElsewhere, requestText }, response };
+    const answer = { status, body: isText ? text : body, headers, isRedirectedElsewhere, requestText };
+    return { result: answer, response };
   }
 
   private async exchange(

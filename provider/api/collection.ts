@@ -29,6 +29,8 @@ export interface WriteAnswer {
   readonly record: ApiRecord | undefined;
   /** The request and its address, for messages. */
   readonly requestText: Message;
+  /** Only of an update: the answer, quoted, if it is neither empty nor the record. */
+  readonly words?: Message | undefined;
   /** Only of a create, if the answer has an id and says all the same that it failed. */
   readonly failure?: ApiError | undefined;
 }
@@ -122,8 +124,9 @@ export class Collection {
     const found = parseRecord(answer.body, this.definition);
     const record = found?.id === id ? found : undefined;
     this.assertPresent(record, answer);
-    const { status, requestText } = answer;
-    return { status, requestText, id, record };
+    const { status, requestText, body } = answer;
+    const words = record || isBlankAnswer(body, this.definition) ? undefined : quoteBody(body);
+    return { status, requestText, id, record, words };
   }
 
   /**

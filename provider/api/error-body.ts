@@ -15,7 +15,8 @@ export function jsonWithoutSecrets(body: unknown): string {
 
 /** A body in a message. */
 export function quoteBody(body: unknown): Message {
-  return body === undefined ? ["an empty answer"] : message`"${quote(jsonWithoutSecrets(body))}"`;
+  if (body === undefined) return ["an empty answer"];
+  return message`"${quote(typeof body === "string" ? body : jsonWithoutSecrets(body))}"`;
 }
 
 /**

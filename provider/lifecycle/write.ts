@@ -35,6 +35,8 @@ interface WriteOutcome {
   readonly record?: ApiRecord | undefined;
   /** The form in which empty lists were sent. */
   readonly emptyListForm?: EmptyListForm | undefined;
+  /** See {@link WriteAnswer.words}. */
+  readonly words?: WriteAnswer["words"];
 }
 
 /**
@@ -78,7 +80,7 @@ export async function verify(
   events?: SendEvents,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
-  const { record: shown, emptyListForm = collection.emptyListForm } = answered;
+  const { record: shown, words, emptyListForm = collection.emptyListForm } = answered;
   const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
   const record = isProof ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
@@ -93,7 +95,7 @@ export async function verify(
     return sendUpdate(scope, id, wanted, operation, events, "emptyString");
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
-      ${joinMessages(notStored.map(describeNotStored), "; ")}.`,
+      ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` It answered ${words}.` : ""}`,
     record,
   );
 }

@@ -131,6 +131,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     "true",
     "1",
     '"deleted"',
+    "OK",
+    "Deleted",
     '{"deleted":7}',
     '{"deleted":"2026-11-27T10:00:00Z"}',
     '{"ok":true,"message":"Bye"}',
@@ -149,6 +151,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     '{"status":"maintenance"}',
     '{"id":"job-4","status":"queued"}',
     '"Hello"',
+    "Monitor 7 was deleted.",
+    "<html>Down for maintenance</html>",
     '[{"page":1}]',
     '{"data":{"notice":"Sign in"}}',
   ])("to a delete does not say whether the record is deleted if it is %s", async (body) => {

@@ -296,6 +296,8 @@ describe("an answer that differs from what was sent proves nothing", () => {
     ["nothing", 204, ""],
     ["nothing", 200, ""],
     ["a message", 200, { ok: true }],
+    ["text", 200, "OK"],
+    ["a web page", 200, "<!doctype html><p>Saved</p>"],
     ["the record as it was before", 200, { data: { id: 1, ...home } }],
   ])("an update that is answered with %s (%i) is read until it is stored", async (_what, status, body) => {
     const one = stack();
@@ -310,6 +312,15 @@ describe("an answer that differs from what was sent proves nothing", () => {
     expect(await failureOf(one.up(declared))).toBe("");
     expect(emulator.requests.map(({ method }) => method)).toEqual(["PATCH", "GET", "GET", "GET"]);
     expect(await one.up(declared)).toBe("same");
+  });
+
+  test("an update that is answered with words, and not stored, is an error with these words", async () => {
+    const one = stack();
+    await one.up(home);
+    on("PATCH", answer(200, "<h1>Down for maintenance</h1>"));
+    expect(await failureOf(one.up(declared))).toMatch(
+      /did not store them: interval was sent as 300 and is 60\. It answered "Down for maintenance"\.$/,
+    );
   });
 
   test("a new record that reads do not find for some seconds is waited for", async () => {
@@ -494,7 +505,7 @@ test("a list that is compressed is an error that names how", async () => {
 
 test.each([
   ["<html>Welcome</html>", /something that is not JSON: "Welcome"\. Check uptime:baseUrl/],
-  ['"text"', /did not return a list of monitors: ""text""/],
+  ['"text"', /did not return a list of monitors: "text"/],
   ['{"data":[{"name":"no id"}]}', /did not return a list of monitors/],
 ])("a list answered with %j is an error, and nothing is created", async (body, message) => {
   emulator.fault = () => answer(200, body);
