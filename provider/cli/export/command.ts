@@ -9,6 +9,8 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { pluginType, dynamicType } from "../../common/pulumi";
 import { hasPassword } from "../../common/url";
+import { parseUrn } from "../../common/urn";
+import { groupBy } from "../../common/values";
 import { packageFiles, writeProject } from "../shared/dependency";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
@@ -16,11 +18,11 @@ import { readProject, type Project } from "../shared/project";
 import { exportState, type StackLocation } from "../shared/pulumi-cli";
 import { listOf } from "../shared/quoting";
 import { readDeclared } from "../shared/records";
+import { findDefinition } from "../shared/resource-types";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import type { Deployment } from "../shared/state";
+import { managedResources, managesRecord, type Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
-import { managedRecords } from "./managed";
 import { moduleResource } from "./module-resource";
 import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import type { ExportFacts } from "./next-steps";
@@ -183,9 +185,18 @@ async function readAccount(
     .map((definition) => readDeclared(connect(definition), search, context));
   const records = (await Promise.all(reading)).flat();
 
-  const managed = managedRecords(stack.deployment, connect, account, language);
-  const added = records.filter((record) => !managed.has(record));
-  const names = new Set([...reservedNames(language), ...managed.names]);
+  const inState = stack.deployment?.deployment.resources ?? [];
+  const managed = groupBy(
+    stack.deployment ? managedResources(stack.deployment) : [],
+    ({ resource }) => resource.id ?? "",
+  );
+  const added = records.filter(({ definition, record }) => {
+    const rivals = managed.get(record.id) ?? [];
+    return !rivals.some((one) => managesRecord(one, connect(definition), account, record));
+  });
+  // In YAML, resources of all types share their names.
+  const named = inState.filter(({ type }) => language === "yaml" || findDefinition(type));
+  const names = new Set([...reservedNames(language), ...named.map(({ urn }) => parseUrn(urn).name)]);
   const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
   const isProgram = language === "typescript";
   const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
@@ -200,16 +211,30 @@ function notesOf(
   secretsFile: string | undefined,
   { hasSecrets, isExposed, isProgram }: { hasSecrets: boolean; isExposed: boolean; isProgram: boolean },
 ): string[] {
-  const notes: string[] = [];
-  if (stack.problem !== undefined) notes.push(unreadText(stack.problem));
-  if (stack.deployment && resources.length > 0) notes.push(stateOnlyText);
-  if (withPassword.length > 0) notes.push(passwordText(withPassword, isProgram));
-  if (secretsFile !== undefined && resources.length === 0 && known > 0)
-    notes.push(noSecretsText(secretsFile));
-  else if (secretsFile !== undefined && resources.length > 0 && !hasSecrets)
-    notes.push(`No exported record has a secret, so ${secretsFile} is not written.`);
-  if (secretsFile !== undefined && isExposed) notes.push(plainSecretsText(secretsFile));
-  return notes;
+  const isAnyNew = resources.length > 0;
+  const useOfPassword = isProgram
+    ? "The program reads it from the stack's configuration, as a secret."
+    : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";
+  const notes = [
+    stack.problem !== undefined &&
+      `The project's stack cannot be read, so every record is exported, including those that it manages already. ${stack.problem}`,
+    stack.deployment !== undefined &&
+      isAnyNew &&
+      "Records in the stack's state are left out. What the program declares and state does not have yet is exported again: run " +
+        "`pulumi up` first.",
+    withPassword.length > 0 && `A URL of ${listOf(withPassword)} has a password. ${useOfPassword}`,
+  ];
+  const notesOnSecrets = secretsFile !== undefined && [
+    // Only the export that wrote a resource knows under which key the program reads its secret.
+    !isAnyNew &&
+      known > 0 &&
+      `${secretsFile} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`,
+    isAnyNew && !hasSecrets && `No exported record has a secret, so ${secretsFile} is not written.`,
+    // A new project has a .gitignore that names the file, if it is inside.
+    isExposed &&
+      `${secretsFile} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`,
+  ];
+  return [...notes, ...(notesOnSecrets || [])].filter((note) => note !== false);
 }
 
 /** The stack that the program is for, if there is one, or why it cannot be read. */
@@ -236,29 +261,4 @@ async function readStack(
     if (stack !== undefined || !(error instanceof UptimeError)) throw error;
     return { problem: error.message };
   }
-}
-
-function unreadText(problem: string): string {
-  return `The project's stack cannot be read, so every record is exported, including those that it manages already. ${problem}`;
-}
-
-const stateOnlyText =
-  "Records in the stack's state are left out. What the program declares and state does not have yet is exported again: run " +
-  "`pulumi up` first.";
-
-function passwordText(names: readonly string[], isProgram: boolean): string {
-  const consequence = isProgram
-    ? "The program reads it from the stack's configuration, as a secret."
-    : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";
-  return `A URL of ${listOf(names)} has a password. ${consequence}`;
-}
-
-/** A new project has a .gitignore that names the file, if it is inside. */
-function plainSecretsText(path: string): string {
-  return `${path} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`;
-}
-
-/** Only the export that wrote a resource knows under which key the program reads its secret. */
-function noSecretsText(path: string): string {
-  return `${path} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`;
 }
