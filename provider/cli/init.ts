@@ -6,8 +6,7 @@ import { UptimeError } from "../api/errors";
 import { packageFiles, writeProject } from "./shared/dependency";
 import { readProject } from "./shared/project";
 import { shellWord, printable } from "./shared/quoting";
-import { sampleProgram, scaffold } from "./shared/scaffold";
-import { startCommands } from "./shared/start-commands";
+import { sampleProgram, scaffold, startCommands } from "./shared/scaffold";
 import type { CommandContext } from "./shared/terminal";
 
 export function configure(command: Command, context: CommandContext): void {

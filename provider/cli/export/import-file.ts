@@ -4,7 +4,7 @@ import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { packageWord } from "../shared/dependency";
 import { codeSpan, shellWord } from "../shared/quoting";
-import { settingCommands } from "../shared/start-commands";
+import { settingCommands } from "../shared/scaffold";
 import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
 import { nextSteps, protectText, refusedList, secretCommands } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";

@@ -1,8 +1,7 @@
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
-import { addCommands, isSampleIn } from "../shared/scaffold";
-import { setSecret, startCommands } from "../shared/start-commands";
+import { addCommands, isSampleIn, setSecret, startCommands } from "../shared/scaffold";
 import { configValuesOf, protectKey, type ConfigValue, type ModuleResource } from "./module-source";
 import { refusedText } from "./report";
 
