@@ -75,39 +75,30 @@ export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | 
   return [undefined, ...Object.keys(accounts ?? {})];
 }
 
-/** Something that is wrong with a setting. */
-interface SettingProblem {
-  readonly name: SettingName;
-  /** Names the setting as a person gave it, and does not repeat its value. */
-  readonly reason: string;
-}
-
 /**
- * Everything that is wrong with what is set, without requests. A setting that is missing is none: it may not be needed, and is
- * reported where it is.
+ * Everything that is wrong with what is set, without requests: each names the setting as a person gave it, and does not repeat its
+ * value. A setting that is missing is none: it may not be needed, and is reported where it is.
  */
-export function problemsOfSettings(config: Config, env: NodeJS.ProcessEnv): SettingProblem[] {
+export function problemsOfSettings(config: Config, env: NodeJS.ProcessEnv): string[] {
   const raw = rawSettings(config, env);
-  const problemsIn = (some: Partial<RawSettings>, as?: SettingName): SettingProblem[] =>
+  const problemsIn = (some: Partial<RawSettings>): string[] =>
     settingNames.flatMap((name) => {
       const given = some[name];
-      if (given?.value === undefined) return [];
-      return parseSetting(name, given, raw).problems.map((reason) => ({ name: as ?? name, reason }));
+      return given?.value === undefined ? [] : parseSetting(name, given, raw).problems;
     });
   const problems = problemsIn(raw);
-  if (problems.some(({ name }) => name === "accounts")) return problems;
+  if (problemsIn({ accounts: raw.accounts }).length > 0) return problems;
   const { accounts } = parseSettings(["accounts"], raw);
   const ofAccounts = Object.keys(accounts ?? {}).flatMap((account) => {
     try {
-      return problemsIn(accountSettingsOf(account, accounts, config, env), "accounts");
+      return problemsIn(accountSettingsOf(account, accounts, config, env));
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      return [{ name: "accounts" as const, reason: error.message }];
+      return [error.message];
     }
   });
   // Two accounts may have the same problem with a variable.
-  const seen = new Set<string>();
-  return [...problems, ...ofAccounts].filter(({ reason }) => !seen.has(reason) && seen.add(reason));
+  return [...new Set([...problems, ...ofAccounts])];
 }
 
 function rawSettings(config: Config, env: NodeJS.ProcessEnv): RawSettings {

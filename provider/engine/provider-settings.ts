@@ -55,7 +55,7 @@ export function checkProviderSettings(
           "uptime:",
         )
       : unknownSettingWarnings(own, undefined),
-    problems: problemsOfSettings(config, env).map(({ reason }) => reason),
+    problems: problemsOfSettings(config, env),
   };
 }
 

@@ -248,7 +248,7 @@ describe("an account", () => {
         ...accounts.flatMap((account) => {
           const config: Record<string, string> = withAccounts({ [key]: account });
           const problems = problemsOfSettings({ get: (name) => config[name] }, {});
-          return [attempted(() => readAccount(config, key)), ...problems.map(({ reason }) => reason)];
+          return [attempted(() => readAccount(config, key)), ...problems];
         }),
         attempted(() => readAccount(withAccounts({ [key]: {}, [key.toUpperCase()]: {} }), key, env)),
         ...unknownSettingWarnings([`uptime:${key}`], "shop", "uptime:"),
