@@ -1,3 +1,5 @@
+import type { ConnectionOptions } from "node:tls";
+
 import type { Dispatcher } from "undici";
 import type * as Undici from "undici";
 
@@ -39,19 +41,25 @@ export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 /** A larger answer is not read. */
 export const maxBodyBytes = 32 * 1024 * 1024;
 
+interface ConnectOptions extends Pick<ConnectionOptions, "checkServerIdentity" | "lookup"> {
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly maxCachedSessions?: number;
+}
+
 /** HTTP with connections that are kept open, through the proxy that the environment names. */
 export function httpTransport(): Transport {
-  let undici: typeof Undici | undefined;
   /** By the options in which requests differ. */
   const dispatchers = new Map<string, Dispatcher>();
   return async ({ url, method, headers, body, signal, timeout }) => {
     // Loading undici takes a tenth of a second, and most provider processes send nothing.
     // eslint-disable-next-line @typescript-eslint/no-require-imports
-    undici ??= require("undici") as typeof Undici;
+    const undici = require("undici") as typeof Undici;
     const isForProxy = isProxied(url);
     const name = `${timeout} ${isForProxy}`;
-    const load = undici;
-    const dispatcher = getOrMake(dispatchers, name, () => newDispatcher(load, timeout, isForProxy));
+    const dispatcher = getOrMake(dispatchers, name, () =>
+      newDispatcher(undici, isForProxy, { timeout }, maxBodyBytes),
+    );
     const response = await undici.request(url, { method, dispatcher, signal, headers, body });
     return {
       status: response.statusCode,
@@ -61,27 +69,27 @@ export function httpTransport(): Transport {
   };
 }
 
-function newDispatcher(
+/**
+ * New connections, whose requests the caller ends by a signal.
+ *
+ * @param isForProxy whether they may go through a proxy that the environment names: see {@link isProxied}
+ */
+export function newDispatcher(
   { Agent, EnvHttpProxyAgent, Pool }: typeof Undici,
-  timeout: number,
   isForProxy: boolean,
+  connect: ConnectOptions,
+  maxResponseSize = -1,
 ): Dispatcher {
-  const options = {
-    keepAliveTimeout: 10_000,
-    maxResponseSize: maxBodyBytes,
-    // The signal ends what takes too long.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  };
-  const connect = { timeout };
+  const options = { keepAliveTimeout: 10_000, maxResponseSize, headersTimeout: 0, bodyTimeout: 0 };
   if (!isForProxy) return new Agent({ ...options, connect });
   // undici would open its connections to the proxy without these options.
   const pool = (origin: string | URL, given: object): Dispatcher =>
     new Pool(origin, { ...given, ...options });
   return new EnvHttpProxyAgent({
     ...options,
+    // For the hosts in NO_PROXY.
     connect,
-    proxyTls: connect,
+    proxyTls: { timeout: connect.timeout },
     requestTls: connect,
     factory: pool,
     clientFactory: pool,

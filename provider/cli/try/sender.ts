@@ -1,12 +1,11 @@
 import { checkServerIdentity } from "node:tls";
 import { brotliDecompressSync, constants, unzipSync } from "node:zlib";
 
-import type { Dispatcher } from "undici";
 import type * as Undici from "undici";
 
 import type { Message } from "../../api/errors";
 import { networkFailure } from "../../api/network-errors";
-import { isProxied, type Headers } from "../../api/transport";
+import { isProxied, newDispatcher, type Headers } from "../../api/transport";
 import { redirectOf } from "../../common/url";
 import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupElsewhere } from "./link-local";
 import { Slots } from "./slots";
@@ -93,7 +92,16 @@ export class Sender {
       throw linkLocalAnswer(redirects);
     const signal = AbortSignal.timeout(this.timeout);
     let certificateEnd: Date | undefined;
-    const dispatcher = newDispatcher(this.undici, isForProxy, this.timeout, (end) => (certificateEnd = end));
+    // Connections for this request alone, so that they show its certificate.
+    const dispatcher = newDispatcher(this.undici, isForProxy, {
+      timeout: this.timeout,
+      maxCachedSessions: 0,
+      lookup: lookupElsewhere,
+      checkServerIdentity: (host, certificate) => {
+        certificateEnd = new Date(certificate.valid_to);
+        return checkServerIdentity(host, certificate);
+      },
+    });
     try {
       const { statusCode, headers, body } = await this.undici.request(url, {
         method,
@@ -118,35 +126,6 @@ export class Sender {
 /** The answer to one request, which may be a redirect. */
 interface SingleAnswer extends Pick<MonitorAnswer, "status" | "certificateEnd" | "text"> {
   readonly location: URL | undefined;
-}
-
-/** Connections for one request, so that each shows its certificate. */
-function newDispatcher(
-  { Agent, EnvHttpProxyAgent }: typeof Undici,
-  isForProxy: boolean,
-  timeout: number,
-  seen: (end: Date) => void,
-): Dispatcher {
-  const tls = {
-    timeout,
-    maxCachedSessions: 0,
-    checkServerIdentity: (...[host, certificate]: Parameters<typeof checkServerIdentity>) => {
-      seen(new Date(certificate.valid_to));
-      return checkServerIdentity(host, certificate);
-    },
-  };
-  // The signal ends what takes too long.
-  const options = { headersTimeout: 0, bodyTimeout: 0 };
-  if (!isForProxy) return new Agent({ ...options, connect: { ...tls, lookup: lookupElsewhere } });
-  return new EnvHttpProxyAgent({
-    ...options,
-    // For the hosts in NO_PROXY.
-    connect: { ...tls, lookup: lookupElsewhere },
-    proxyTls: { timeout },
-    requestTls: tls,
-    // Many proxies allow CONNECT for https only.
-    proxyTunnel: false,
-  });
 }
 
 /** Some servers refuse requests without these. */
