@@ -11,7 +11,7 @@ import {
   withoutPeriod,
   type Message,
 } from "./errors";
-import { isConnectError, networkFailure } from "./network-errors";
+import { isConnectError, networkFailure, type NetworkFailure } from "./network-errors";
 import type { Operation } from "./operation";
 import type { Denial } from "./rate-limit";
 import type { Failure } from "./retry";
@@ -125,35 +125,30 @@ export function unansweredAttempt(
   error: unknown,
   timeout: AbortSignal,
 ): FailedAttempt {
+  const failed = (
+    type: NetworkFailure["type"],
+    Reason: typeof UptimeError,
+    text: Message,
+  ): FailedAttempt => ({ failure: { type }, error: new Reason(text, { cause: error }) });
   if (operation.timeSignal?.aborted) {
     // The time of the operation is over, so nothing is retried. A write may have had its effect, so it counts as a timeout. After a
     // create, the look for its record then reports that the time is over.
-    const reason = method === "POST" ? "" : ": the operation timed out (the option customTimeouts)";
-    return {
-      failure: { type: "timeout" },
-      error: new OperationTimeoutError(message`${requestText} was not answered in time${reason}.`, {
-        cause: error,
-      }),
-    };
+    const reason =
+      method === "POST" ? "" : ": the operation has reached its timeout (the option customTimeouts)";
+    const late = message`${requestText} was not answered in time${reason}.`;
+    return failed("timeout", OperationTimeoutError, late);
   }
   // Connecting has the same time, but if it was not possible, nothing was sent.
-  if (timeout.aborted && !isConnectError(error))
-    return {
-      failure: { type: "timeout" },
-      error: new UptimeError(
-        message`${requestText} was not answered within ${counted(settings.timeoutSeconds, "second")} (${sourceOf(settings, "timeoutSeconds")}).`,
-        { cause: error },
-      ),
-    };
+  if (timeout.aborted && !isConnectError(error)) {
+    const limit = `${counted(settings.timeoutSeconds, "second")} (${sourceOf(settings, "timeoutSeconds")})`;
+    return failed("timeout", UptimeError, message`${requestText} was not answered within ${limit}.`);
+  }
   const { type, text } = networkFailure(error, method !== "GET");
   const network = isProxied(new URL(address.url))
     ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
     : " and the network";
   const Reason = type === "unreachable" ? UnreachableError : UptimeError;
-  return {
-    failure: { type },
-    error: new Reason(message`${requestText} ${text}. Check ${address.source}${network}.`, { cause: error }),
-  };
+  return failed(type, Reason, message`${requestText} ${text}. Check ${address.source}${network}.`);
 }
 
 /** Advice for an answer that does not say whether the record is gone, such as 403: a person must decide. */

@@ -4,12 +4,16 @@ import type { Failure } from "./retry";
 import { maxBodyBytes } from "./transport";
 
 /** Why there is no usable answer, as the end of a sentence that begins with the request. */
-interface NetworkFailure {
+export interface NetworkFailure {
   readonly type: Exclude<Failure["type"], "status" | "unreadable">;
   readonly text: Message;
 }
 
-/** Interprets an error of a connection. */
+const connectProblems: ReadonlyMap<string | undefined, string> = new Map([
+  ["EAI_AGAIN", "the host name could not be looked up"],
+  ["ECONNREFUSED", "nothing accepts connections there"],
+]);
+
 export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure {
   // Behind a proxy undici wraps the error of a certificate for another name.
   const error = isObject(given) && given.code === "UND_ERR_PRX_TLS" ? given.cause : given;
@@ -20,17 +24,10 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
     type,
     text: message`failed: ${text}`,
   });
-  if (isConnectError(error))
-    switch (code) {
-      case "ENOTFOUND":
-        return failure("final", "the host name does not exist");
-      case "EAI_AGAIN":
-        return failure("unreachable", "the host name could not be looked up");
-      case "ECONNREFUSED":
-        return failure("unreachable", "the connection was refused");
-      default:
-        return failure("unreachable", `could not connect (${String(code)})`);
-    }
+  if (isConnectError(error)) {
+    if (code === "ENOTFOUND") return failure("final", "the host name does not exist");
+    return failure("unreachable", connectProblems.get(code) ?? `could not connect (${String(code)})`);
+  }
   // A proxy refuses a CONNECT with any status but 200, and a plain http request with 407. Nothing was sent to the server.
   const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];
   if (refusedBy !== undefined)

@@ -25,36 +25,41 @@ export type Step =
   /** The answer to a create is lost, so its record must be looked for; see {@link LostAnswerError.next}. */
   | LostAnswerError["next"];
 
+/** The next step after a failure: of a request that is safe to repeat, and of a create. */
+type Steps = readonly [repeatable: Step, create: Step];
+
+const stepsWithoutStatus: Readonly<Record<Exclude<Failure["type"], "status">, Steps>> = {
+  unreachable: ["retry", "retry"],
+  cut: ["retry", "look and send again"],
+  timeout: ["retry", "look only"],
+  unreadable: ["fail", "look only"],
+  final: ["fail", "fail"],
+};
+
+function stepsAfterStatus(status: number, hasRetryAfter: boolean): Steps {
+  if (status === 429) return ["wait", "wait"];
+  // Caches send a 503 after the server has stored, with Retry-After too, so for a create it proves nothing.
+  if (status === 503 && hasRetryAfter) return ["wait", "look and send again"];
+  // The server, or a proxy before it, has timed out: it may still be at work.
+  if ([408, 504, 524].includes(status)) return ["retry", "look only"];
+  // Web frameworks redirect a form after a success, and also back to the form after a refusal.
+  if (status < 400) return ["fail", "look only"];
+  if (status < 500) return ["fail", "fail"];
+  // "Not implemented" and "HTTP version not supported": the same request would fail again.
+  if (status === 501 || status === 505) return ["fail", "look only"];
+  return ["retry", "look and send again"];
+}
+
 /**
  * The next step after a failed attempt. GET, DELETE and updates of absolute values may be retried; a create only if it
  * certainly had no effect.
  */
 export function nextStep(method: Method, failure: Failure): Step {
-  const isSafeToRepeat = method !== "POST";
-  switch (failure.type) {
-    case "unreachable":
-      return "retry";
-    case "cut":
-      return isSafeToRepeat ? "retry" : "look and send again";
-    case "timeout":
-      return isSafeToRepeat ? "retry" : "look only";
-    case "unreadable":
-      return isSafeToRepeat ? "fail" : "look only";
-    case "final":
-      return "fail";
-    case "status":
-      if (failure.status === 429) return "wait";
-      // Caches send a 503 after the server has stored, with Retry-After too, so for a create it proves nothing.
-      if (failure.status === 503 && failure.hasRetryAfter && isSafeToRepeat) return "wait";
-      // The server, or a proxy before it, has timed out: it may still be at work.
-      if ([408, 504, 524].includes(failure.status)) return isSafeToRepeat ? "retry" : "look only";
-      // Web frameworks redirect a form after a success, and also back to the form after a refusal.
-      if (!isSafeToRepeat && failure.status < 400) return "look only";
-      if (failure.status < 500) return "fail";
-      // "Not implemented" and "HTTP version not supported": the same request would fail again.
-      if (failure.status === 501 || failure.status === 505) return isSafeToRepeat ? "fail" : "look only";
-      return isSafeToRepeat ? "retry" : "look and send again";
-  }
+  const [repeatable, create] =
+    failure.type === "status"
+      ? stepsAfterStatus(failure.status, failure.hasRetryAfter)
+      : stepsWithoutStatus[failure.type];
+  return method === "POST" ? create : repeatable;
 }
 
 /** Whether a write that has failed like this may have had its effect all the same: a create would then be looked for. */
