@@ -2,9 +2,8 @@ import type { Field, FieldType } from "./field";
 import { isConfidential } from "./keys";
 import { nearest } from "../common/nearest";
 import { shorten } from "../common/text";
-import { isUnknown, notYetKnown } from "../common/unknown";
 import { parseUrl } from "../common/url";
-import { isObject } from "../common/values";
+import { isObject, isUnknown, notYetKnown } from "../common/values";
 
 /** Something wrong with a declared value: its path below the property, and what is allowed. */
 interface ValueProblem {

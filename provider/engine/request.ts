@@ -1,8 +1,7 @@
 import type { Definition, Field, FieldType } from "../definitions/field";
 import { asSecret, specialSigKey, engineUnknown, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, type HiddenOptions } from "../common/pulumi";
-import { isUnknown, notYetKnown } from "../common/unknown";
-import { mapLeaves, isEmpty, isObject, type Value } from "../common/values";
+import { mapLeaves, isEmpty, isObject, isUnknown, notYetKnown, type Value } from "../common/values";
 import type { Declaration } from "../lifecycle/check";
 import { ownerOf } from "../lifecycle/owners";
 import type { Claim, Inputs, EngineOptions, Outputs } from "../lifecycle/resource";

@@ -4,7 +4,7 @@ import { isRecordId } from "../api/answer";
 import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { safeName } from "../common/text";
-import { isUnknown, notYetKnown } from "../common/unknown";
+import { isUnknown, notYetKnown } from "../common/values";
 import { checkImport, type CheckedImport } from "./import";
 import { topLevel } from "./paths";
 import type { Connect, RecordScope } from "./record-scope";

@@ -2,7 +2,7 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equalValues } from "../definitions/codecs";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
-import { isUnknown } from "../common/unknown";
+import { isUnknown } from "../common/values";
 import { valueOf } from "./difference";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";

@@ -3,8 +3,7 @@ import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential, managedKeys } from "../definitions/keys";
-import { isUnknown } from "../common/unknown";
-import { decodeEntities, isEmpty, type Value } from "../common/values";
+import { decodeEntities, isEmpty, isUnknown, type Value } from "../common/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;

@@ -3,7 +3,7 @@ import type { Definition, Problem } from "../definitions/field";
 import { problemsOfValue } from "../definitions/field-problems";
 import { fieldOf, isConfidential } from "../definitions/keys";
 import { nearest } from "../common/nearest";
-import { isUnknown } from "../common/unknown";
+import { isUnknown } from "../common/values";
 import { topLevel } from "./paths";
 
 /** Something that is wrong with an input. The reason may quote the server. */

@@ -1,6 +1,6 @@
 import { monitor } from "../../provider/definitions/monitor";
 import { asSecret, engineUnknown } from "../../provider/common/marks";
-import { notYetKnown } from "../../provider/common/unknown";
+import { notYetKnown } from "../../provider/common/values";
 import { Redactor } from "../../provider/engine/redactor";
 import {
   decodeDeclaration,

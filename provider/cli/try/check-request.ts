@@ -3,9 +3,8 @@ import { unescape } from "node:querystring";
 import * as z from "zod/mini";
 
 import type { Message } from "../../api/errors";
-import { isUnknown } from "../../common/unknown";
 import { parseUrl } from "../../common/url";
-import { isEmpty } from "../../common/values";
+import { isEmpty, isUnknown } from "../../common/values";
 import { monitor } from "../../definitions/monitor";
 import type { ReadMonitor } from "./monitors";
 import type { MonitorRequest } from "./sender";
