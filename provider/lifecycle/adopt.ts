@@ -4,7 +4,7 @@ import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import { hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
-import { describeRecord } from "./describe";
+import { describeRecord, describeRecords } from "./describe";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
 import type { CreatedRecord } from "./run-creates";
@@ -57,12 +57,11 @@ export async function adopt(
     (one) =>
       message`${definition.singular} ${describeRecord(definition, one.record)} ${describeDifferences(one)}`,
   );
+  const equalRecords = equal.map(({ record }) => record);
   const reason =
     equal.length > 1
-      ? message`several ${plural} are equal to what is declared (${joinMessages(
-          equal.map(({ record }) => describeRecord(definition, record, [])),
-          ", ",
-        )}), so the provider cannot tell which one to adopt`
+      ? message`several ${plural} are equal to what is declared (${describeRecords(definition, equalRecords, [])}), so the
+          provider cannot tell which one to adopt`
       : message`no ${singular} with the same ${same} is equal to what is declared: ${joinMessages(others, "; ")}`;
   // Names of domains are mostly unique.
   const wayOut = hasFixedKey(definition)

@@ -2,9 +2,8 @@ import { idNumber, type ApiRecord } from "../api/answer";
 import type { Collection } from "../api/collection";
 import type { Operation } from "../api/operation";
 import { comparableHost } from "../definitions/codecs";
-import { fieldOf, nameKeyOf } from "../definitions/keys";
 import { decodeEntities, getOrMake, type Value } from "../common/values";
-import { readableValue } from "./difference";
+import { nameIn } from "./difference";
 import type { Ledger } from "./ledger";
 
 /** The records that were there before the first create of this process. */
@@ -36,7 +35,6 @@ export async function readBaseline(
   operation: Operation,
 ): Promise<Baseline> {
   const { definition } = collection;
-  const nameField = fieldOf(definition, nameKeyOf(definition));
   const ids = new Set<string | bigint>();
   const byName = new Map<string, ApiRecord[]>();
   const order = new IdOrder();
@@ -44,7 +42,7 @@ export async function readBaseline(
     for (const record of page) {
       ids.add(idNumber(record.id) ?? record.id);
       order.add(record.id);
-      const key = comparableName(readableValue(nameField, record));
+      const key = comparableName(nameIn(definition, record));
       getOrMake(byName, key, () => []).push(record);
     }
   // An empty list does not show how it is sorted, but then every record is new.

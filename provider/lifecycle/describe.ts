@@ -18,3 +18,12 @@ export function describeRecord(
   const id = quoteId(record.id);
   return values.length > 0 ? message`${id} (${joinMessages(values, ", ")})` : [id];
 }
+
+export function describeRecords(
+  definition: Definition,
+  records: readonly ApiRecord[],
+  keys?: readonly string[],
+): Message {
+  const described = records.map((record) => describeRecord(definition, record, keys));
+  return joinMessages(described, ", ");
+}

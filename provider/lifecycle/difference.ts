@@ -2,7 +2,7 @@ import { isBlank, isUnset, type ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
-import { fieldOf, fixedKeys, isConfidential, managedKeys } from "../definitions/keys";
+import { comparableIdentity, fieldOf, isConfidential, managedKeys, nameKeyOf } from "../definitions/keys";
 import { decodeEntities, isEmpty, isUnknown, type Value } from "../common/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
@@ -58,6 +58,17 @@ export function readableValue(field: Field, record: ApiRecord): Value | undefine
   return comparison.outcome === "differs" ? comparison.value : undefined;
 }
 
+/** The name that a record shows; undefined if it shows none. */
+export function nameIn(definition: Definition, record: ApiRecord): string | undefined {
+  const name = readableValue(fieldOf(definition, nameKeyOf(definition)), record);
+  return typeof name === "string" ? name : undefined;
+}
+
+/** What a person recognizes a record by: see {@link comparableIdentity}. */
+export function identityIn(definition: Definition, record: ApiRecord): string | undefined {
+  return comparableIdentity(definition, (key) => readableValue(fieldOf(definition, key), record));
+}
+
 /** The fields that a record shows with another value. A field that it does not show is no difference. */
 export function differences(definition: Definition, wanted: WantedValues, record: ApiRecord): Difference[] {
   return [...wanted].flatMap(([key, value]) => {
@@ -74,12 +85,8 @@ export function fixedDifference(
   values: Readonly<Record<string, unknown>>,
   record: ApiRecord,
 ): Difference | undefined {
-  const fixed = fixedKeys(definition);
-  return differences(
-    definition,
-    wantedValues(definition, values, (key) => fixed.includes(key)),
-    record,
-  )[0];
+  const wanted = wantedValues(definition, values, (_, field) => field.fixed === true);
+  return differences(definition, wanted, record)[0];
 }
 
 /**

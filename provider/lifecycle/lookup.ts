@@ -1,13 +1,13 @@
 import { compareIds, type ApiRecord } from "../api/answer";
-import { joinMessages, message, quoteId, UptimeError } from "../api/errors";
+import { message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys, nameKeyOf } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
 import { completeRecords, findConfirmed } from "./complete-records";
-import { describeRecord } from "./describe";
-import { compare, readableValue, shownValues, shows } from "./difference";
+import { describeRecords } from "./describe";
+import { compare, nameIn, shownValues, shows } from "./difference";
 import { describeSelection, parametersOf, parseLookupQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import type { Connect, RecordScope } from "./record-scope";
@@ -61,13 +61,11 @@ export async function lookUpOne(
       `${lookup} found no ${singular} with ${describeSelection(selection, secretArgs)} at ${where}.`,
     );
   if (others.length > 0) {
-    const named = [match, ...others]
-      .slice(0, maxMatchesShown)
-      .map((record) => describeRecord(definition, record, [nameKeyOf(definition)]));
-    const more = others.length + 1 - named.length;
+    const shown = [match, ...others].slice(0, maxMatchesShown);
+    const more = others.length + 1 - shown.length;
     throw new UptimeError(
       message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}:
-        ${joinMessages(named, ", ")}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you
+        ${describeRecords(definition, shown, [nameKeyOf(definition)])}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you
         mean, or use ${lookupName(definition, "all")}.`,
     );
   }
@@ -136,8 +134,7 @@ export async function* listRecords(
     for (const record of step.value) {
       if (isAfter) {
         left--;
-        const name = readableValue(fieldOf(definition, nameKeyOf(definition)), record);
-        yield { id: record.id, account, name: typeof name === "string" ? name : undefined };
+        yield { id: record.id, account, name: nameIn(definition, record) };
       } else if (record.id === after) {
         isAfter = true;
         left = most;

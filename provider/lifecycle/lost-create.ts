@@ -14,7 +14,7 @@ import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { hasFixedKey, nameKeyOf } from "../definitions/keys";
-import { describeRecord } from "./describe";
+import { describeRecords } from "./describe";
 import { lookOnce, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -159,16 +159,11 @@ export function adviceOnId({ definition, settings }: RecordScope, id: string): M
 /** Why the provider cannot tell whether a new record is that of a lost create; undefined if there is none like it. */
 function conflictOf(definition: Definition, { equal, alike }: Look): Message | undefined {
   if (equal.length > 1)
-    return message`Several new ${definition.plural} are equal to it (${joinMessages(
-      equal.map((record) => describeRecord(definition, record, [])),
-      ", ",
-    )}), so the provider cannot tell which one it has made`;
+    return message`Several new ${definition.plural} are equal to it (${describeRecords(definition, equal, [])}), so the
+      provider cannot tell which one it has made`;
   if (alike.length === 0) return undefined;
-  const named = joinMessages(
-    alike.map((record) => describeRecord(definition, record)),
-    ", ",
-  );
-  return message`There is a new record that may be this one or somebody else's, so nothing is sent again: ${named}`;
+  return message`There is a new record that may be this one or somebody else's, so nothing is sent again:
+    ${describeRecords(definition, alike)}`;
 }
 
 /** The error with the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */

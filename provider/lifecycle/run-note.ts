@@ -1,11 +1,10 @@
 import type { ApiRecord } from "../api/answer";
 import { message, quoteId, UptimeError } from "../api/errors";
 import type { Address } from "../api/settings";
-import type { Value } from "../common/values";
-import type { Definition, Field } from "../definitions/field";
-import { comparableIdentity, fieldOf } from "../definitions/keys";
+import type { Definition } from "../definitions/field";
+import { comparableIdentity } from "../definitions/keys";
 import { hexHash } from "../common/hash";
-import { readableValue, valueOf } from "./difference";
+import { identityIn, valueOf } from "./difference";
 import type { Claim, Outputs } from "./resource";
 
 /** What a line says of a record, and of the resource that has it. */
@@ -246,7 +245,7 @@ export class RecordNote {
 
   private subjectOf({ values, importId, isAdopted = false }: Outputs): Subject {
     return {
-      identities: [this.identityBy((_, key) => valueOf(values, key))],
+      identities: [hashOfIdentity(comparableIdentity(this.definition, (key) => valueOf(values, key)))],
       tookExisting: importId !== undefined || isAdopted,
     };
   }
@@ -299,15 +298,12 @@ export class RecordNote {
   }
 
   private identityOf(record: ApiRecord): string | undefined {
-    return this.identityBy((field) => readableValue(field, record));
-  }
-
-  private identityBy(valueOfField: (field: Field, key: string) => Value | undefined): string | undefined {
-    const { definition } = this;
-    const identity = comparableIdentity(definition, (key) => valueOfField(fieldOf(definition, key), key));
-    return identity && hexHash(identity, 16);
+    return hashOfIdentity(identityIn(this.definition, record));
   }
 }
+
+const hashOfIdentity = (identity: string | undefined): string | undefined =>
+  identity && hexHash(identity, 16);
 
 /** The lines from the last create on: a server may use ids again. */
 function sinceCreate(lines: readonly NoteLine[]): NoteLine[] {

@@ -3,10 +3,10 @@ import { Operation } from "../../api/operation";
 import { counted } from "../../common/text";
 import { isObject, tryParseJson } from "../../common/values";
 import { shownNames, type Definition } from "../../definitions/field";
-import { comparableIdentity, fieldOf, identityKeys } from "../../definitions/keys";
+import { identityKeys } from "../../definitions/keys";
 import type { Redactor } from "../../engine/redactor";
 import { findSample } from "../../lifecycle/complete-records";
-import { readableValue, shows } from "../../lifecycle/difference";
+import { identityIn, readableValue, shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok, warning, type Finding } from "../shared/finding";
 import { listOf } from "../shared/quoting";
@@ -17,33 +17,30 @@ export async function checkServer(scope: RecordScope, redactor: Redactor): Promi
   const { collection, definition } = scope;
   const { plural, fields } = definition;
   const operation = new Operation(scope);
-  const fine = (code: string, text: string): Finding => ok(`${plural}-${code}`, `${plural}: ${text}`);
+  const findings: Finding[] = [];
+  const add = (code: string, text: string): void => {
+    findings.push(ok(`${plural}-${code}`, `${plural}: ${text}`));
+  };
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) listed.push(...page);
   const sample = await findSample(scope, listed, operation);
-  if (!sample) return [fine("count", "no records yet")];
+  add("count", sample ? counted(listed.length, "record") : "no records yet");
+  if (!sample) return findings;
   const { record, leftOut } = sample;
-  const findings = [fine("count", counted(listed.length, "record"))];
   if (leftOut.length > 0)
-    findings.push(
-      fine("list-fields", `lists leave out ${leftOut.join(", ")}, so records are read one by one`),
-    );
+    add("list-fields", `lists leave out ${leftOut.join(", ")}, so records are read one by one`);
   const hidden = Object.keys(fields).filter((key) => {
     const field = fields[key];
     return field && !field.writeOnly && !shows(field, record);
   });
   if (hidden.length > 0)
-    findings.push(
-      fine(
-        "hidden-fields",
-        `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
-      ),
+    add(
+      "hidden-fields",
+      `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
     );
   for (const { key, ids } of usedIds(definition, listed, redactor))
-    findings.push(fine("ids", `the ${key} in use: ${listOf(ids, 20)}`));
-  const twins = twinsAmong(listed, (one) =>
-    comparableIdentity(definition, (key) => readableValue(fieldOf(definition, key), one)),
-  );
+    add("ids", `the ${key} in use: ${listOf(ids, 20)}`);
+  const twins = twinsAmong(listed, (one) => identityIn(definition, one));
   // Not their names: a program may have them as secrets.
   const lists = twins.map((group) =>
     group

@@ -6,13 +6,12 @@ import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
-import { fieldOf, identityKeys } from "../../definitions/keys";
 import { dynamicType } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { Redactor } from "../../engine/redactor";
-import { readableValue } from "../../lifecycle/difference";
+import { nameIn } from "../../lifecycle/difference";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
 import {
   driftMarkdown,
@@ -200,21 +199,17 @@ async function unmanagedRecords(
   }
   const unmanaged = [...lists.values()].map(async ({ scope, account, ids }) => {
     const { definition } = scope;
-    const nameField = fieldOf(definition, identityKeys(definition)[0] ?? "");
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
     const others = list.all().filter(({ id }) => !ids.has(id));
     others.sort((a, b) => compareIds(a.id, b.id));
     const redactor = new Redactor(secrets);
-    return others.map((record) => {
-      const shown = redactor.value(readableValue(nameField, record));
-      return {
-        type: dynamicType(definition),
-        id: record.id,
-        name: typeof shown === "string" ? shown : "",
-        ...(account !== undefined && { account: safeName(account) }),
-      };
-    });
+    return others.map((record) => ({
+      type: dynamicType(definition),
+      id: record.id,
+      name: String(redactor.value(nameIn(definition, record) ?? "")),
+      ...(account !== undefined && { account: safeName(account) }),
+    }));
   });
   return (await Promise.all(unmanaged)).flat();
 }
