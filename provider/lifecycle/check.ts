@@ -115,6 +115,6 @@ function checkImportId(
     return undefined;
   }
   // It was imported in an earlier run.
-  if (id !== old?.importId) scope?.claims.planImport(id, owner);
+  if (id !== old?.importId) scope?.ledger.planImport(id, owner);
   return id;
 }

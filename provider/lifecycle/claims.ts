@@ -73,16 +73,6 @@ export class Claims {
       );
   }
 
-  /** The program has a resource that is to import the record. */
-  planImport(id: string, owner: Owner): void {
-    this.ledger.planImport(id, owner);
-  }
-
-  /** The record that a resource was to import does not exist. */
-  dropImport(id: string, owner: Owner | undefined): void {
-    this.ledger.dropImport(id, owner);
-  }
-
   /** Another resource that the program declares and that has the record, or is to import it. */
   otherDeclaredOwner(id: string, owner?: Owner): Owner | undefined {
     return this.ledger.otherDeclaredOwner(id, undefined, owner);

@@ -118,7 +118,7 @@ export async function importRecord(
 
 /** Reads the record to import. Throws if it does not exist. */
 async function getToImport(
-  { claims, definition, ledger, reader }: RecordScope,
+  { definition, ledger, reader }: RecordScope,
   id: string,
   { values }: Inputs,
   { owner }: EngineOptions,
@@ -130,7 +130,7 @@ async function getToImport(
     return record;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    claims.dropImport(id, owner);
+    ledger.dropImport(id, owner);
     throw new UptimeError(
       message`${definition.label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). If it was imported before,
         and has been replaced or deleted since, remove the option import.`,

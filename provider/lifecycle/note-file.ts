@@ -64,24 +64,25 @@ class NoteFile implements RunNote {
       if (this.offset === 0) this.openFolder();
       appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
     } catch (error) {
-      throw this.failure(error instanceof Error ? error.message : String(error), error);
+      throw this.failure(error);
     }
   }
 
-  linesAbout(recordKey: string): readonly NoteLine[] | UptimeError {
-    return this.readNew() ?? this.lines.get(recordKey) ?? [];
+  linesAbout(recordKey: string): readonly NoteLine[] {
+    const problem = this.readNew();
+    if (problem) throw problem;
+    return this.lines.get(recordKey) ?? [];
   }
 
   /** Reads the lines that are new. Returns why that is not possible. */
   private readNew(): UptimeError | undefined {
-    const problem = this.folderProblem();
-    if (problem !== undefined) return this.failure(problem);
     try {
+      this.assertPrivate();
       this.read();
+      return undefined;
     } catch (error) {
-      return this.failure(error instanceof Error ? error.message : String(error), error);
+      return this.failure(error);
     }
-    return undefined;
   }
 
   assertWhole(): void {
@@ -92,23 +93,19 @@ class NoteFile implements RunNote {
       );
   }
 
-  /** Once a folder is this user's alone, nobody else can change that. */
-  private folderProblem(): string | undefined {
-    if (this.isPrivate) return undefined;
-    let stats: Stats | undefined;
-    try {
-      stats = lstatSync(this.folder, { throwIfNoEntry: false });
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).message;
-    }
+  /** Throws if the folder is not this user's alone. Once it is, nobody else can change that. */
+  private assertPrivate(): void {
+    if (this.isPrivate) return;
+    const stats = lstatSync(this.folder, { throwIfNoEntry: false });
     // Nobody has made it yet, so somebody else still may.
-    if (!stats) return undefined;
+    if (!stats) return;
     const problem = problemOfFolder(stats);
-    this.isPrivate = problem === undefined;
-    return problem;
+    if (problem !== undefined) throw new Error(problem);
+    this.isPrivate = true;
   }
 
-  private failure(reason: string, cause?: unknown): UptimeError {
+  private failure(cause: unknown): UptimeError {
+    const reason = cause instanceof Error ? cause.message : String(cause);
     return new UptimeError(
       `The provider processes of this run cannot tell each other what they do, because the folder ${this.folder} cannot be used (${reason}). Set TMPDIR to a folder that this user can write.`,
       { cause },
@@ -117,8 +114,7 @@ class NoteFile implements RunNote {
 
   private openFolder(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    const problem = this.folderProblem();
-    if (problem !== undefined) throw new Error(problem);
+    this.assertPrivate();
     for (const name of readdirSync(this.folder)) removeIfOld(join(this.folder, name));
   }
 
@@ -157,17 +153,9 @@ let runsServed = 0;
 
 function* linesIn(text: string): Generator<NoteLine> {
   for (const line of text.split("\n")) {
-    const [verb, address, kind, id, keyFingerprint, claim, writer, identity] = line.split(" ");
-    if (
-      !isVerb(verb) ||
-      address === undefined ||
-      keyFingerprint === undefined ||
-      claim === undefined ||
-      writer === undefined
-    )
-      continue;
-    const recordKey = `${kind} ${id}`;
-    yield { verb, address, recordKey, keyFingerprint, claim, writer, identity };
+    const [verb, address = "", kind, id, keyFingerprint = "", claim = "", writer, identity] = line.split(" ");
+    if (isVerb(verb) && writer !== undefined)
+      yield { verb, address, recordKey: `${kind} ${id}`, keyFingerprint, claim, writer, identity };
   }
 }
 

@@ -69,9 +69,9 @@ export interface RunNote {
   add(line: Omit<NoteLine, "writer">): void;
   /**
    * The lines of this run about one record, in the order in which they were written, also those of a process that has crashed since
-   * this one began. An error says why nothing can be told to the others, or heard from them.
+   * this one began. Throws if they cannot be read.
    */
-  linesAbout(recordKey: string): readonly NoteLine[] | UptimeError;
+  linesAbout(recordKey: string): readonly NoteLine[];
   /** Whether a line is of this process. */
   isOwn(line: NoteLine): boolean;
   /** Throws if lines of this run may be lost, so that another process may have taken a record unheard. */
@@ -169,10 +169,9 @@ export class RecordNote {
   beginDelete(id: string, claim: Claim, outputs: Outputs, record: ApiRecord | undefined): Deleter {
     this.note.assertWhole();
     const inState = this.subjectOf(outputs);
-    const before = this.linesAbout(id);
     const identities = record && [...inState.identities, this.identityOf(record)];
     const subject = identities && { ...inState, identities, isAtAnyAddress: true };
-    if (this.isOfOthers(this.sinceCreateIn(before, subject), claim)) return "nobody";
+    if (this.isOfOthers(this.linesSinceCreate(id, subject), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim, inState.identities[0]);
     // Another process may have been faster. With another key, it may delete an equal record with the same id in another account.
     const after = this.linesSinceCreate(id, subject);
@@ -221,13 +220,10 @@ export class RecordNote {
     return !later.some((line) => isDelete(line) || isFound(line));
   }
 
-  /** The lines about a record, from its last create on. */
+  /** The lines about a record, from its last create on: a server may use ids again. */
   private linesSinceCreate(id: string, subject?: Subject): NoteLine[] {
-    return this.sinceCreateIn(this.linesAbout(id), subject);
-  }
-
-  private sinceCreateIn(all: readonly NoteLine[], subject: Subject | undefined): NoteLine[] {
-    return sinceCreate(all.filter((line) => this.isAbout(line, subject)));
+    const lines = this.linesAbout(id).filter((line) => this.isAbout(line, subject));
+    return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
   }
 
   /**
@@ -264,11 +260,14 @@ export class RecordNote {
     return this.note.isOwn(line) && this.hasOurAccount(line);
   }
 
+  /** The lines of the note; none if it cannot be read, because state must get a new record all the same. */
   private linesAbout(id: string): readonly NoteLine[] {
-    const lines = this.note.linesAbout(this.recordKeyOf(id));
-    if (!(lines instanceof UptimeError)) return lines;
-    this.warn(lines);
-    return [];
+    try {
+      return this.note.linesAbout(this.recordKeyOf(id));
+    } catch (error) {
+      this.warn(error);
+      return [];
+    }
   }
 
   private add(verb: Verb, id: string, claim: Claim, identity?: string): void {
@@ -304,11 +303,6 @@ export class RecordNote {
 
 const hashOfIdentity = (identity: string | undefined): string | undefined =>
   identity && hexHash(identity, 16);
-
-/** The lines from the last create on: a server may use ids again. */
-function sinceCreate(lines: readonly NoteLine[]): NoteLine[] {
-  return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
-}
 
 /** The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first. */
 function withoutRefused(lines: readonly NoteLine[]): NoteLine[] {
