@@ -23,7 +23,7 @@ import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../share
 import type { StackLocation } from "../shared/pulumi-cli";
 import { printable } from "../shared/quoting";
 import { addSettingOptions, settingsInFolder } from "../shared/setting-options";
-import type { CommandSettings, SettingOptions } from "../shared/setting-options";
+import type { CommandSettings, FolderSettings, SettingOptions } from "../shared/setting-options";
 import { managedResources } from "../shared/state";
 import { assertOwnCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
@@ -37,12 +37,6 @@ interface DoctorOptions extends SettingOptions {
   /** True for the stack that is selected. */
   readonly stack?: string | true;
   readonly json?: boolean;
-}
-
-/** The output of `doctor --json`. */
-interface DoctorReport {
-  readonly findings: readonly Finding[];
-  readonly program?: ProgramReport;
 }
 
 export function configure(command: Command, context: CommandContext): void {
@@ -80,12 +74,12 @@ Examples:
     .action(async (options: DoctorOptions) => {
       const { stdout, stderr, setExitCode } = context;
       const findings: Finding[] = [];
-      const program = await examine(options, context, (...found) => {
+      const tell: Tell = (...found) => {
         findings.push(...found);
         if (!options.json) for (const finding of found) stdout.write(lineOf(finding, context));
-      });
-      if (options.json)
-        stdout.write(jsonText({ findings, ...(program && { program }) } satisfies DoctorReport));
+      };
+      const program = await examine(options, context, findings, tell);
+      if (options.json) stdout.write(jsonText({ findings, program }));
       const faults = findings.filter(({ level }) => level === "failed");
       const isRefused = faults.some(({ code }) => code === refusedCode);
       const isBroken = faults.some(({ code }) => code !== refusedCode);
@@ -105,42 +99,31 @@ function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): stri
 /** Tells findings, which a person sees at once. */
 type Tell = (...findings: readonly Finding[]) => void;
 
-/** Checks versions, settings, the server, and a program if one is named. It only reads. */
+/** Checks versions, settings, the server, and a program if one is named. It only reads; `told` is what it has told so far. */
 async function examine(
   options: DoctorOptions,
   context: CommandContext,
-  tellAll: Tell,
+  told: readonly Finding[],
+  tell: Tell,
 ): Promise<ProgramReport | undefined> {
   const { env, session } = context;
   const { stack, program } = options;
   const cwd = resolve(context.cwd, program ?? options.cwd ?? ".");
   if (!existsSync(cwd)) throw new UptimeError(`${cwd} does not exist.`);
   const location = { cwd, env, stack: stack === true ? undefined : stack };
-  const levels = new Set<Finding["level"]>();
-  const tell: Tell = (...findings) => {
-    for (const { level } of findings) levels.add(level);
-    tellAll(...findings);
-  };
-
   tell(...(await versionFindings(location)));
 
   const isStackAsked = stack !== undefined || program !== undefined;
-  let unreadStack: string | undefined;
-  let settings: CommandSettings;
+  let settings: FolderSettings;
   try {
-    settings = await settingsInFolder(
-      options,
-      context,
-      location,
-      isStackAsked,
-      (text) => (unreadStack = text),
-    );
+    settings = await settingsInFolder(options, context, location, isStackAsked);
   } catch (error) {
     const found = failedBy("settings", error, session.secrets);
     const text = program === undefined ? found.text : `${found.text.replace(/\.?$/, ".")} ${previewNeeds}`;
     tell({ ...found, text });
     return undefined;
   }
+  const { unreadStack } = settings;
   const { accounts, unset } = readAccounts(settings, session);
   // The missing settings may be in the stack, so the stack that cannot be read is the failure to report.
   const isStackMissed = unreadStack !== undefined && unset.length > 0;
@@ -150,7 +133,7 @@ async function examine(
   for (const account of accounts) await examineAccount(account, context, tell);
   if (isStackMissed) return undefined;
   // A program whose resources all have explicit providers needs no other settings.
-  if (program === undefined || levels.has("failed")) {
+  if (program === undefined || told.some(({ level }) => level === "failed")) {
     const isNeeded = unset.length === 0 || (await stateUsesStackSettings(location));
     tell(...(isNeeded ? unset : [ok("settings", noSettingsText)]));
     return undefined;

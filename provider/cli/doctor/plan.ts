@@ -5,7 +5,6 @@ import { decodeInputs } from "../../engine/request";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
 import type { PlannedChange } from "../shared/planned-changes";
 import { secretText, type PreviewStep } from "../shared/preview";
-import { definitionOfUrn } from "../shared/resource-types";
 import type { SimilarRecords, SimilarRecord } from "./similar-records";
 import { twinsAmong } from "./twins";
 
@@ -34,6 +33,7 @@ export interface Plan {
 
 /** A step of a preview that changes something. */
 export interface PlannedStep {
+  readonly definition: Definition;
   readonly step: PreviewStep;
   readonly change: PlannedChange;
 }
@@ -42,37 +42,36 @@ export async function planOf(steps: readonly PlannedStep[], similarRecords: Simi
   const added = steps.filter(({ change }) => change.operation === "create" || change.operation === "import");
   const creates = added.filter(({ change }) => change.importId === undefined);
   const titleByImportId = new Map(
-    added.map(({ step, change }) => [recordKey(step, change.importId), change.title] as const),
+    added.map((one) => [inItsAccount(one, one.change.importId), one.change.title] as const),
   );
-  const planned = steps.map(async ({ step, change }): Promise<PlannedResource> => {
-    const { title, operation, importId: record } = change;
-    const definition = definitionOfUrn(step.urn);
-    const wanted = operation === "create" ? declaredIn(step, definition) : undefined;
-    const found = wanted ? await similarRecords.find(step, definition, wanted) : [];
-    const namesakes = found.map((one) => ({
-      ...one,
-      owner: one.owner ?? titleByImportId.get(recordKey(step, one.id)),
+  const planned = steps.map(async (one): Promise<PlannedResource> => {
+    const { title, operation, importId: record } = one.change;
+    const wanted = operation === "create" ? declaredIn(one) : undefined;
+    const found = wanted ? await similarRecords.find(one.step, one.definition, wanted) : [];
+    const namesakes = found.map((similar) => ({
+      ...similar,
+      owner: similar.owner ?? titleByImportId.get(inItsAccount(one, similar.id)),
     }));
     return { title, operation, record, namesakes };
   });
   return {
     planned: await Promise.all(planned),
     twins: twinsAmong(creates, identityOfStep).map((group) => ({
-      same: identityKeys(definitionOfUrn(group[0].step.urn)).join(" and "),
+      same: identityKeys(group[0].definition).join(" and "),
       resources: group.map(({ change }) => change.title),
     })),
     // An import keeps the channels that the program does not declare.
-    silent: creates.filter(({ step }) => isSilent(step)).map(({ change }) => change.title),
+    silent: creates.filter(isSilent).map(({ change }) => change.title),
   };
 }
 
-/** A record in the account of a step. */
-function recordKey({ urn, newState }: PreviewStep, id: string | undefined): string {
-  return JSON.stringify([definitionOfUrn(urn).plural, newState?.provider, newState?.inputs?.account, id]);
+/** An id or another text that identifies a record, with the kind and account of a step. */
+function inItsAccount({ definition, step: { newState } }: PlannedStep, identity: string | undefined): string {
+  return JSON.stringify([definition.plural, newState?.provider, newState?.inputs?.account, identity]);
 }
 
 /** What a new resource declares, without what is secret; undefined if its name is secret, or not known yet. */
-function declaredIn({ newState }: PreviewStep, definition: Definition): WantedValues | undefined {
+function declaredIn({ definition, step: { newState } }: PlannedStep): WantedValues | undefined {
   const shown = Object.entries(newState?.inputs ?? {}).filter(([, value]) => value !== secretText);
   const { values } = decodeInputs(definition, Object.fromEntries(shown));
   const wanted = wantedValuesOnCreate(definition, values);
@@ -80,17 +79,19 @@ function declaredIn({ newState }: PreviewStep, definition: Definition): WantedVa
 }
 
 /** What people know the new record by, in its account. */
-function identityOfStep({ step }: PlannedStep): string | undefined {
-  const definition = definitionOfUrn(step.urn);
-  const wanted = declaredIn(step, definition);
-  const { provider, inputs = {} } = step.newState ?? {};
-  const parts = [definition.plural, provider, inputs.account];
-  return wanted && JSON.stringify([...parts, comparableIdentity(definition, (key) => wanted.get(key))]);
+function identityOfStep(one: PlannedStep): string | undefined {
+  const wanted = declaredIn(one);
+  return (
+    wanted &&
+    inItsAccount(
+      one,
+      comparableIdentity(one.definition, (key) => wanted.get(key)),
+    )
+  );
 }
 
 /** Whether a resource can have alert channels and declares none. */
-function isSilent({ urn, newState }: PreviewStep): boolean {
-  const { fields } = definitionOfUrn(urn);
+function isSilent({ definition: { fields }, step: { newState } }: PlannedStep): boolean {
   const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
   return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }

@@ -10,32 +10,18 @@ import type { ProgramReport } from "./program";
 export const refusedCode = "program-refused";
 
 /** The findings of a preview: one for each warning and each reason to refuse a resource, and one for all other creates, updates and so on. */
-export function programFindings({
-  resources,
-  planned,
-  twins,
-  silent,
-  refused,
-  errors,
-  unchecked,
-}: ProgramReport): Finding[] {
-  const counts = [...countTexts(planned), ...(refused.length > 0 ? [`${refused.length} refused`] : [])].join(
-    ", ",
-  );
+export function programFindings(report: ProgramReport): Finding[] {
+  const { resources, planned, twins, silent, refused, errors, unchecked } = report;
+  const counts = [...countTexts(planned), ...(refused.length > 0 ? [`${refused.length} refused`] : [])];
+  const declared = `The program declares ${counted(resources, "resource")}: ${counts.join(", ") || "nothing to do"}.`;
+  const noChannels = `Without alert channels, nobody is told of a failure: ${listOf(silent)}.`;
   return [
     ...plainFindings(planned.filter(({ namesakes }) => namesakes.length === 0)),
     ...planned.filter(({ namesakes }) => namesakes.length > 0).map((one) => namesakeFinding(one, twins)),
     ...twins.map(({ same, resources }) =>
       warning("program-twins", `Several new resources have the same ${same}: ${listOf(resources)}.`),
     ),
-    ...(silent.length > 0
-      ? [
-          warning(
-            "program-channels",
-            `Without alert channels, nobody is told of a failure: ${listOf(silent)}.`,
-          ),
-        ]
-      : []),
+    ...(silent.length > 0 ? [warning("program-channels", noChannels)] : []),
     ...unchecked.map((text) => warning("program-unchecked", text)),
     ...refused.flatMap(({ title, importId, reasons }) => {
       const resource = importId === undefined ? title : `${title} (import ${importId})`;
@@ -43,14 +29,7 @@ export function programFindings({
     }),
     ...reasonsOf(errors).map((error) => failed("preview", `The preview failed: ${oneLine(error)}`)),
     // After an error the preview has not reached every resource, so the counts would be too low.
-    ...(errors.length > 0
-      ? []
-      : [
-          (refused.length > 0 ? warning : ok)(
-            "program",
-            `The program declares ${counted(resources, "resource")}: ${counts || "nothing to do"}.`,
-          ),
-        ]),
+    ...(errors.length > 0 ? [] : [(refused.length > 0 ? warning : ok)("program", declared)]),
   ];
 }
 

@@ -56,8 +56,9 @@ export async function checkProgram(
   for (const step of steps) {
     const told = collected.get(urnSuffix(step.urn));
     const change = changeOf(step);
-    if (!change || (told && refused.includes(told))) continue;
-    if (told || !step.newState) planned.push({ step, change });
+    const definition = findDefinition(parseUrn(step.urn).type);
+    if (!change || !definition || (told && refused.includes(told))) continue;
+    if (told || !step.newState) planned.push({ definition, step, change });
     // The engine does not call a provider whose own settings are not known yet.
     else similarRecords.unchecked.add(uncheckedText(step));
   }

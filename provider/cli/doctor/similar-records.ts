@@ -1,4 +1,4 @@
-import { compareIds, type ApiRecord } from "../../api/answer";
+import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
@@ -76,23 +76,16 @@ export class SimilarRecords {
     const operation = new Operation(scope);
     const baseline = getOrMake(this.baselines, reader, () => readBaseline(collection, ledger, operation));
     const found = await namesakesOf(scope, wanted, await baseline, operation, () => true);
+    const managed = managedResources(this.state);
     const records = found.map(({ record, differing }) => {
-      const differs = differing.map(({ key }) => key);
+      const owner = managed.find((one) => managesRecord(one, scope, account, record));
       return {
         id: record.id,
-        differs,
-        owner: this.ownerOf(scope, account, record),
+        differs: differing.map(({ key }) => key),
+        owner: owner && titleOf(owner.resource),
         adoptExisting: scope.settings.adoptExisting,
       };
     });
     return records.sort((a, b) => compareIds(a.id, b.id));
-  }
-
-  /** The resource of the stack that has a record. */
-  private ownerOf(scope: RecordScope, account: unknown, record: ApiRecord): string | undefined {
-    const owner = managedResources(this.state).find((managed) =>
-      managesRecord(managed, scope, account, record),
-    );
-    return owner && titleOf(owner.resource);
   }
 }

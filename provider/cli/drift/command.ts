@@ -126,8 +126,7 @@ async function compareAll(
     ({ resource, definition }: ManagedResource): Connect =>
     (account) =>
       connectTo(resource, definition, account);
-  const heard = managed.map((one) => ({ one, account: hearOfResource(one, connectFor(one)) }));
-  const accounts = [...groupBy(heard, ({ account }) => account).values()];
+  const accounts = groupBy(managed, (one) => hearOfResource(one, connectFor(one)));
   const servers = new Set<string>();
   let done = 0;
   const results = await withProgress(stderr, (show) => {
@@ -141,14 +140,7 @@ async function compareAll(
       show(`Compared ${++done} of ${managed.length} …`);
       return result;
     };
-    return Promise.all(
-      accounts.map((ofAccount) =>
-        compareAccount(
-          ofAccount.map(({ one }) => one),
-          compare,
-        ),
-      ),
-    );
+    return Promise.all([...accounts.values()].map((ofAccount) => compareAccount(ofAccount, compare)));
   });
   const compared = results.flat();
   return {

@@ -14,13 +14,6 @@ export function isOwn({ urn }: { readonly urn: string }): boolean {
   return type === providerType || findDefinition(type) !== undefined;
 }
 
-/** The kind of record that a resource of this package stands for. */
-export function definitionOfUrn(urn: string): Definition {
-  const definition = findDefinition(parseUrn(urn).type);
-  if (!definition) throw new Error(`${urn} is of another package.`);
-  return definition;
-}
-
 /** The last part of a type token: `Monitor`, for example. */
 export function labelIn(type: string): string {
   if (type === providerType) return "Provider";

@@ -84,10 +84,8 @@ export async function commandSettings(
     const value = options[name];
     return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
   });
-  const config = new Map([
-    ...[...configured].map(([key, { text }]) => [key, text] as const),
-    ...givenOptions,
-  ]);
+  const inStack = [...configured].map(([key, { text }]) => [key, text] as const);
+  const config = new Map([...inStack, ...givenOptions]);
   const merged = (own: Config, overrides: ReadonlyMap<string, string>): Config => ({
     ...own,
     get: (key) => overrides.get(key) ?? own.get(key),
@@ -151,6 +149,11 @@ function assertEncrypted(inputs: Properties): void {
   );
 }
 
+export interface FolderSettings extends CommandSettings {
+  /** Why those of the project's stack are not among them. */
+  readonly unreadStack?: string;
+}
+
 /**
  * The settings of a command that works without a stack too: in a project, also those of its stack.
  *
@@ -161,16 +164,13 @@ export async function settingsInFolder(
   context: Pick<CommandContext, "env" | "session">,
   location: StackLocation,
   isAsked: boolean,
-  warn: (text: string) => void,
-): Promise<CommandSettings> {
+): Promise<FolderSettings> {
   if (!isAsked && !isProject(location.cwd)) return commandSettings(options, context);
   try {
     return await commandSettings(options, context, location);
   } catch (error) {
     if (isAsked || !(error instanceof UptimeError)) throw error;
-    warn(
-      `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}`,
-    );
-    return commandSettings(options, context);
+    const unreadStack = `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}`;
+    return { ...(await commandSettings(options, context)), unreadStack };
   }
 }

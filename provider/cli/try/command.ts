@@ -90,9 +90,9 @@ async function readMonitors(
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack };
   if (account !== undefined && !all) throw new UptimeError("--account needs --all.");
   if (all) {
-    const { forAccount } = await settingsInFolder(options, context, location, stack !== undefined, (text) => {
-      context.stderr.write(`${text}\n`);
-    });
+    const isStackAsked = stack !== undefined;
+    const { forAccount, unreadStack } = await settingsInFolder(options, context, location, isStackAsked);
+    if (unreadStack !== undefined) context.stderr.write(`${unreadStack}\n`);
     return monitorsInAccount(context.session.connect(monitor, forAccount(account)), context);
   }
   if (state === undefined) {
