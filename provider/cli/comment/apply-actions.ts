@@ -26,8 +26,6 @@ export interface ApplyActions {
   readonly writes: readonly ApplyAction[];
   /** The code of other packages in state. */
   readonly code: readonly ApplyAction[];
-  /** The code that the program declares, as far as the preview shows it: it is in state after an apply. */
-  readonly programCode: readonly string[];
 }
 
 export function applyActions(
@@ -44,7 +42,7 @@ export function applyActions(
       title: `${title}: a run was killed while it created it`,
     })),
   ];
-  return { writes, code: codeActions(drift.code), programCode: declaredCodeHashes(preview) };
+  return { writes, code: codeActions(drift.code) };
 }
 
 /** The code of other packages in state, which Pulumi runs. */
@@ -191,11 +189,13 @@ export function digestIn(text: string): string | undefined {
 /**
  * All hashes in one word, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
  *
+ * @param programCode the code that the program declares, as far as the preview shows it: it is in state after an apply
  * @param most the most characters that there is room for
  * @returns undefined if there is no room
  */
 export function hashesText(
-  { writes, code, programCode }: ApplyActions,
+  { writes, code }: ApplyActions,
+  programCode: readonly string[],
   most: number,
   hasLeftovers: boolean,
 ): string | undefined {

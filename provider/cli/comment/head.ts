@@ -28,7 +28,7 @@ export interface HeadOptions {
  * @param hasLeftovers whether the hashes of what a failed run leaves are among those of the changes, if there is room
  */
 export function headOf(facts: Facts, options: HeadOptions, hasLeftovers: boolean): string[] {
-  const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, actions } = facts;
+  const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, programCode, actions } = facts;
   const { commit, runUrl, limit, maxDeletes, reviewed } = options;
   const link = parseUrl(runUrl ?? "")?.href;
   const servers = drift?.servers ?? [];
@@ -42,7 +42,7 @@ export function headOf(facts: Facts, options: HeadOptions, hasLeftovers: boolean
   const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
   const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
   const tooMany = isLimited ? tooManyDeletes(actions, facts, maxDeletes) : undefined;
-  const changes = actions && hashesText(actions, limit * hashesShare, hasLeftovers);
+  const changes = actions && hashesText(actions, programCode, limit * hashesShare, hasLeftovers);
   const heading = headingOf(facts);
   return [
     markerLine({ title, commit, digest: actions && digestOf(actions), changes }),

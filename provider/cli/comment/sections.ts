@@ -61,7 +61,7 @@ function errorSection(errors: readonly (readonly string[])[]): Section {
   const firstLines = (lines: readonly string[]): string[] =>
     lines.slice(0, maxShortErrorLines).map((line) => shorten(line, longestValue));
   const items = errors.map((lines) => ({ text: codeBlock([...lines]), short: codeBlock(firstLines(lines)) }));
-  return { heading: "", open: "", close: "", items };
+  return { heading: "", items };
 }
 
 /** What to do before a merge. */
@@ -96,7 +96,7 @@ function codeSection({ drift, programCode }: Facts): Section {
     "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. Expect it if the " +
     "pull request changes or removes the code, or if an earlier comment shows the same hash. Otherwise find out who wrote it " +
     "into the state before you merge.";
-  return { heading, open: "", close: "", items };
+  return { heading, items };
 }
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;

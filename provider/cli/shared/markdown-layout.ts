@@ -3,9 +3,9 @@ import { markdownHead, markdownRow } from "./quoting";
 /** A part of a Markdown text: a list, a table or a code block. */
 export interface Section {
   readonly heading: string;
-  /** The lines before and after the items of a table or a code block; "" for none. */
-  readonly open: string;
-  readonly close: string;
+  /** The lines before and after the items of a table or a code block. */
+  readonly open?: string;
+  readonly close?: string;
   readonly items: readonly Item[];
 }
 
@@ -22,12 +22,12 @@ export interface Table {
 }
 
 export function listSection(items: readonly string[], heading = ""): Section {
-  return { heading, open: "", close: "", items: items.map((text) => ({ text, short: text })) };
+  return { heading, items: items.map((text) => ({ text, short: text })) };
 }
 
 export function tableSection({ heads, rows }: Table, heading: string): Section {
   const items = rows.map((row) => ({ text: markdownRow(row) }));
-  return { heading, open: markdownHead(heads), close: "", items };
+  return { heading, open: markdownHead(heads), items };
 }
 
 /** In bytes. GitHub and GitLab count characters, but a text never has more characters than bytes, so this is safe. */
@@ -49,13 +49,8 @@ export function layOut(
   const shown = sections
     .filter(({ items }) => items.length > 0)
     .map((section) => ({ ...section, texts: [] as string[] }));
-  const frames = shown.flatMap(({ heading, open, close, items }) => [
-    heading,
-    open,
-    close,
-    moreText(items.length),
-  ]);
-  let room = limit - [...head, ...frames].reduce((total, text) => total + size(text) + 1, 0);
+  const frames = shown.flatMap((one) => [one.heading, one.open, one.close, moreText(one.items.length)]);
+  let room = limit - [...head, ...frames].reduce((total, text = "") => total + size(text) + 1, 0);
   const fill = (textOf: (item: Item) => string | undefined): void => {
     for (const { items, texts } of shown)
       for (const [index, item] of items.entries()) {
@@ -78,13 +73,8 @@ export function layOut(
 
 const moreText = (count: number): string => `… and ${count} more, in the log`;
 
-function paragraphsOf({
-  heading,
-  open,
-  close,
-  items,
-  texts,
-}: Section & { texts: readonly string[] }): string[] {
+function paragraphsOf(section: Section & { texts: readonly string[] }): string[] {
+  const { heading, open = "", close = "", items, texts } = section;
   const body = texts.length > 0 ? [open, ...texts, close].filter((line) => line !== "").join("\n") : "";
   const more = items.length - texts.length;
   return [heading, body, more > 0 ? moreText(more) : ""].filter((part) => part !== "");

@@ -152,89 +152,69 @@ export function unknownSteps({ steps }: Preview): string[] {
 
 const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackType;
 
-/** What a step does to its resource, if it is not a part of another step. */
+/** What a step does to its resource; undefined if nothing changes, or if it is a part of another step. */
 export function changeOf(step: PreviewStep): PlannedChange | undefined {
-  const { op, urn, newState } = step;
-  switch (op) {
-    case "create":
-    case "import": {
-      const operation = newState?.inputs?.importId === undefined ? op : "import";
-      return {
-        ...describedStep(step),
-        operation,
-        recordNames: operation === "import" ? recordNamesIn(urn, newState) : [],
-        importId: importIdIn(newState),
-        properties: changedProperties({}, visibleIn(urn, newState?.inputs)),
-      };
-    }
-    case "update":
-    case "replace":
-      return { ...updateOf(step), operation: op };
-    case "delete":
-      return { ...describedStep(step), operation: op };
-    default:
-      // Nothing changes, or it is a part of a replacement.
-      return undefined;
-  }
-}
-
-/** What is known of a step's resource, without what changes. */
-function describedStep({
-  urn,
-  oldState,
-  newState,
-  valuesHash,
-}: PreviewStep): Omit<PlannedChange, "operation"> {
+  const { urn, oldState, newState, valuesHash } = step;
+  const operation = operationOf(step);
+  if (!operation) return undefined;
+  const isNew = operation === "create" || operation === "import";
   const after = visibleIn(urn, newState?.inputs);
+  const secrets = Object.keys(after)
+    .filter((key) => after[key] === secretText)
+    .sort();
   const present = newState ?? oldState;
   const provider = providerUrn(present?.provider);
   const isExplicit = provider !== "" && !isDefaultProvider(provider);
   return {
+    operation,
     urn,
     title: isOwn({ urn }) ? titleOf({ urn }) : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
-    importId: undefined,
+    importId: isNew ? importIdIn(newState) : undefined,
     recordId: oldState?.id,
-    recordNames: oldState?.id === undefined ? [] : recordNamesIn(urn, oldState),
+    recordNames: recordNamesIn(urn, operation === "import" ? newState : oldState),
     account: accountLabel(present?.provider, present?.inputs?.account),
     provider: isExplicit ? provider : undefined,
-    isDeletedFirst: false,
+    isDeletedFirst: operation === "replace" && oldState?.pendingReplacement === true,
     isPendingDelete: false,
     isProtected: present?.protect === true,
     // The engine asks state, also if the program changes the option.
     keptBy: (oldState ?? newState)?.retainOnDelete === true ? "retainOnDelete" : undefined,
-    properties: [],
+    properties: isNew ? changedProperties({}, after) : [],
     options: [],
-    secrets: Object.keys(after)
-      .filter((key) => after[key] === secretText)
-      .sort(),
+    secrets,
     maybeChanged: [],
     valuesHash,
+    ...((operation === "update" || operation === "replace") && differencesOf(step, after, secrets)),
   };
 }
 
+function operationOf({ op, newState }: PreviewStep): PlannedOperation | undefined {
+  const isImport = op === "create" && newState?.inputs?.importId !== undefined;
+  return isImport ? "import" : operations.find((operation) => operation === op);
+}
+
 /** What an update or a replacement changes. */
-function updateOf(step: PreviewStep): Omit<PlannedChange, "operation"> {
-  const { op, urn, oldState, newState, detailedDiff, diffReasons } = step;
-  const base = describedStep(step);
-  const after = visibleIn(urn, newState?.inputs);
+function differencesOf(
+  { urn, oldState, newState, detailedDiff, diffReasons }: PreviewStep,
+  after: Readonly<Record<string, unknown>>,
+  secrets: readonly string[],
+): Pick<PlannedChange, "properties" | "options" | "maybeChanged"> {
   // What the program changes; if that is nothing, drift, which a refresh has put into the outputs. A secret is the same text
   // before and after, so only the engine's or the provider's own diff tells whether it changes; without one, it may.
   const declared = changedProperties(visibleIn(urn, oldState?.inputs), after);
   const outputs = visibleIn(urn, oldState?.outputs);
   const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
   const found = declared.length > 0 ? declared : changedProperties(managed, after);
-  const alike = base.secrets.filter((key) => !found.some(({ property }) => property === key));
+  const alike = secrets.filter((key) => !found.some(({ property }) => property === key));
   const isKnown = detailedDiff != null || diffReasons != null;
   const known = [...Object.keys(detailedDiff ?? {}), ...(diffReasons ?? [])].map(topLevel);
-  const secrets = alike
+  const changedSecrets = alike
     .filter((key) => known.includes(key))
     .map((property) => ({ property, before: secretText, after: secretText }));
   return {
-    ...base,
-    isDeletedFirst: op === "replace" && oldState?.pendingReplacement === true,
-    properties: [...found, ...secrets],
-    maybeChanged: isKnown ? [] : alike,
+    properties: [...found, ...changedSecrets],
     options: changedOptions(oldState, newState),
+    maybeChanged: isKnown ? [] : alike,
   };
 }
 
