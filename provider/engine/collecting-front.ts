@@ -1,10 +1,8 @@
 import { connect } from "node:net";
 
 import { UptimeError } from "../api/errors";
-import type { Properties } from "../common/marks";
 import type { Changes } from "../lifecycle/diff";
 import { ownerOf, type Owner } from "../lifecycle/owners";
-import type { EngineOptions, Outputs } from "../lifecycle/resource";
 import { collectVariable, type CollectedResource } from "./collected";
 import { Front, type CheckRequest, type CheckResult, type FrontContext } from "./front";
 import { openReviewFile } from "./review-file";
@@ -42,20 +40,14 @@ class CollectingFront extends Front {
     return { inputs, problems: [] };
   }
 
-  override async diff(
-    id: string,
-    outputs: Outputs,
-    news: Properties,
-    options: EngineOptions,
-    marked: readonly string[] | undefined,
-  ): Promise<Changes> {
-    const { owner } = options;
+  override async diff(...request: Parameters<Front["diff"]>): Promise<Changes> {
+    const [, , news, { owner }] = request;
     const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
     if (owner && this.refused.has(owner)) return unchanged;
     try {
-      return await super.diff(id, outputs, news, options, marked);
+      return await super.diff(...request);
     } catch (error) {
-      const name = owner && this.context.session.owners.urnSuffixOf(owner);
+      const name = this.context.session.owners.urnSuffixOf(owner);
       const problems = [this.redactorFor(news).error(error)];
       if (name !== undefined && (await this.tell({ name, inputs: news, problems }))) return unchanged;
       throw error;

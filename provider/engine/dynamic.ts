@@ -6,10 +6,8 @@ import { readSettings, type Config } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
-import { create } from "../lifecycle/create";
 import { read } from "../lifecycle/read";
 import type { EngineOptions } from "../lifecycle/resource";
-import { update } from "../lifecycle/update";
 import { newFront } from "./collecting-front";
 import { FrontSession, type Front } from "./front";
 import { OperationError } from "./operation-error";
@@ -49,10 +47,11 @@ export function dynamicProvider(
     process.env,
   );
 
-  const run: Front["run"] = async (operation, news, ...olds) => {
+  const run: Front["run"] = async (properties, operation) => {
     try {
-      return await front.run(operation, news, ...olds);
+      return await front.run(properties, operation);
     } catch (error) {
+      const [news] = properties;
       throw error instanceof OperationError ? hostError(error, news[hiddenNames.providerCode]) : error;
     }
   };
@@ -82,7 +81,7 @@ export function dynamicProvider(
       config = request.config;
     },
     check: (olds: Properties, news: Properties) =>
-      run(async () => {
+      run([news], async () => {
         const declaration = decodeDeclaration(definition, olds, news);
         const { inputs, problems } = await front.check({
           declaration,
@@ -91,69 +90,39 @@ export function dynamicProvider(
         });
         // If a failure named its property, the engine would print the property's value, which may be a secret.
         return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
-      }, news),
+      }),
     diff: (id, olds: Properties, news: Properties) =>
-      run(
-        async () => {
-          const outputs = decodeOutputs(definition, olds);
-          const options = { ...decodeOptions(news), ...front.runOptions(olds) };
-          // State of older versions does not name its secret inputs, so they are undefined: not known. Pulumi's host has marked its outputs.
-          const marked = urnSuffixOrOwnerIn(olds) === undefined ? undefined : markedInputs(olds);
-          const { changed, replaces, deleteBeforeReplace } = await front.diff(
-            id,
-            outputs,
-            news,
-            options,
-            marked,
-          );
-          return {
-            changes: changed.length > 0 || isOfPlugin(olds, news),
-            replaces: [...replaces],
-            deleteBeforeReplace,
-          };
-        },
-        news,
-        olds,
-      ),
+      run([news, olds], async () => {
+        const outputs = decodeOutputs(definition, olds);
+        const options = { ...decodeOptions(news), ...front.runOptions(olds) };
+        // State of older versions does not name its secret inputs, so they are undefined: not known. Pulumi's host has marked its outputs.
+        const marked = urnSuffixOrOwnerIn(olds) === undefined ? undefined : markedInputs(olds);
+        const { changed, replaces, ...others } = await front.diff(id, outputs, news, options, marked);
+        const changes = changed.length > 0 || isOfPlugin(olds, news);
+        return { changes, replaces: [...replaces], ...others };
+      }),
     create: (properties: Properties) =>
-      run(async () => {
-        const { id, outputs } = await front.save(
-          (scope, inputs) => create(scope, inputs, operationOptions(properties, "create")),
-          properties,
-        );
+      run([properties], async () => {
+        const { id, outputs } = await front.save([properties], operationOptions(properties, "create"));
         return { id, outs: outputs };
-      }, properties),
+      }),
     read: (id, properties: Properties) =>
-      run(async () => {
+      run([properties], async () => {
         if (isManaged(properties)) return readManaged(id, properties);
         const found = await front.readForGet(id, properties, operationOptions(properties, "read"));
         return found ? { id, props: found.outputs, inputs: found.inputs } : {};
-      }, properties),
+      }),
     update: (id, olds: Properties, news: Properties) =>
-      run(
-        async () => {
-          const old = decodeOutputs(definition, olds);
-          const { outputs } = await front.save(
-            (scope, inputs) => update(scope, id, old, inputs, operationOptions(news, "update")),
-            news,
-            [olds],
-          );
-          return { outs: outputs };
-        },
-        news,
-        olds,
-      ),
+      run([news, olds], async () => {
+        const old = { id, outputs: decodeOutputs(definition, olds) };
+        const { outputs } = await front.save([news, olds], operationOptions(news, "update"), old);
+        return { outs: outputs };
+      }),
     delete: (id, properties: Properties) =>
-      run(
-        () =>
-          front.delete(
-            id,
-            decodeOutputs(definition, properties),
-            [properties],
-            operationOptions(properties, "delete"),
-          ),
-        properties,
-      ),
+      run([properties], async () => {
+        const outputs = decodeOutputs(definition, properties);
+        await front.delete(id, outputs, [properties], operationOptions(properties, "delete"));
+      }),
   };
 }
 

@@ -9,6 +9,7 @@ import { engineUnknown, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import { counted } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
+import { create } from "../lifecycle/create";
 import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import { assertReplacementHelps } from "../lifecycle/not-stored";
@@ -16,8 +17,9 @@ import { isRecordedAccount } from "../lifecycle/same-record";
 import { readForGet } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
-import type { Inputs, EngineOptions, Outputs, State } from "../lifecycle/resource";
+import type { EngineOptions, Outputs, State } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
+import { update } from "../lifecycle/update";
 import type { InputProblem } from "../lifecycle/validate";
 import { getOrMake } from "../common/values";
 import type { ReviewFile } from "./review-file";
@@ -42,8 +44,9 @@ export class FrontSession extends Session {
   hasProgram = false;
   /** A program's preview can be run again. `pulumi do` has none. */
   hasPreview = true;
+  /** A check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
+  hasRefused = false;
   private announced = 0;
-  private hasRefused = false;
   private readonly running = new Set<Promise<unknown>>();
 
   /** Runs an operation. {@link idle} waits for it. */
@@ -64,11 +67,6 @@ export class FrontSession extends Session {
   /** Shows an import, an adoption or that a record stays, unless there were many. */
   announce(print: () => void): void {
     if (++this.announced <= announcementLimit) print();
-  }
-
-  /** Notes that a check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
-  rememberRefusal(): void {
-    this.hasRefused = true;
   }
 
   /** Prints a hint after a refusal, and how many announcements were left out. */
@@ -104,6 +102,9 @@ export interface CheckRequest {
   /** Problems that the front itself has found. */
   readonly refusals?: readonly InputProblem[];
 }
+
+/** The properties of a request: the new ones, and then the old ones if it has them. */
+type RequestProperties = readonly [news: Properties, ...olds: Properties[]];
 
 /** The inputs that the engine keeps, and why it must refuse them. */
 export interface CheckResult {
@@ -200,7 +201,7 @@ export class Front {
     const redactor = this.redactorFor(news);
     for (const warning of checked.warnings) this.context.print("warning", redactor.message(warning), urn);
     const problems = [...checked.problems, ...refusals].map((problem) => redactor.problem(problem));
-    if (problems.length > 0) session.rememberRefusal();
+    if (problems.length > 0) session.hasRefused = true;
     return { inputs: this.markSecrets(encodeInputs(checked.inputs, news), news), problems };
   }
 
@@ -228,7 +229,7 @@ export class Front {
     let { changed } = changes;
     if (changed.length === 0)
       changed = outputs.isPartial ? [hiddenNames.isPartial] : this.newlyMarked(outputs, news, marked);
-    const urnSuffix = options.owner && this.context.session.owners.urnSuffixOf(options.owner);
+    const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);
     if (urnSuffix !== undefined) this.context.reviewFile?.addChanges(urnSuffix, changed);
     return { ...changes, changed };
   }
@@ -255,17 +256,24 @@ export class Front {
     return isDeepStrictEqual(cleaned, attributes) ? [] : marked;
   }
 
-  /** Creates or updates, and encodes the new state; `olds` are the inputs and outputs in the old one. */
+  /**
+   * Creates a record or, if there is an old state, updates it. Encodes the new state.
+   *
+   * @param properties the new inputs, and those and the outputs in the old state
+   */
   async save(
-    run: (scope: RecordScope, inputs: Inputs) => Promise<State>,
-    news: Properties,
-    olds: readonly Properties[] = [],
-    urn?: string,
+    properties: RequestProperties,
+    options: EngineOptions,
+    old?: Pick<State, "id" | "outputs">,
   ): Promise<{ id: string; outputs: Properties }> {
+    const [news] = properties;
     const inputs = decodeInputs(this.definition, news);
-    const { id, outputs, announcement } = await run(this.scopeOf(inputs.account, news, ...olds), inputs);
-    this.announce(announcement, [news], urn);
-    return { id, outputs: this.encodeState(outputs, news, ...olds) };
+    const scope = this.scopeOf(inputs.account, ...properties);
+    const { id, outputs, announcement } = await (old
+      ? update(scope, old.id, old.outputs, inputs, options)
+      : create(scope, inputs, options));
+    this.announce(announcement, [news], options.urn);
+    return { id, outputs: this.encodeState(outputs, ...properties) };
   }
 
   async delete(
@@ -300,22 +308,18 @@ export class Front {
   /**
    * Runs an operation. Throws nothing but an {@link OperationError}.
    *
-   * @param news the properties of the request, the new ones if it has two sets; after a partial failure, state keeps their hidden options
-   * @param olds its other properties; the error and state show no secrets of either
+   * @param properties neither the error nor state shows their secrets; after a partial failure, state keeps the hidden options of the
+   *   first ones
    */
-  async run<T>(
-    operation: () => T | Promise<T>,
-    news: Properties,
-    ...olds: readonly Properties[]
-  ): Promise<T> {
+  async run<T>(properties: RequestProperties, operation: () => T | Promise<T>): Promise<T> {
     try {
       return await this.context.session.track(operation);
     } catch (error) {
-      const text = this.redactorFor(news, ...olds).error(this.context.session.explainKeyOnce(error));
+      const text = this.redactorFor(...properties).error(this.context.session.explainKeyOnce(error));
       const options = { cause: error };
       if (!(error instanceof PartialFailureError)) throw new OperationError(text, options);
       // State keeps the declared inputs, so that the next read finds the difference.
-      const kept = { id: error.id, outputs: this.encodeState(error.outputs, news, ...olds) };
+      const kept = { id: error.id, outputs: this.encodeState(error.outputs, ...properties) };
       throw new OperationError(text, options, kept);
     }
   }

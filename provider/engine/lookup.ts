@@ -29,27 +29,27 @@ export async function runLookup(
   const own = secretArgs.flatMap((name) =>
     isObject(args) ? secretsOfProperty(definition, name, args[name]) : [],
   );
-  // Only a connection adds its account's key.
-  const redactor = (): Redactor => new Redactor([...session.secrets, ...own]);
-  const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => ({
-    ...withoutMarks({ ...values, attributes: redactor().attributes(definition, attributes) }),
-    id,
-  });
-  return withRedactedErrors(session, redactor, async () => {
+  const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => {
+    const shown = new Redactor([...session.secrets, ...own]).attributes(definition, attributes);
+    return { ...withoutMarks({ ...values, attributes: shown }), id };
+  };
+  return withRedactedErrors(session, own, async () => {
     if (count === "one") return resultOf(await lookUpOne(definition, connect, args, secretArgs));
     return (await lookUpAll(definition, connect, args)).map(resultOf);
   });
 }
 
-/** Runs an operation that is about no resource. No secret is in what it throws. */
+/** Runs an operation that is about no resource. No secret is in what it throws, nor one of its own. */
 export async function withRedactedErrors<T>(
   session: Session,
-  redactor: () => Redactor,
+  own: readonly string[],
   operation: () => Promise<T>,
 ): Promise<T> {
   try {
     return await operation();
   } catch (error) {
-    throw new UptimeError(redactor().error(session.explainKeyOnce(error)), { cause: error });
+    // Only a connection adds its account's key.
+    const redactor = new Redactor([...session.secrets, ...own]);
+    throw new UptimeError(redactor.error(session.explainKeyOnce(error)), { cause: error });
   }
 }

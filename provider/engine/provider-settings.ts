@@ -18,8 +18,7 @@ import { isDefaultProvider, parseUrn } from "../common/urn";
 const isOfEngine = (key: string): boolean =>
   key.startsWith("__") || key === "version" || key === "pluginDownloadURL";
 
-/** The settings of a provider that the engine has asked to check. */
-interface CheckedSettings {
+export interface CheckedSettings {
   /** For state, with API keys always marked as secret. */
   readonly settings: Properties;
   readonly warnings: readonly string[];

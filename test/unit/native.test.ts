@@ -77,7 +77,7 @@ test("the error of an operation keeps what caused it, so that a bug has a stack"
   const outputs = { values: {}, attributes: {} };
   for (const cause of [new TypeError("a bug"), new PartialFailureError("1", outputs, ["a failure"])]) {
     const error: unknown = await front
-      .run(() => Promise.reject(cause), {})
+      .run([{}], () => Promise.reject(cause))
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(OperationError);
     expect(error).toMatchObject({ cause });

@@ -36,6 +36,8 @@ const protocolActions = {
   delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
 } as const;
 
+type ResourceMethod = "check" | "diff" | "create" | "read" | "update" | "delete";
+
 /** The parts of the requests about a resource; each method's request has some of them. */
 type ResourceMessage = Pick<proto.UpdateRequest, "getUrn"> &
   Partial<
@@ -67,11 +69,11 @@ class Runs {
   }
 
   /** Runs a request about a resource; `parts` are those whose names differ between the methods. */
-  run<T>(
+  run<Name extends ResourceMethod>(
+    method: Name,
     message: ResourceMessage,
     parts: Partial<Pick<ResourceRequest, "oldInputs" | "oldOutputs" | "inputs" | "isImport">>,
-    answer: (resources: PluginResources, request: ResourceRequest) => T | Promise<T>,
-  ): Promise<T> {
+  ): ReturnType<PluginResources[Name]> {
     const request: ResourceRequest = {
       urn: message.getUrn(),
       id: message.getId?.() ?? "",
@@ -84,7 +86,8 @@ class Runs {
       isImport: false,
       ...parts,
     };
-    return this.current().run(request, answer);
+    const answer = this.current().run<unknown>(request, (resources, plain) => resources[method](plain));
+    return answer as ReturnType<PluginResources[Name]>;
   }
 }
 
@@ -140,19 +143,14 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
 function resourceMethods(runs: Runs): UntypedServiceImplementation {
   return {
     check: unary(async (message: proto.CheckRequest) => {
-      const parts = {
+      const { inputs, problems } = await runs.run("check", message, {
         oldInputs: resourceFromStruct(message.getOlds()),
         inputs: resourceFromStruct(message.getNews()),
-      };
-      const checked = await runs.run(message, parts, (resources, request) => resources.check(request));
-      return checkResponse(checked.inputs, checked.problems);
+      });
+      return checkResponse(inputs, problems);
     }),
     diff: unary(async (message: proto.DiffRequest) => {
-      const { changes, deleteBeforeReplace } = await runs.run(
-        message,
-        partsOfChange(message),
-        (resources, request) => resources.diff(request),
-      );
+      const { changes, deleteBeforeReplace } = await runs.run("diff", message, partsOfChange(message));
       const changed = [...changes.keys()];
       const response = new proto.DiffResponse()
         .setChanges(changesOf(changed))
@@ -169,33 +167,28 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
     }),
     create: unary(async (message: proto.CreateRequest) => {
       const parts = { inputs: resourceFromStruct(message.getProperties()) };
-      const { id, outputs } = await runs.run(message, parts, (resources, request) =>
-        resources.create(request),
-      );
+      const { id, outputs } = await runs.run("create", message, parts);
       return new proto.CreateResponse().setId(id).setProperties(toStruct(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
       const [inputs, outputs] = [message.getInputs(), message.getProperties()];
-      const parts = {
+      const read = await runs.run("read", message, {
         oldInputs: resourceFromStruct(inputs),
         oldOutputs: resourceFromStruct(outputs),
         isImport: !inputs && !outputs,
-      };
-      const read = await runs.run(message, parts, (resources, request) => resources.read(request));
+      });
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();
       const response = new proto.ReadResponse().setId(read.id).setProperties(toStruct(read.outputs));
       return response.setInputs(read.inputs ? toStruct(read.inputs) : inputs);
     }),
     update: unary(async (message: proto.UpdateRequest) => {
-      const { outputs } = await runs.run(message, partsOfChange(message), (resources, request) =>
-        resources.update(request),
-      );
+      const { outputs } = await runs.run("update", message, partsOfChange(message));
       return new proto.UpdateResponse().setProperties(toStruct(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
       const parts = { oldOutputs: resourceFromStruct(message.getProperties()) };
-      await runs.run(message, parts, (resources, request) => resources.delete(request));
+      await runs.run("delete", message, parts);
       return new Empty();
     }),
   };

@@ -8,12 +8,10 @@ import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { urnSuffix } from "../../common/urn";
 import { isEmpty, isObject, type Value } from "../../common/values";
-import { create } from "../../lifecycle/create";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { ownerOf } from "../../lifecycle/owners";
 import { getUnmanaged, read } from "../../lifecycle/read";
 import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
-import { update } from "../../lifecycle/update";
 import type { CheckResult, Front } from "../front";
 import {
   decodeDeclared,
@@ -147,10 +145,9 @@ export class PluginResources {
   }
 
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
-    const { urn, inputs: news, isPreview } = request;
+    const { inputs: news, isPreview } = request;
     if (isPreview) return { id: "", outputs: this.previewOutputs(news) };
-    const options = this.requestOptions(request);
-    return this.front.save((scope, inputs) => create(scope, inputs, options), news, [], urn);
+    return this.front.save([news], this.requestOptions(request));
   }
 
   /** Undefined if the record is gone. */
@@ -179,15 +176,10 @@ export class PluginResources {
   }
 
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
-    const { id, urn, inputs: news, oldInputs, oldOutputs, isPreview } = request;
+    const { id, inputs: news, oldInputs, oldOutputs, isPreview } = request;
     if (isPreview) return { outputs: this.previewOutputs(news) };
-    const [old, options] = [this.outputsInState(request), this.requestOptions(request)];
-    return this.front.save(
-      (scope, inputs) => update(scope, id, old, inputs, options),
-      news,
-      [oldInputs, oldOutputs],
-      urn,
-    );
+    const old = { id, outputs: this.outputsInState(request) };
+    return this.front.save([news, oldInputs, oldOutputs], this.requestOptions(request), old);
   }
 
   async delete(request: ResourceRequest): Promise<void> {

@@ -11,8 +11,8 @@ import { newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
 import { runLookup, withRedactedErrors } from "../lookup";
-import { Redactor } from "../redactor";
 import { changedSettings, checkProviderSettings, configOf, isAnotherAccount } from "../provider-settings";
+import type { CheckedSettings } from "../provider-settings";
 import { getOrMake } from "../../common/values";
 import { list, type ListRequest } from "./list";
 import type { ResourceRequest } from "./resource-request";
@@ -43,10 +43,7 @@ export class PluginRun {
     });
   }
 
-  checkSettings(
-    urn: string,
-    given: Properties,
-  ): Pick<ReturnType<typeof checkProviderSettings>, "settings" | "problems"> {
+  checkSettings(urn: string, given: Properties): Omit<CheckedSettings, "warnings"> {
     const { settings, warnings, problems } = checkProviderSettings(urn, given, this.env);
     for (const warning of warnings) this.engine.log("warning", warning, urn);
     // Resources are refused with the same words, and collected with everything else that a preview refuses.
@@ -76,11 +73,8 @@ export class PluginRun {
   ): Promise<T> {
     const { urn, inputs, oldInputs, oldOutputs } = request;
     const resources = this.resourcesOf(definitionOfType(parseUrn(urn).type));
-    return resources.front.run(
-      () => operation(resources, resources.withPlainId(request)),
-      inputs,
-      oldInputs,
-      oldOutputs,
+    return resources.front.run([inputs, oldInputs, oldOutputs], () =>
+      operation(resources, resources.withPlainId(request)),
     );
   }
 
@@ -103,11 +97,7 @@ export class PluginRun {
     const { definition, connect } = this.resourcesOf(definitionOfType(token)).front;
     const { session } = this;
     return session.track(() =>
-      withRedactedErrors(
-        session,
-        () => new Redactor(session.secrets),
-        () => list(definition, connect, request, show),
-      ),
+      withRedactedErrors(session, [], () => list(definition, connect, request, show)),
     );
   }
 
