@@ -136,12 +136,11 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
 export function shownValues(
   definition: Definition,
   record: ApiRecord,
-  options: {
-    readonly escaped?: boolean;
-    readonly refuse?: (property: string, reason: Message) => void;
-  } = {},
+  {
+    escaped = true,
+    refuse,
+  }: { escaped?: boolean; refuse?: (property: string, reason: Message) => void } = {},
 ): Map<string, Value> {
-  const { escaped = true, refuse } = options;
   const values = new Map<string, Value>();
   for (const [key, field] of Object.entries(definition.fields)) {
     try {

@@ -68,20 +68,14 @@ export async function checkImport(
     return isNotShown && !isEmpty(value) ? [key] : [];
   });
   const name = owners.resourceName(owner);
+  const announcement = message`${label} ${name} imports ${singular} ${describeRecord(definition, record)}. Nothing is created or
+    changed.`;
+  const warning = message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${shownId}, so the import
+    cannot compare it; what the program declares is sent with the first update.`;
   return {
     problems,
-    announcement:
-      problems.length === 0
-        ? message`${label} ${name} imports ${singular} ${describeRecord(definition, record)}. Nothing is
-          created or changed.`
-        : undefined,
-    warnings:
-      unseen.length > 0
-        ? [
-            message`${label} ${name}: the API does not show ${unseen.join(", ")} of ${singular} ${shownId}, so the
-              import cannot compare it; what the program declares is sent with the first update.`,
-          ]
-        : [],
+    announcement: problems.length === 0 ? announcement : undefined,
+    warnings: unseen.length > 0 ? [warning] : [],
   };
 }
 

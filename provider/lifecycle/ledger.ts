@@ -2,6 +2,11 @@ import { getOrMake } from "../common/values";
 import type { Owner, Owners } from "./owners";
 import type { Claim } from "./resource";
 
+interface Holder {
+  readonly claim: Claim;
+  readonly owner: Owner | undefined;
+}
+
 /** What this run knows of one record. */
 interface Entry {
   /** The claims of resources that have it in state and that the engine has asked about, with their owners. */
@@ -9,8 +14,7 @@ interface Entry {
   /** The claims whose delete has begun. */
   readonly ended: Set<Claim>;
   /** The claim of the resource that has got it in this run. */
-  taken?:
-    { readonly claim: Claim; readonly owner: Owner | undefined; readonly isCreated: boolean } | undefined;
+  taken?: (Holder & { readonly isCreated: boolean }) | undefined;
   /** The owners of planned imports: see {@link Ledger.planImport}. */
   readonly plannedImports: Set<Owner>;
   /** The server has shown it. */
@@ -180,10 +184,7 @@ export class Ledger {
     return [...this.heard].some((id) => !this.gone.has(id));
   }
 
-  private claimsOn({
-    inState,
-    taken,
-  }: Entry): { readonly claim: Claim; readonly owner: Owner | undefined }[] {
+  private claimsOn({ inState, taken }: Entry): Holder[] {
     return [...(taken ? [taken] : []), ...[...inState].map(([claim, owner]) => ({ claim, owner }))];
   }
 

@@ -119,12 +119,8 @@ export async function* listRecords(
   most: number,
 ): AsyncGenerator<ListedRecord, void> {
   const searches = ["search", "searchBy", ...Object.keys(definition.filters ?? {}), "account"];
-  const { account, ...query } = parseLookupQuery(
-    definition,
-    `A list of ${definition.plural}`,
-    args,
-    searches,
-  );
+  const caller = `A list of ${definition.plural}`;
+  const { account, ...query } = parseLookupQuery(definition, caller, args, searches);
   const scope = connect(account);
   const parameters = { sort: "asc", ...parametersOf(definition, query) };
   const pages = scope.collection.list(new Operation(scope), parameters);

@@ -54,9 +54,9 @@ export async function recoverCreate(
   }
   const { earlierLostAnswer: lostAnswer } = sent;
   if (!lostAnswer) throw withDuplicateAdvice(scope, error);
-  const found = isDuplicateRefusal(error)
-    ? await findLost(scope, { ...sent, lostAnswer, mayResend: false }, operation)
-    : undefined;
+  // As a duplicate, a create is refused whose record may be there already.
+  const mayBeThere = [409, 422].includes(apiErrorIn(error)?.status ?? 0);
+  const found = mayBeThere && (await findLost(scope, { ...sent, lostAnswer, mayResend: false }, operation));
   if (found) return found;
   throw lostError(scope, lostAnswer, message`Then ${messageOf(error)}`, error);
 }
@@ -183,11 +183,6 @@ function withDuplicateAdvice({ definition, settings }: RecordScope, error: unkno
       option deleteBeforeReplace.`,
     { cause: error },
   );
-}
-
-/** Whether a create was refused whose record may be there already. */
-function isDuplicateRefusal(error: unknown): boolean {
-  return [409, 422].includes(apiErrorIn(error)?.status ?? 0);
 }
 
 /** The API's error, also if an error that names the properties is around it. */

@@ -7,11 +7,8 @@ export type Owner = string & { readonly brand: "owner" };
 export class Owners {
   private readonly urnSuffixes = new Map<Owner | undefined, string>();
 
-  /** Notes that the program declares a resource. */
-  declare(urnSuffix: string): Owner {
-    const owner = ownerOf(urnSuffix);
-    this.urnSuffixes.set(owner, urnSuffix);
-    return owner;
+  declare(urnSuffix: string): void {
+    this.urnSuffixes.set(ownerOf(urnSuffix), urnSuffix);
   }
 
   isDeclared(owner: Owner | undefined): owner is Owner {

@@ -65,14 +65,12 @@ export class RecordReader {
   ): Promise<ApiRecord> {
     this.askedIds.add(id);
     const listed = wanted && (await this.findInList(id, operation));
-    const isWhole = listed && showsAll(this.collection.definition, wanted, listed);
-    if (
-      isWhole &&
+    const isEnough =
+      listed &&
+      showsAll(this.collection.definition, wanted, listed) &&
       (await this.isLoaded(wanted, listed, operation)) &&
-      (!withAttributes || this.listShowsAsMuch())
-    )
-      return listed;
-    return this.getById(id, operation);
+      (!withAttributes || this.listShowsAsMuch());
+    return isEnough ? listed : this.getById(id, operation);
   }
 
   private async getById(id: string, operation: Operation): Promise<ApiRecord> {

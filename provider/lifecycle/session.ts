@@ -2,7 +2,7 @@ import { Client, type ClientDependencies } from "../api/client";
 import { systemClock, type Clock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
-import { keyFingerprintOf, type Address, type Settings } from "../api/settings";
+import { keyFingerprintOf, type Settings } from "../api/settings";
 import { httpTransport, proxyPasswords } from "../api/transport";
 import type { Definition } from "../definitions/field";
 import { getOrMake } from "../common/values";
@@ -19,18 +19,15 @@ export interface SessionDependencies extends Partial<ClientDependencies> {
   readonly runNote?: RunNote;
 }
 
-interface SharedAccount {
-  readonly client: Client;
-  /** By the records' names in the API's paths. */
-  readonly scopes: Map<string, SharedScope>;
-}
-
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, and the clock. */
 export class Session {
   private readonly hidden = new Set<string>(proxyPasswords());
   readonly clock: Clock;
   readonly owners = new Owners();
-  private readonly accounts = new Map<string, SharedAccount>();
+  /** By address and key. */
+  private readonly clients = new Map<string, Client>();
+  /** By kind of record, address and key. */
+  private readonly scopes = new Map<string, SharedScope>();
   /** The settings whose keys the API has refused. */
   private readonly refusedKeys = new Set<string>();
   private readonly dependencies: ClientDependencies & Required<Pick<SessionDependencies, "runNote">>;
@@ -84,17 +81,16 @@ export class Session {
 
   /** Connects to the account of these settings, for one kind of record. */
   connect(definition: Definition, settings: Settings): RecordScope {
+    const { apiKey } = settings;
+    this.hide(apiKey);
     const address = settings[definition.addressSetting];
-    const account = this.sharedAccount(address, settings);
-    const shared = getOrMake(account.scopes, definition.plural, () => this.newScope(definition, account));
-    const keyFingerprint = keyFingerprintOf(address, settings.apiKey);
-    const note = new RecordNote(
-      this.dependencies.runNote,
-      definition,
-      address,
-      keyFingerprint,
-      this.warnOfNote,
-    );
+    const account = `${address.url} ${apiKey}`;
+    const client = getOrMake(this.clients, account, () => new Client(address, settings, this.dependencies));
+    const newScope = (): SharedScope => this.newScope(definition, client);
+    const shared = getOrMake(this.scopes, `${definition.plural} ${account}`, newScope);
+    const keyFingerprint = keyFingerprintOf(address, apiKey);
+    const { runNote } = this.dependencies;
+    const note = new RecordNote(runNote, definition, address, keyFingerprint, this.warnOfNote);
     return {
       definition,
       settings,
@@ -118,7 +114,7 @@ export class Session {
     );
   };
 
-  private newScope(definition: Definition, { client }: SharedAccount): SharedScope {
+  private newScope(definition: Definition, client: Client): SharedScope {
     const collection = new Collection(definition, client);
     const ledger = new Ledger(this.owners);
     return {
@@ -128,13 +124,5 @@ export class Session {
       creates: new RunCreates(),
       checkedImports: new Map(),
     };
-  }
-
-  private sharedAccount(address: Address, settings: Settings): SharedAccount {
-    const name = `${address.url} ${settings.apiKey}`;
-    return getOrMake(this.accounts, name, () => {
-      this.hide(settings.apiKey);
-      return { client: new Client(address, settings, this.dependencies), scopes: new Map() };
-    });
   }
 }

@@ -49,17 +49,12 @@ export async function update(
     const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || isReset;
     const current = mustRead ? await collection.get(id, operation) : undefined;
     if (current) assertSameRecord(scope, outputs, current);
-    const record = await sendUpdate(
-      scope,
-      id,
-      wantedOnUpdate(definition, inputs, ignored, current),
-      operation,
-      {
-        // While it waits, the server may give the id to a create of this run.
-        onSend: assertNotVoid,
-        onEffect: () => (mayHaveEffect = true),
-      },
-    );
+    const wanted = wantedOnUpdate(definition, inputs, ignored, current);
+    const record = await sendUpdate(scope, id, wanted, operation, {
+      // While it waits, the server may give the id to a create of this run.
+      onSend: assertNotVoid,
+      onEffect: () => (mayHaveEffect = true),
+    });
     return { id, outputs: outputsOf(scope, declared, record, { claim, isAdopted }) };
   } catch (error) {
     const failureOf = (reason: unknown): unknown =>
