@@ -33,21 +33,33 @@ export class EngineLog {
     urn: string | Promise<string> = "",
     { isEphemeral = false } = {},
   ): void {
-    const sending = this.send(severity, message, urn, isEphemeral).finally(() =>
-      this.sending.delete(sending),
-    );
+    const client = this.connect();
+    if (!client) return;
+    const send = async (): Promise<void> => {
+      const request = new LogRequest()
+        .setSeverity(severities[severity])
+        .setMessage(message)
+        .setUrn(await urn)
+        .setEphemeral(isEphemeral);
+      // The engine may have ended. That must not fail the operation.
+      await new Promise<void>((resolve) => {
+        client.log(request, () => {
+          resolve();
+        });
+      });
+    };
+    const sending = send().finally(() => this.sending.delete(sending));
     this.sending.add(sending);
   }
 
   /** The URN with this suffix. Empty if the engine knows no stack. */
   async urnOf(urnSuffix: string): Promise<string> {
     const client = this.connect();
+    if (!client) return "";
     const root = await new Promise<string>((resolve) => {
-      if (!client) resolve("");
-      else
-        client.getRootResource(new GetRootResourceRequest(), (error, response) => {
-          resolve(error ? "" : response.getUrn());
-        });
+      client.getRootResource(new GetRootResourceRequest(), (error, response) => {
+        resolve(error ? "" : response.getUrn());
+      });
     });
     const { stack, project } = parseUrn(root);
     return root && `urn:pulumi:${stack}::${project}::${urnSuffix}`;
@@ -55,27 +67,6 @@ export class EngineLog {
 
   async flush(): Promise<void> {
     await Promise.all(this.sending);
-  }
-
-  private async send(
-    severity: keyof typeof severities,
-    message: string,
-    urn: string | Promise<string>,
-    isEphemeral: boolean,
-  ): Promise<void> {
-    const client = this.connect();
-    if (!client) return;
-    const request = new LogRequest()
-      .setSeverity(severities[severity])
-      .setMessage(message)
-      .setUrn(await urn)
-      .setEphemeral(isEphemeral);
-    // The engine may have ended. That must not fail the operation.
-    await new Promise<void>((resolve) => {
-      client.log(request, () => {
-        resolve();
-      });
-    });
   }
 
   private connect(): EngineClient | undefined {

@@ -47,7 +47,7 @@ export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
   return {
     addInputs: (urnSuffix, inputs) => {
       if (!key) return;
-      const text = JSON.stringify([urnSuffix, inOrder(unwrapSecrets(inputs))]);
+      const text = JSON.stringify([urnSuffix, unwrapSecrets(inputs)], inOrder);
       add({ name: urnSuffix, hash: createHmac("sha256", key).update(text).digest("base64") });
     },
     addChanges: (urnSuffix, changed) => {
@@ -56,13 +56,9 @@ export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
   };
 }
 
-/** The same value with the keys of its objects in one order. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, inOrder(value[key])]),
-  );
+/** Tells JSON to have the keys of objects in one order. */
+function inOrder(_: string, value: unknown): unknown {
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 }

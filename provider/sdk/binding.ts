@@ -14,20 +14,17 @@ export interface Binding {
     options: CustomResourceOptions,
   ) => [type: string, name: string, props: Record<string, unknown>, options: CustomResourceOptions];
   /** Looks up one record, or all that the arguments select. */
-  readonly find: (
-    definition: Definition,
-    count: LookupCount,
-    args: object,
-    opts?: InvokeOptions,
-  ) => Promise<unknown>;
+  readonly find: Find<InvokeOptions, Promise<unknown>>;
   /** {@link Binding.find} with inputs. */
-  readonly findOutput: (
-    definition: Definition,
-    count: LookupCount,
-    args: object,
-    opts?: InvokeOutputOptions,
-  ) => Output<unknown>;
+  readonly findOutput: Find<InvokeOutputOptions, Output<unknown>>;
 }
+
+type Find<Options, Result> = (
+  definition: Definition,
+  count: LookupCount,
+  args: object,
+  opts?: Options,
+) => Result;
 
 /**
  * The inputs, with secrets marked, and a key for each output that the provider adds. The SDK makes an output for each key, which

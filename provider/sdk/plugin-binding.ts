@@ -21,11 +21,8 @@ export const pluginBinding: Binding = {
   },
   find: async (definition, count, args, opts = {}) => {
     const token = lookupFunction(definition, count);
-    const result: unknown = lookupResult(
-      definition,
-      count,
-      await runtime.invoke(token, { ...args }, withVersion(opts)),
-    );
+    const answer: unknown = await runtime.invoke(token, { ...args }, withVersion(opts));
+    const result = lookupResult(definition, count, answer);
     if (result !== unknown) return result;
     const name = lookupName(definition, count);
     throw new RunError(

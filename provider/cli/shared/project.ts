@@ -78,11 +78,10 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
+const moduleManifest = z.looseObject({ type: z.literal("module") });
+
 /** Whether package.json makes files ES modules. False if it cannot be parsed: npm reports that better. */
 function isModule(directory: string, entries: readonly string[]): boolean {
   if (!entries.includes("package.json")) return false;
-  return (
-    parseAs(z.looseObject({ type: z.literal("module") }), readText(join(directory, "package.json"))) !==
-    undefined
-  );
+  return parseAs(moduleManifest, readText(join(directory, "package.json"))) !== undefined;
 }

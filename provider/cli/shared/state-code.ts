@@ -13,8 +13,6 @@ import type { Deployment, StateResource } from "./state";
 /** The type of the provider of all dynamic resources of programs for Node.js. */
 const dynamicProviderType = "pulumi:providers:pulumi-nodejs";
 
-const isProvider = (type: string): boolean => type.startsWith("pulumi:providers:");
-
 /** A resource for which Pulumi would run other code. */
 interface ForeignCodeProblem {
   readonly urn: string;
@@ -107,7 +105,7 @@ export function foreignCode(
   for (const { urn, inputs, outputs } of resources) {
     const { type } = parseUrn(urn);
     if (findDefinition(type) || type === providerType) continue;
-    const { url, base } = isProvider(type) ? pluginOf({ inputs }) : {};
+    const { url, base } = type.startsWith("pulumi:providers:") ? pluginOf({ inputs }) : {};
     const pieces = [
       codeIn(inputs),
       codeIn(outputs),

@@ -135,11 +135,8 @@ export function pendingCreates({ deployment }: Deployment): StateResource[] {
 }
 
 /** The properties of a resource that state keeps secret, as a whole or in part. */
-export function secretPropertiesOf({
-  inputs,
-  outputs,
-  additionalSecretOutputs,
-}: StateResource): ReadonlySet<string> {
+export function secretPropertiesOf(resource: StateResource): ReadonlySet<string> {
+  const { inputs, outputs, additionalSecretOutputs } = resource;
   const marked = [inputs, outputs].flatMap((properties = {}) =>
     Object.keys(properties).filter((key) => hasSecret(properties[key])),
   );

@@ -66,10 +66,9 @@ Examples:
       const sender = new Sender();
       const report = await withProgress(stderr, async (show): Promise<TryReport> => {
         const monitors = await readMonitors(options, context, show);
-        const trial = { anyMethod: options.anyMethod === true, secrets: session.secrets };
         let done = 0;
         const trying = monitors.map(async (one) => {
-          const tried = await tryMonitor(one, sender, trial);
+          const tried = await tryMonitor(one, sender, options.anyMethod === true, session.secrets);
           show(`Tried ${++done} of ${monitors.length} …`);
           return tried;
         });

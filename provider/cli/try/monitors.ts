@@ -79,19 +79,16 @@ export function monitorsInState(state: Deployment): ReadMonitor[] {
   const managed = managedResources(state).filter(({ definition }) => definition === monitor);
   return managed.map(({ resource }) => {
     const { urn, id = "", outputs = {} } = resource;
-    const values = Object.entries(outputs).map(([key, value]) => [key, unwrapSecrets(value)] as const);
-    const encrypted = values.flatMap(([key, value]) =>
-      value === undefined
-        ? [[key, "is encrypted in this state; `pulumi stack export --show-secrets` writes it"] as const]
-        : [],
-    );
+    const clear = Object.entries(outputs).map(([key, value]) => [key, unwrapSecrets(value)] as const);
+    const encrypted = clear.filter(([, value]) => value === undefined);
+    const reason = "is encrypted in this state; `pulumi stack export --show-secrets` writes it";
     return {
       title: titleOf({ urn }),
       urn,
       id,
-      values: Object.fromEntries(values),
+      values: Object.fromEntries(clear),
       secret: new Set([...alwaysSecret, ...secretPropertiesOf(resource)]),
-      missing: new Map(encrypted),
+      missing: new Map(encrypted.map(([key]) => [key, reason])),
     };
   });
 }

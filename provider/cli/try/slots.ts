@@ -1,13 +1,8 @@
-/** A piece of work that waits for its host, or for others to end. */
-interface Queued {
-  readonly host: string;
-  readonly start: () => void;
-}
-
 /** Runs work for hosts: one piece at a time for each host, and at most `most` pieces in all. */
 export class Slots {
   private readonly busy = new Set<string>();
-  private readonly queue: Queued[] = [];
+  /** What waits for its host, or for others to end. */
+  private readonly queue: { readonly host: string; readonly start: () => void }[] = [];
 
   constructor(private readonly most: number) {}
 

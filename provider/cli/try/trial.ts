@@ -9,30 +9,29 @@ import { checkOf, type Check } from "./check-request";
 import type { ReadMonitor } from "./monitors";
 import { NoAnswerError, type MonitorAnswer, type Sender } from "./sender";
 
-interface TrialOptions {
-  /** Send methods that may change something on a server. */
-  readonly anyMethod: boolean;
-  /** The API keys in use. */
-  readonly secrets: Iterable<string>;
-}
-
-/** Why a monitor would alert at once. */
 interface AlertReason {
   readonly code: "unreachable" | "status" | "text" | "certificate";
   readonly text: Message;
 }
 
-/** Sends the request of a monitor, and says whether it would alert at once. */
+/**
+ * Sends the request of a monitor, and says whether it would alert at once.
+ *
+ * @param anyMethod whether to send methods that may change something on a server
+ * @param secrets the API keys in use
+ */
 export async function tryMonitor(
   monitor: ReadMonitor,
   sender: Sender,
-  { anyMethod, secrets }: TrialOptions,
+  anyMethod: boolean,
+  secrets: Iterable<string>,
 ): Promise<TriedMonitor> {
   const { title, urn, id, values, secret } = monitor;
   const own = [...secret].flatMap((key) => secretsOfProperty(definition, key, values[key]));
   const redactor = new Redactor([...secrets, ...own]);
   const isUrlSecret = secret.has("url");
-  const shown = (url: URL): string => redactor.message([quote(withoutSecretParts(url))]);
+  // Passwords in URLs are often not marked as secret, and queries hold tokens.
+  const shown = ({ origin, pathname }: URL): string => redactor.message([quote(origin + pathname)]);
   const url = isUrlSecret || typeof values.url !== "string" ? undefined : parseUrl(values.url);
   const tried = {
     title: redactor.message([new Quote(title, true)]),
@@ -85,11 +84,6 @@ function verdictOf(
 
 const notKnown = ({ text }: AlertReason, unshown: readonly string[]): Message =>
   message`not known: ${text}, but the API does not show ${unshown.join(" and ")}`;
-
-/** Passwords in URLs are often not marked as secret, and queries hold tokens. */
-function withoutSecretParts({ origin, pathname }: URL): string {
-  return origin + pathname;
-}
 
 const daysUntil = (end: Date | undefined): number | undefined =>
   end && Math.floor((end.getTime() - Date.now()) / (24 * 60 * 60 * 1000));
