@@ -77,7 +77,6 @@ export class UptimeError extends Error {
   }
 }
 
-/** The API answered with an error. */
 export class ApiError extends UptimeError {
   constructor(
     /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
@@ -160,7 +159,6 @@ export class NotStoredError extends UptimeError {
   }
 }
 
-/** Messages with a separator between them. */
 export function joinMessages(messages: readonly (Message | Quote)[], separator: string): Message {
   return messages.flatMap((one, index) => [
     ...(index > 0 ? [separator] : []),

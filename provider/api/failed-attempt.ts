@@ -24,7 +24,6 @@ export interface FailedAttempt {
   readonly error: UptimeError;
 }
 
-/** A request that was attempted. */
 interface AttemptedRequest {
   /** The request and its address, for messages. */
   readonly requestText: Message;

@@ -5,7 +5,6 @@ import { isBlank, isFalse, parseRecords, plainName, unwrapList, type ApiRecord }
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
 
-/** One page of a list. */
 export interface Page {
   readonly records: readonly ApiRecord[];
   /**

@@ -19,7 +19,6 @@ export interface EndedRequest<T> {
 /** Why a request is not sent: its operation has ended, or the server has answered nothing but 429 and 503 for ten minutes. */
 export type Denial = "ended" | "throttled";
 
-/** A request that wants to be sent. */
 export interface PendingRequest {
   readonly operation: Operation;
   readonly isWrite: boolean;

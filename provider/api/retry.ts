@@ -71,7 +71,6 @@ export function mayHaveEffect(failure: Failure): boolean {
 /** A server restarts in less time. */
 const restartMilliseconds = 60_000;
 
-/** The retries of one request. */
 export class Retries {
   private countedFailures = 0;
   private pauses = 0;

@@ -31,7 +31,6 @@ type ValueOf<S extends Setting> =
   | (S extends { readonly allowed: readonly (infer Allowed)[] } ? Allowed : ValueOfType[S["type"]])
   | (S extends { readonly required: true } | { readonly default: unknown } ? never : undefined);
 
-/** The values of all settings, by name. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof settingDeclarations)[Name]> };
 
 /** What a setting must be, for messages, and the schema that parses it. */

@@ -257,7 +257,6 @@ export function addressProofOf({ url }: Pick<Address, "url">, apiKey: string): s
   return hexHash(`${url}\0${apiKey}`);
 }
 
-/** Whether the key of these settings comes from the environment. */
 export function isKeyOfEnvironment({ apiKeySource }: Pick<Settings, "apiKeySource">): boolean {
   return apiKeySource.startsWith(settingDeclarations.apiKey.environment);
 }

@@ -6,10 +6,8 @@ import type * as Undici from "undici";
 import { isLoopback } from "../common/url";
 import { getOrMake } from "../common/values";
 
-/** The methods of the API. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** One HTTP request, ready to be sent. */
 export interface HttpRequest {
   readonly url: URL;
   readonly method: Method;

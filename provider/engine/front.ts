@@ -93,7 +93,6 @@ export interface FrontContext {
   readonly reviewFile?: ReviewFile | undefined;
 }
 
-/** A declaration that the engine asks a front to check. */
 export interface CheckRequest {
   readonly declaration: Declaration;
   /** Undefined for a resource that only reads, and in state of older versions. */

@@ -48,7 +48,6 @@ export class Redactor {
     return this.message([quote(error instanceof Error ? error.message : String(error))]);
   }
 
-  /** A message for a person, like {@link error}. */
   message(message: Message): string {
     const detector = new SecretDetector(this.secrets);
     const parts = message.map((part) => {

@@ -14,7 +14,6 @@ import { isObject } from "../common/values";
  */
 export const reviewVariables = { file: "UPTIME_REVIEW_FILE", key: "UPTIME_REVIEW_KEY" } as const;
 
-/** A line of the file. */
 export const reviewLine = z.object({
   /** The resource's URN suffix. */
   name: z.string(),

@@ -197,7 +197,6 @@ export function wantedValuesOnCreate(
   return wantedValues(definition, values, (_, field) => !field.updateOnly);
 }
 
-/** A field's value in checked inputs or outputs. */
 export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
   return (values[key] ?? null) as Value;
 }

@@ -21,7 +21,6 @@ import type { RecordScope } from "./record-scope";
 import type { EngineOptions, Inputs, State } from "./resource";
 import type { InputProblem } from "./validate";
 
-/** The result of checking an import. */
 export interface CheckedImport {
   readonly problems: readonly InputProblem[];
   /** Says which record it imports. */

@@ -88,7 +88,6 @@ export class Ledger {
     entry.isShown = false;
   }
 
-  /** The server has shown the record. */
   markShown(id: string): void {
     this.heard.add(id);
     this.gone.delete(id);
@@ -109,13 +108,11 @@ export class Ledger {
     if (entry.taken?.claim === claim) entry.taken = undefined;
   }
 
-  /** This run has deleted the record. */
   markDeleted(id: string): void {
     this.markGone(id);
     this.deleted.add(id);
   }
 
-  /** The record is gone. */
   markGone(id: string): void {
     this.entries.delete(id);
     this.gone.add(id);

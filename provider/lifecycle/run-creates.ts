@@ -6,14 +6,12 @@ import type { Owner } from "./owners";
 import type { Claim } from "./resource";
 import type { WantedValues } from "./difference";
 
-/** A create before it is sent. */
 export interface PlannedCreate {
   readonly wanted: WantedValues;
   readonly owner: Owner | undefined;
   readonly baseline: Baseline;
 }
 
-/** A create that was sent. */
 export interface SentCreate extends PlannedCreate {
   /** The record has a higher id than this; undefined if ids are not in order. */
   readonly highestIdBefore: bigint | undefined;
@@ -23,7 +21,6 @@ export interface SentCreate extends PlannedCreate {
   readonly earlierLostAnswer: LostAnswerError | undefined;
 }
 
-/** A create whose answer was lost. */
 export interface LostCreate extends SentCreate {
   readonly lostAnswer: LostAnswerError;
   /** It is sent again if two looks find nothing; otherwise looks go on for a minute. */

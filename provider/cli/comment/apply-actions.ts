@@ -20,7 +20,6 @@ export interface ApplyAction {
   readonly resumeHash?: string | undefined;
 }
 
-/** All that an apply does and runs. */
 export interface ApplyActions {
   /** What writes: the program's changes, and the drift that an apply undoes. A create that was cut off before is two of them. */
   readonly writes: readonly ApplyAction[];

@@ -21,7 +21,6 @@ import { applyActions, declaredCodeHashes, importsOfGoneRecords, type ApplyActio
 /** The most lines of a failure that are shown; the job's log has all. */
 const maxFailureLines = 40;
 
-/** The files that a comment is made from. */
 export interface CommentFiles {
   readonly preview?: string;
   readonly previewLog?: string;
@@ -31,7 +30,6 @@ export interface CommentFiles {
   readonly title?: string;
 }
 
-/** What the files say. */
 export interface Facts {
   readonly title: string;
   /** The comment is about a merge, which also undoes what was edited by hand. */
@@ -49,7 +47,6 @@ export interface Facts {
   readonly isKnown: boolean;
   /** What a merge does. A preview that has failed may have planned some changes, but merging does not make them. */
   readonly changes: readonly PlannedChange[];
-  /** The number of resources that stay as they are. */
   readonly unchanged: number;
   readonly drift: DriftReport | undefined;
   /** The URNs of resources that a merge cannot create again. */

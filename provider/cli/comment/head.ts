@@ -11,7 +11,6 @@ import { deletesLabel, tooManyDeletes } from "./review";
 /** The part of a comment that the hashes of its changes may have, so that the rest can be read: a third. */
 const hashesShare = 1 / 3;
 
-/** The most servers that a comment names. */
 const maxServers = 5;
 
 export interface HeadOptions {

@@ -19,7 +19,6 @@ const maxShortErrorLines = 5;
 /** With more warnings than this, the changes come first. */
 const maxWarningsFirst = 10;
 
-/** The most resources that a warning names. */
 const maxNamed = 40;
 
 /**
@@ -101,7 +100,6 @@ function codeSection({ drift, programCode }: Facts): Section {
 
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
-/** A value as it is shown. */
 type ShowValue = (value: string) => string;
 
 const wholeValue: ShowValue = (value) => value;

@@ -12,7 +12,6 @@ import { managedResources, type Deployment } from "../shared/state";
 import { SimilarRecords } from "./similar-records";
 import { planOf, type Plan, type PlannedStep } from "./plan";
 
-/** A resource that would be refused. */
 interface RefusedResource {
   readonly title: string;
   /** The id in the option `import`. */
@@ -20,7 +19,6 @@ interface RefusedResource {
   readonly reasons: readonly string[];
 }
 
-/** The result of a preview of a program. */
 export interface ProgramReport extends Plan {
   /** The number of resources of this package that the program declares. */
   readonly resources: number;

@@ -16,7 +16,6 @@ import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { accountLabel } from "../shared/providers";
 import { clearProperties, secretPropertiesOf, type ManagedResource } from "../shared/state";
 
-/** The result of comparing one resource. */
 export interface ComparedResource {
   readonly drift?: DriftedResource;
   /** Why the resource could not be compared. */

@@ -156,7 +156,6 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   };
 }
 
-/** What an export has read. */
 interface ReadAccount {
   readonly stack: ReadStack;
   readonly settings: Settings;

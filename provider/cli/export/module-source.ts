@@ -19,10 +19,8 @@ export interface SecretHeader {
   readonly value: ConfigValue;
 }
 
-/** The value of a property in a program. */
 export type PropertyValue = Exclude<Value, null> | ConfigValue | readonly SecretHeader[];
 
-/** A resource that a module declares. */
 export interface ModuleResource {
   readonly definition: Definition;
   readonly name: string;
@@ -69,7 +67,6 @@ export function moduleSource({ label, plural }: Definition, resources: readonly 
   ].join("\n");
 }
 
-/** The values that a resource reads from the configuration. */
 export function configValuesOf({ properties }: ModuleResource): ConfigValue[] {
   return [...properties.values()].flatMap(configValuesIn);
 }

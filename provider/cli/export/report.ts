@@ -20,7 +20,6 @@ export interface ExportReport {
   readonly notes: readonly string[];
 }
 
-/** A resource in the report. */
 interface ExportedResource {
   readonly type: string;
   readonly id: string;

@@ -60,7 +60,6 @@ export const driftReport = z.object({
   pending: z._default(z.array(z.object({ urn: z.string() })), []),
 });
 
-/** A resource that differs from its record. */
 export type DriftedResource = z.infer<typeof driftedResource>;
 export type UnmanagedRecord = z.infer<typeof unmanagedRecord>;
 export type DriftReport = z.infer<typeof driftReport>;
@@ -81,7 +80,6 @@ function driftRows(resource: DriftedResource): string[][] {
   );
 }
 
-/** The records that no resource manages. */
 function unmanagedTable({ unmanaged = [] }: DriftReport, heading = "Kind"): Table {
   const rows = unmanaged.map(({ type, id, name, account }) => [
     account === undefined ? labelIn(type) : `${labelIn(type)} of ${account}`,

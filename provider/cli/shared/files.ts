@@ -21,7 +21,6 @@ export function explainFailure<T>(failure: string, attempt: () => T): T {
   }
 }
 
-/** Throws if something is at a path. */
 export function assertFree(path: string): void {
   if (existsSync(path)) throw new UptimeError(`${path} already exists, and is not overwritten.`);
 }

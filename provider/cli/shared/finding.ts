@@ -13,7 +13,6 @@ const finding = z.object({
 /** The output of `doctor --json`. */
 export const findingReport = z.looseObject({ findings: z.array(finding) });
 
-/** The result of one check. */
 export type Finding = z.infer<typeof finding>;
 
 export const ok = (code: string, text: string): Finding => ({ code, level: "ok", text });

@@ -14,7 +14,6 @@ export interface Project {
   readonly directory: string;
   /** False if the folder holds no Pulumi project yet. */
   readonly exists: boolean;
-  /** The project's name in Pulumi. */
   readonly name: string;
   /** Pulumi's word for the language: `nodejs`, `yaml`, `python`. Undefined if there is no project. */
   readonly runtime: string | undefined;

@@ -18,13 +18,11 @@ export interface StackLocation {
   readonly stack?: string | undefined;
 }
 
-/** A value of a stack's configuration. */
 interface ConfiguredValue {
   readonly text: string;
   readonly isSecret: boolean;
 }
 
-/** The result of a command of the Pulumi CLI. */
 interface CommandResult {
   readonly code: number | null;
   readonly out: string;

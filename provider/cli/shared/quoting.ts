@@ -35,7 +35,6 @@ export function fenceFor(text: string, least: number): string {
   return "`".repeat(longest + 1);
 }
 
-/** A row of a Markdown table. */
 export function markdownRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => codeSpan(cell).replaceAll("|", "\\|")).join(" | ")} |`;
 }

@@ -41,7 +41,6 @@ const scripts = {
 /** Files with secrets, under the names that help and docs use. */
 const usualSecretFiles = ["secrets.json", "state.json"];
 
-/** The program of a new project. */
 export const sampleProgram = `import { Monitor } from "pulumi-uptime";
 
 const home = new Monitor("home", {

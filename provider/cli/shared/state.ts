@@ -86,7 +86,6 @@ function unknownIn(value: object, known: readonly string[]): string[] {
   });
 }
 
-/** A resource that manages a record. */
 export interface ManagedResource {
   readonly definition: Definition;
   readonly resource: StateResource;

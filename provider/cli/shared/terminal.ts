@@ -20,7 +20,6 @@ export interface CommandContext {
   readonly setExitCode: (code: number) => void;
 }
 
-/** What a command gets from its process. */
 export type ProcessContext = Omit<CommandContext, "setExitCode" | "session">;
 
 /** A shorter secret may be a word of the output. */

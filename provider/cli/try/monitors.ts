@@ -74,7 +74,6 @@ function isChanged(step: PreviewStep): boolean {
   return isMonitor && ["create", "update", "replace"].includes(changeOf(step)?.operation ?? "");
 }
 
-/** The monitors that a stack has. */
 export function monitorsInState(state: Deployment): ReadMonitor[] {
   const managed = managedResources(state).filter(({ definition }) => definition === monitor);
   return managed.map(({ resource }) => {
@@ -98,7 +97,6 @@ const required = ["requestMethod", "alertCondition"];
 /** Without these a request may fail that the server's own succeeds with. */
 const optional = ["requestHeaders", "requestAuthUsername"];
 
-/** The monitors of an account. */
 export async function monitorsInAccount(scope: RecordScope, context: CommandContext): Promise<ReadMonitor[]> {
   const needed = [...required, ...optional, "alertTextLookup"].map((key) => fieldOf(monitor, key));
   const records = await readDeclared(scope, undefined, context, needed);

@@ -10,7 +10,6 @@ import { redirectOf } from "../../common/url";
 import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupElsewhere } from "./link-local";
 import { Slots } from "./slots";
 
-/** The request that a monitor sends. */
 export interface MonitorRequest {
   readonly url: URL;
   readonly method: string;
@@ -49,7 +48,6 @@ const maxRedirects = 10;
 /** The most bytes of a page in which a text is looked for. */
 const textLimit = 8 * 1024 * 1024;
 
-/** Sends the requests of monitors. */
 export class Sender {
   private readonly slots = new Slots(8);
   // Loading it takes a tenth of a second, and most commands do not use it.

@@ -10,7 +10,6 @@ import type { Outputs } from "../../lifecycle/resource";
 import type { InputProblem } from "../../lifecycle/validate";
 import { markedInputs, withoutMarks } from "../request";
 
-/** A record that an import has read. */
 export interface ImportedRecord {
   readonly id: string;
   readonly outputs: Outputs;

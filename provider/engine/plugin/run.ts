@@ -89,7 +89,6 @@ export class PluginRun {
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
-  /** Lists the records of a type: see {@link list}. */
   async list(
     { token, ...request }: ListRequest,
     show: Parameters<typeof list>[3],
