@@ -132,8 +132,7 @@ export function unansweredAttempt(
   if (operation.timeSignal?.aborted) {
     // The time of the operation is over, so nothing is retried. A write may have had its effect, so it counts as a timeout. After a
     // create, the look for its record then reports that the time is over.
-    const reason =
-      method === "POST" ? "" : ": the operation has reached its timeout (the option customTimeouts)";
+    const reason = method === "POST" ? "" : ": the operation timed out (the option customTimeouts)";
     const late = message`${requestText} was not answered in time${reason}.`;
     return failed("timeout", OperationTimeoutError, late);
   }

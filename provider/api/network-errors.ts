@@ -11,7 +11,7 @@ export interface NetworkFailure {
 
 const connectProblems: ReadonlyMap<string | undefined, string> = new Map([
   ["EAI_AGAIN", "the host name could not be looked up"],
-  ["ECONNREFUSED", "nothing accepts connections there"],
+  ["ECONNREFUSED", "the connection was refused"],
 ]);
 
 export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure {

@@ -54,7 +54,7 @@ export async function recoverCreate(
   }
   const { earlierLostAnswer: lostAnswer } = sent;
   if (!lostAnswer) throw withDuplicateAdvice(scope, error);
-  // As a duplicate, a create is refused whose record may be there already.
+  // A refusal as a duplicate may mean that the record is there already.
   const mayBeThere = [409, 422].includes(apiErrorIn(error)?.status ?? 0);
   const found = mayBeThere && (await findLost(scope, { ...sent, lostAnswer, mayResend: false }, operation));
   if (found) return found;
