@@ -166,14 +166,17 @@ function propertiesOf({ label, fields }, sentences, shared) {
     if (field.type !== "choice") return { ...fieldTypes[field.type], description };
     const name = `uptime:index:${label}${capital(key)}`;
     // Without names of their own, because programs that Pulumi generates use those that follow from the values.
-    const values = field.allowed.map((value) => ({ value, description: meaningOf(value, description) }));
+    const values = field.allowed.map((value) => ({
+      value,
+      description: enumDescription(value, description),
+    }));
     shared[name] = { type: "string", description, enum: values };
     return { oneOf: [{ type: "string" }, { type: "string", $ref: `#/types/${name}` }], description };
   });
 }
 
 /** What the sentence of a field says of one of its values, in parentheses after it; else what the sentence begins with. */
-function meaningOf(value, sentence) {
+function enumDescription(value, sentence) {
   const [, meaning] = new RegExp(`\`${value}\` \\(([^)]+)\\)`).exec(sentence) ?? [];
   const text = meaning ?? `${sentence.split(":")[0]}: ${value}`;
   return `${capital(text)}.`;

@@ -13,7 +13,7 @@ const jestArgs = process.argv.slice(2).filter((arg) => arg !== "--full" && arg !
 const whole = jestArgs.length === 0;
 const count = { passed: 0, failed: 0 };
 /** V8 compiles each function when it is first called, which takes a sixth off tests and types: few functions run long. */
-const early = "--always-sparkplug";
+const sparkplugFlag = "--always-sparkplug";
 const problems = [];
 
 try {
@@ -35,7 +35,7 @@ async function runQuick() {
   await step("Types and unit tests", () =>
     Promise.all([
       // A failing check must not hide what the tests say.
-      runStep(process.execPath, [early, tsc]).catch(note),
+      runStep(process.execPath, [sparkplugFlag, tsc]).catch(note),
       // The third process is the compiler.
       runJest(env, ["--selectProjects", "unit", "--maxWorkers", "2"]),
     ]),
@@ -80,7 +80,17 @@ async function runJest(env, more = []) {
   try {
     const jest = join(root, "node_modules", "jest", "bin", "jest.js");
     const results = join(folder, "results.json");
-    const args = [early, jest, "--rootDir", root, "--json", "--outputFile", results, ...more, ...jestArgs];
+    const args = [
+      sparkplugFlag,
+      jest,
+      "--rootDir",
+      root,
+      "--json",
+      "--outputFile",
+      results,
+      ...more,
+      ...jestArgs,
+    ];
     // Read also when jest fails: then it says what failed.
     const failure = await runStep(process.execPath, args, { env }).catch((error) => error);
     if (!existsSync(results)) throw failure ?? new Error("Jest ran no test.");

@@ -139,13 +139,13 @@ export class Collection {
     return message`${requestText} returned ${quoteBody(body)}`;
   }
 
-  /** All records, or those that a filter of the API selects, page by page and, by default, newest first. */
-  async *list(operation: Operation, filter: Readonly<Record<string, string>> = {}): RecordPages {
+  /** All records, or those that the parameters of the API select, page by page and, by default, newest first. */
+  async *list(operation: Operation, parameters: Readonly<Record<string, string>> = {}): RecordPages {
     const name = `GET ${this.client.address.url}${pathOf(this.definition)}`;
     const seen = new Set<string>();
     for (let pass = 1; ; pass++) {
       const seenBefore = seen.size;
-      const { totals, hasEnd } = yield* this.readPass(operation, filter, seen);
+      const { totals, hasEnd } = yield* this.readPass(operation, parameters, seen);
       // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
       // created meanwhile, the total does not change, so the records are counted too.
       // `Number(undefined)` is NaN, and so is a total that no page says: neither is ever larger or smaller.
@@ -170,14 +170,14 @@ export class Collection {
   /** Reads all pages once, and yields the records that are not seen yet. */
   private async *readPass(
     operation: Operation,
-    filter: Readonly<Record<string, string>>,
+    parameters: Readonly<Record<string, string>>,
     seen: Set<string>,
   ): AsyncGenerator<readonly ApiRecord[], { totals: number[]; hasEnd: boolean }, number | undefined> {
     const totals: number[] = [];
     let hasEnd = false;
     let pagesWanted: number | undefined;
     const list = { method: "GET", plural: this.definition.plural, operation } as const;
-    const pages = readPages(this.definition, this.client, filter, (query) =>
+    const pages = readPages(this.definition, this.client, parameters, (query) =>
       this.request({ ...list, query }),
     );
     for (let step = await pages.next(); !step.done; step = await pages.next(pagesWanted)) {

@@ -73,11 +73,11 @@ function byRelation(links: unknown): unknown {
 
 /** @param last the number of the last page, or NaN */
 function nextPage(info: Record<string, unknown>, links: Record<string, unknown>, last: number): Page["next"] {
-  const next = [links.next, info.nextpageurl, info.next].find((value) => !isNone(value));
+  const next = [links.next, info.nextpageurl, info.next].find((value) => !saysNoNextPage(value));
   const query = parseQuery(isObject(next) ? (next.href ?? next.url) : next);
   if (query) return query;
   const cursor = info.nextcursor ?? (isObject(info.cursor) ? info.cursor.next : undefined);
-  if (!isNone(cursor) && (typeof cursor === "number" || typeof cursor === "string"))
+  if (!saysNoNextPage(cursor) && (typeof cursor === "number" || typeof cursor === "string"))
     return new URLSearchParams({ cursor: String(cursor) });
   const isLast = info.islastpage ?? info.last;
   if (isLast === true) return undefined;
@@ -91,13 +91,14 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   if (current >= 0 && last >= 1) return current < lastNumber ? following : undefined;
   if (isLast === false) return current >= 0 ? following : "more";
   const names = Object.keys(info).filter((name) => namesOfMore.test(name));
-  if (next !== undefined || names.some((name) => !isNone(info[name])))
+  if (next !== undefined || names.some((name) => !saysNoNextPage(info[name])))
     return current >= 0 ? following : "more";
   return names.length > 0 || "next" in links ? undefined : "unknown";
 }
 
 /** What a server writes if there is no next page. */
-const isNone = (value: unknown): boolean => isBlank(value) || isFalse(value) || formsOfNone.includes(value);
+const saysNoNextPage = (value: unknown): boolean =>
+  isBlank(value) || isFalse(value) || formsOfNone.includes(value);
 
 const formsOfNone: readonly unknown[] = [-1, "-1", "null"];
 

@@ -20,14 +20,14 @@ const maxEmptyPages = 20;
 export async function* readPages(
   definition: Definition,
   { address, maxConcurrency }: Pick<Client, "address" | "maxConcurrency">,
-  filter: Readonly<Record<string, string>>,
+  parameters: Readonly<Record<string, string>>,
   send: (query: URLSearchParams) => Promise<Answer>,
 ): AsyncGenerator<Page, void, number | undefined> {
   let query = new URLSearchParams({
     sort_by: "id",
     sort: "desc",
     per_page: String(pageSize),
-    ...filter,
+    ...parameters,
   });
   const seen = new Set<string>();
   const asked = new Set<string>();

@@ -71,14 +71,14 @@ export function pluginType({ label }: Pick<Kind, "label">): string {
 }
 
 /** The number of records that a lookup finds: `getMonitor` one, `getMonitors` all that it selects. */
-export type LookupCount = "one" | "all";
+export type LookupMode = "one" | "all";
 
-export function lookupName({ label, plural }: Pick<Kind, "label" | "plural">, count: LookupCount): string {
+export function lookupName({ label, plural }: Pick<Kind, "label" | "plural">, mode: LookupMode): string {
   const name =
-    count === "one" ? label : plural.replace(/(?:^|[-_])(.)/g, (_, letter: string) => letter.toUpperCase());
+    mode === "one" ? label : plural.replace(/(?:^|[-_])(.)/g, (_, letter: string) => letter.toUpperCase());
   return `get${name}`;
 }
 
-export function lookupFunction(definition: Pick<Kind, "label" | "plural">, count: LookupCount): string {
-  return `uptime:index:${lookupName(definition, count)}`;
+export function lookupFunction(definition: Pick<Kind, "label" | "plural">, mode: LookupMode): string {
+  return `uptime:index:${lookupName(definition, mode)}`;
 }

@@ -29,7 +29,7 @@ export interface Field<
   /** Encrypted in state, never printed, never part of `attributes`. */
   readonly secret?: Secret;
   /** @internal The program has marked its value as secret, so no message shows it. See `withMarked`. */
-  readonly isMarked?: boolean;
+  readonly isMarkedSecret?: boolean;
   /** @internal Never compared with what the API shows. */
   readonly writeOnly?: boolean;
   /**

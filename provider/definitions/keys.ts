@@ -43,21 +43,21 @@ export function hasFixedKey(definition: Definition): boolean {
   return fixedKeys(definition).length > 0;
 }
 
-export function secretProperties(definition: Definition): string[] {
+export function secretKeys(definition: Definition): string[] {
   return keysOf(definition, ({ secret }) => secret === true);
 }
 
 /** Whether no message may show the field's value. */
-export function isConfidential({ secret, isMarked }: Field): boolean {
+export function isConfidential({ secret, isMarkedSecret: isMarked }: Field): boolean {
   return secret === true || isMarked === true;
 }
 
 /** The definition for a resource whose inputs of these names the program has marked as secret. */
-export function withMarked(definition: Definition, names: readonly string[]): Definition {
+export function withSecretFields(definition: Definition, names: readonly string[]): Definition {
   if (names.length === 0) return definition;
   const fields = Object.entries(definition.fields).map(([key, field]) => [
     key,
-    names.includes(key) ? { ...field, isMarked: true } : field,
+    names.includes(key) ? { ...field, isMarkedSecret: true } : field,
   ]);
   return { ...definition, fields: Object.fromEntries(fields) as Definition["fields"] };
 }

@@ -19,7 +19,7 @@ export { Table, type Fields, type StoredRecord } from "./table";
 export const defaultApiKey = "emulator-key";
 
 /** The log keeps this many requests; older ones are forgotten, some at a time. */
-const logLimit = 50_000;
+const maxLoggedRequests = 50_000;
 
 /** Options of {@link Emulator.start}, all optional. */
 export interface EmulatorOptions {
@@ -182,7 +182,7 @@ export class Emulator {
       return;
     }
     const request: LoggedRequest = { ...received, status: 0 };
-    if (this.#requests.push(request) > logLimit) this.#requests.splice(0, logLimit / 10);
+    if (this.#requests.push(request) > maxLoggedRequests) this.#requests.splice(0, maxLoggedRequests / 10);
     const outcome = await this.#outcomeOf(request);
     request.status = outcome === "cut" ? 0 : outcome.answer.status;
     send(response, outcome);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Pairs } from "./reading";
 
 /** A request with more bytes than this is refused before it fills the memory. */
-const bodyLimit = 2 ** 20;
+const maxBodyBytes = 2 ** 20;
 
 /** A request as it came in. */
 export interface ReceivedRequest {
@@ -32,7 +32,7 @@ export async function readRequest(incoming: IncomingMessage, at: Date): Promise<
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
-    if (size > bodyLimit) return undefined;
+    if (size > maxBodyBytes) return undefined;
   }
   const body = Buffer.concat(chunks).toString("utf8");
   const [path = "/", ...query] = (incoming.url ?? "/").split("?");

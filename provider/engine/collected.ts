@@ -10,8 +10,7 @@ export const collectVariable = "PULUMI_UPTIME_COLLECT";
 
 /** What one connection carries: a resource that was checked, or whose diff was refused. */
 export const collectedResource = z.object({
-  /** Its URN suffix. */
-  name: z.string(),
+  urnSuffix: z.string(),
   /** The id in the option `import`, if the provider gets it. */
   importId: z.optional(z.string()),
   /** The inputs, with their secrets. */

@@ -34,7 +34,7 @@ class CollectingFront extends Front {
       : undefined;
     const isTold =
       urnSuffix !== undefined &&
-      (await this.tell({ name: urnSuffix, importId, inputs, problems: [...problems] }));
+      (await this.tell({ urnSuffix: urnSuffix, importId, inputs, problems: [...problems] }));
     if (!isTold) return result;
     if (problems.length > 0) this.refused.add(ownerOf(urnSuffix));
     return { inputs, problems: [] };
@@ -49,7 +49,8 @@ class CollectingFront extends Front {
     } catch (error) {
       const name = this.context.session.owners.urnSuffixOf(owner);
       const problems = [this.redactorFor(news).error(error)];
-      if (name !== undefined && (await this.tell({ name, inputs: news, problems }))) return unchanged;
+      if (name !== undefined && (await this.tell({ urnSuffix: name, inputs: news, problems })))
+        return unchanged;
       throw error;
     }
   }

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import type { FrontSession } from "./front";
 
 /** Time between two checks whether the engine still runs, if standard input does not show it. */
-const lookMilliseconds = 2000;
+const enginePollMilliseconds = 2000;
 
 /** Time for the engine to receive the last answer. */
 const answerMilliseconds = 200;
@@ -49,7 +49,7 @@ export function endWithEngine(address = ""): void {
   const watch = (): void => {
     const connection = connect(Number(port), host, () => {
       connection.destroy();
-      setTimeout(watch, lookMilliseconds).unref();
+      setTimeout(watch, enginePollMilliseconds).unref();
     });
     connection.on("error", () => process.exit(1));
   };

@@ -4,7 +4,7 @@ import { message, UptimeError, withoutPeriod, type Message } from "../api/errors
 import { oldSettingsHint } from "../api/failed-attempt";
 import { NoAccountError, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { withMarked } from "../definitions/keys";
+import { withSecretFields } from "../definitions/keys";
 import { engineUnknown, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import { counted } from "../common/text";
@@ -31,12 +31,12 @@ import {
   encodeInputs,
   encodeOutputs,
   isInState,
-  markedInputs,
+  secretInputNames,
   markSecrets,
 } from "./request";
 
 /** More lines would push errors off the screen. */
-const announcementLimit = 19;
+const maxAnnouncements = 19;
 
 /** What the fronts of a process share: the operations that run, and what a run tells people only once, or only so often. */
 export class FrontSession extends Session {
@@ -66,12 +66,12 @@ export class FrontSession extends Session {
 
   /** Shows an import, an adoption or that a record stays, unless there were many. */
   announce(print: () => void): void {
-    if (++this.announced <= announcementLimit) print();
+    if (++this.announced <= maxAnnouncements) print();
   }
 
   /** Prints a hint after a refusal, and how many announcements were left out. */
   endLogs(): void {
-    const more = this.announced - announcementLimit;
+    const more = this.announced - maxAnnouncements;
     if (this.hasRefused && this.hasPreview)
       this.print(
         "uptime: `npx --no pulumi-uptime doctor --program .` lists everything that the preview refuses.",
@@ -141,10 +141,13 @@ export class Front {
   /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
     const isOfState = properties.some(isInState);
-    return this.withMarks(this.connectFor(account, this.runOptions(...properties), isOfState), ...properties);
+    return this.withSecretInputs(
+      this.connectFor(account, this.runOptions(...properties), isOfState),
+      ...properties,
+    );
   }
 
-  private withMarks(scope: RecordScope, ...properties: readonly Properties[]): RecordScope {
+  private withSecretInputs(scope: RecordScope, ...properties: readonly Properties[]): RecordScope {
     const definition = this.markedDefinition(...properties);
     return definition === this.definition ? scope : { ...scope, definition };
   }
@@ -171,11 +174,11 @@ export class Front {
   }
 
   private markedDefinition(...properties: readonly Properties[]): Definition {
-    return withMarked(this.definition, markedInputs(...properties));
+    return withSecretFields(this.definition, secretInputNames(...properties));
   }
 
   markSecrets(properties: Properties, ...others: readonly Properties[]): Properties {
-    return markSecrets(this.definition, properties, markedInputs(...others));
+    return markSecrets(this.definition, properties, secretInputNames(...others));
   }
 
   /** The options of an operation that depend on the run; the properties are those of its resource. */
@@ -216,7 +219,8 @@ export class Front {
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
-    const scopeOf = (account?: string) => this.withMarks(this.connectFor(account, options, true), news);
+    const scopeOf = (account?: string) =>
+      this.withSecretInputs(this.connectFor(account, options, true), news);
     const declared = scopeOf(inputs.account);
     const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);
     const scope = isMoved ? scopeOf(outputs.account) : declared;
@@ -243,7 +247,7 @@ export class Front {
     news: Properties,
     before: readonly string[] | undefined,
   ): readonly string[] {
-    const marked = markedInputs(news).filter(
+    const marked = secretInputNames(news).filter(
       (name) => Object.hasOwn(this.definition.fields, name) && news[name] != null,
     );
     if (marked.length === 0) return [];

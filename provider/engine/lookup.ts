@@ -1,12 +1,12 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import type { LookupCount } from "../common/pulumi";
+import type { LookupMode } from "../common/pulumi";
 import { isObject } from "../common/values";
 import { lookUpAll, lookUpOne, type FoundRecord } from "../lifecycle/lookup";
 import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
 import { Redactor } from "./redactor";
-import { withoutMarks } from "./request";
+import { escapeEngineMarks } from "./request";
 import { secretsOfProperty } from "./secret-strings";
 
 interface PublicRecord extends Record<string, unknown> {
@@ -22,7 +22,7 @@ export async function runLookup(
   session: Session,
   definition: Definition,
   connect: Connect,
-  count: LookupCount,
+  mode: LookupMode,
   args: unknown,
   secretArgs: readonly string[],
 ): Promise<PublicRecord | PublicRecord[]> {
@@ -31,10 +31,10 @@ export async function runLookup(
   );
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => {
     const shown = new Redactor([...session.secrets, ...own]).attributes(definition, attributes);
-    return { ...withoutMarks({ ...values, attributes: shown }), id };
+    return { ...escapeEngineMarks({ ...values, attributes: shown }), id };
   };
   return withRedactedErrors(session, own, async () => {
-    if (count === "one") return resultOf(await lookUpOne(definition, connect, args, secretArgs));
+    if (mode === "one") return resultOf(await lookUpOne(definition, connect, args, secretArgs));
     return (await lookUpAll(definition, connect, args)).map(resultOf);
   });
 }

@@ -86,7 +86,7 @@ export function urnSuffixOrOwnerIn(properties: Properties): string | undefined {
 }
 
 /** The inputs that the program has marked as secret: those that any of these properties of a resource name. */
-export function markedInputs(...properties: readonly Properties[]): readonly string[] {
+export function secretInputNames(...properties: readonly Properties[]): readonly string[] {
   return [...new Set(properties.flatMap((one) => ifValid(optionsIn(one).secrets, areTexts) ?? []))];
 }
 
@@ -147,8 +147,8 @@ export function encodeOutputs(
   // What a refresh leaves as it is was cleaned when it was stored.
   const isStored = attributes === from.attributes;
   return {
-    ...withoutMarks(values),
-    attributes: isStored ? attributes : withoutMarks(redactor.attributes(definition, attributes)),
+    ...escapeEngineMarks(values),
+    attributes: isStored ? attributes : escapeEngineMarks(redactor.attributes(definition, attributes)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...pick(from, hiddenNames.options),
@@ -165,7 +165,7 @@ export function encodeOutputs(
 /**
  * Marks secrets, because the engine encrypts only what is marked.
  *
- * @param marked what the program has marked: see {@link markedInputs}
+ * @param marked what the program has marked: see {@link secretInputNames}
  */
 export function markSecrets(
   { fields }: Definition,
@@ -208,7 +208,7 @@ export function pick(properties: Properties, ...keys: readonly string[]): Proper
 }
 
 /** Replaces what the engine would take for one of its own marks, which would fail the operation. */
-export function withoutMarks(properties: Properties): Properties {
+export function escapeEngineMarks(properties: Properties): Properties {
   return mapLeaves(
     properties,
     (leaf) => (leaf === engineUnknown ? "[unknown]" : leaf),

@@ -5,7 +5,7 @@ const minLength = 4;
 /** No real server encodes what it repeats more often than this. */
 const maxPasses = 5;
 /** The most characters for one character of a secret: `\u0041` in JSON that was escaped several times. */
-const longestEscape = 64;
+const maxEscapeCharacters = 64;
 
 /**
  * Finds secrets in texts, in any letter case, and also if a server has encoded them. Takes time in proportion to the text;
@@ -18,7 +18,8 @@ export class SecretDetector {
 
   constructor(secrets: Iterable<string>) {
     const values = new Set(Array.from(secrets, (secret) => secret.toWellFormed()));
-    this.reach = longestEscape * Array.from(values).reduce((most, { length }) => Math.max(most, length), 0);
+    this.reach =
+      maxEscapeCharacters * Array.from(values).reduce((most, { length }) => Math.max(most, length), 0);
     this.secrets = Array.from(values).flatMap((value) => (value === "" ? [] : [formsOf(value)]));
   }
 

@@ -53,7 +53,7 @@ export class Claims {
   }
 
   /** Whether an id in an answer to a create is that of a record that was there before, as far as this run has heard. */
-  isKnownRecord(id: string): boolean {
+  existedBefore(id: string): boolean {
     return this.ledger.isShown(id) || this.note.hasCreate(id);
   }
 

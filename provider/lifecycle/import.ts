@@ -125,8 +125,8 @@ async function getToImport(
     if (!(error instanceof NotFoundError)) throw error;
     ledger.dropImport(id, owner);
     throw new UptimeError(
-      message`${definition.label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). If it was imported before,
-        and has been replaced or deleted since, remove the option import.`,
+      message`${definition.label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). Check the id. If it was
+        imported before, and has been replaced or deleted since, remove the option import.`,
       { cause: error },
     );
   }

@@ -128,7 +128,7 @@ async function recordInFailure(
 const isRefusedId = (error: unknown): boolean => error instanceof ApiError && error.isRefusal;
 
 function wasThere({ claims }: RecordScope, id: string, baseline: Baseline): boolean {
-  return (wasListed(baseline, id) || claims.isKnownRecord(id)) && !claims.isDeleted(id);
+  return (wasListed(baseline, id) || claims.existedBefore(id)) && !claims.isDeleted(id);
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */

@@ -2,7 +2,7 @@ import { secret } from "@pulumi/pulumi";
 import type { CustomResourceOptions, InvokeOptions, InvokeOutputOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import type { LookupCount } from "../common/pulumi";
+import type { LookupMode } from "../common/pulumi";
 
 /** How a program reaches its provider: as Pulumi's dynamic resources, or through the provider plugin. */
 export interface Binding {
@@ -21,7 +21,7 @@ export interface Binding {
 
 type Find<Options, Result> = (
   definition: Definition,
-  count: LookupCount,
+  mode: LookupMode,
   args: object,
   opts?: Options,
 ) => Result;

@@ -3,7 +3,7 @@ import type { InvokeOptions, Output, Resource } from "@pulumi/pulumi";
 
 import { UptimeError } from "../api/errors";
 import { readSettings } from "../api/settings";
-import { lookupFunction, lookupName, type LookupCount } from "../common/pulumi";
+import { lookupFunction, lookupName, type LookupMode } from "../common/pulumi";
 import type { Definition } from "../definitions/field";
 import { runLookup } from "../engine/lookup";
 import type { RecordScope } from "../lifecycle/record-scope";
@@ -23,38 +23,38 @@ const sessionOfRun = (): Session => getOrMake(sessions, currentRun(), () => new 
 
 const config = { get: (key: string): string | undefined => pulumi.runtime.getConfig(key) };
 
-export const find: Binding["find"] = (definition, count, args, opts) =>
-  findWith(definition, count, args, opts, []);
+export const find: Binding["find"] = (definition, mode, args, opts) =>
+  findWith(definition, mode, args, opts, []);
 
 /** Waits for the arguments and for the resources in `dependsOn`, so the result may be unknown in a preview. */
-export const findOutput: Binding["findOutput"] = (definition, count, args, opts) => {
+export const findOutput: Binding["findOutput"] = (definition, mode, args, opts) => {
   const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
   return pulumi
     .all([pulumi.output<object>(args), dependencies])
     .apply(async ([known]) =>
-      findWith(definition, count, known, opts, (await secretInputs({ ...args })) ?? []),
+      findWith(definition, mode, known, opts, (await secretInputs({ ...args })) ?? []),
     );
 };
 
 /** @param secretArgs the arguments whose values no message may show */
 async function findWith(
   definition: Definition,
-  count: LookupCount,
+  mode: LookupMode,
   args: object,
   opts: InvokeOptions | undefined,
   secretArgs: readonly string[],
 ): Promise<unknown> {
-  const token = lookupFunction(definition, count);
+  const token = lookupFunction(definition, mode);
   if (opts?.provider !== undefined || opts?.parent?.getProvider(token) !== undefined)
     throw new pulumi.RunError(
-      `${lookupName(definition, count)} takes no provider, neither as an option nor from its parent: it uses the stack's uptime: settings. ` +
+      `${lookupName(definition, mode)} takes no provider, neither as an option nor from its parent: it uses the stack's uptime: settings. ` +
         "To look in another account, pass the argument account.",
     );
   const session = sessionOfRun();
   const connect = (account?: string): RecordScope =>
     session.connect(definition, readSettings(config, process.env, account));
   try {
-    return await runLookup(session, definition, connect, count, args, secretArgs);
+    return await runLookup(session, definition, connect, mode, args, secretArgs);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     // Pulumi prints only the message of a RunError; once the program has ended, the stack too, which is of no use here.

@@ -5,7 +5,7 @@ import type { Definition } from "../definitions/field";
 import { isObject } from "../common/values";
 import { ownPackage } from "../common/package";
 import { dynamicType, hiddenNames, lookupFunction, lookupName, pluginType } from "../common/pulumi";
-import type { LookupCount } from "../common/pulumi";
+import type { LookupMode } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
 import { secretInputs } from "./secret-inputs";
@@ -19,25 +19,25 @@ export const pluginBinding: Binding = {
     const props = declaredProps(definition, args, options);
     return [pluginType(definition), name, props, pluginOptions(definition, options)];
   },
-  find: async (definition, count, args, opts = {}) => {
-    const token = lookupFunction(definition, count);
+  find: async (definition, mode, args, opts = {}) => {
+    const token = lookupFunction(definition, mode);
     const answer: unknown = await runtime.invoke(token, { ...args }, withVersion(opts));
-    const result = lookupResult(definition, count, answer);
+    const result = lookupResult(definition, mode, answer);
     if (result !== unknown) return result;
-    const name = lookupName(definition, count);
+    const name = lookupName(definition, mode);
     throw new RunError(
       `${name} finds nothing in this preview, because the settings of its provider are not known yet. Use ${name}Output, whose result is then unknown too.`,
     );
   },
-  findOutput: (definition, count, args, opts = {}) => {
+  findOutput: (definition, mode, args, opts = {}) => {
     // The SDK takes the marks of secrets off.
     const secrets = secretInputs({ ...args })?.then((names) => names && { secrets: names });
     const found: Output<unknown> = runtime.invokeOutput(
-      lookupFunction(definition, count),
+      lookupFunction(definition, mode),
       { ...args, ...(secrets && { [hiddenNames.options]: secrets }) },
       withVersion(opts),
     );
-    return found.apply((result) => lookupResult(definition, count, result));
+    return found.apply((result) => lookupResult(definition, mode, result));
   },
 };
 
@@ -67,9 +67,9 @@ function pluginOptions(definition: Definition, options: CustomResourceOptions): 
  * Functions return objects, so a list is under the name of its kind. In a preview, the engine answers with an empty object if the
  * provider's settings are not known yet.
  */
-function lookupResult({ plural }: Definition, count: LookupCount, result: unknown): unknown {
+function lookupResult({ plural }: Definition, mode: LookupMode, result: unknown): unknown {
   if (!isObject(result) || Object.keys(result).length === 0) return unknown;
-  return count === "one" ? result : result[plural];
+  return mode === "one" ? result : result[plural];
 }
 
 /** Options that ask for the plugin of this package's version. */

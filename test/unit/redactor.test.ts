@@ -11,7 +11,7 @@ import {
   withoutPeriod,
 } from "../../provider/api/errors";
 import { excerpt, shorten } from "../../provider/common/text";
-import { withMarked } from "../../provider/definitions/keys";
+import { withSecretFields } from "../../provider/definitions/keys";
 import { monitor } from "../../provider/definitions/monitor";
 import { Redactor } from "../../provider/engine/redactor";
 import { anyCharacter } from "../support/arbitraries";
@@ -155,7 +155,7 @@ describe("a secret header", () => {
 
 describe("a secret URL", () => {
   const url = "https://me@hooks.example.com/services/T0123456789ABCDEF/x?team=7#top";
-  const definition = withMarked(monitor, ["url"]);
+  const definition = withSecretFields(monitor, ["url"]);
   const redactor = Redactor.forResource([], definition, { url });
 
   test.each([

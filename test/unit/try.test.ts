@@ -674,7 +674,7 @@ test("in a preview, the provider tells what it refuses, and the values of secret
       [],
       [expect.stringContaining("State was made with another address")],
     ]);
-    expect(told.map(({ name, problems }) => [name.replace(/^.*::/, ""), problems])).toEqual([
+    expect(told.map(({ urnSuffix: name, problems }) => [name.replace(/^.*::/, ""), problems])).toEqual([
       ["one", []],
       ["two", []],
     ]);

@@ -2,7 +2,7 @@ import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
-import { isOwn, titleOf } from "../shared/resource-types";
+import { isOfThisPackage, titleOf } from "../shared/resource-types";
 import { foreignCode } from "../shared/state-code";
 import { hexHash, shortHash, shortHashLength } from "../../common/hash";
 
@@ -88,7 +88,7 @@ export function importsOfGoneRecords(
 /** By URN, the create that would bring what the program declares of a resource, whatever state has of it. */
 function declaredCreates({ steps }: Preview): ReadonlyMap<string, PlannedChange> {
   const creates = (steps ?? []).flatMap(({ urn, newState, valuesHash }) =>
-    newState && isOwn({ urn }) ? (changeOf({ op: "create", urn, newState, valuesHash }) ?? []) : [],
+    newState && isOfThisPackage({ urn }) ? (changeOf({ op: "create", urn, newState, valuesHash }) ?? []) : [],
   );
   return new Map(creates.map((create) => [create.urn, create]));
 }
@@ -130,7 +130,7 @@ function hashOfChange(change: PlannedChange): string {
   const { operation, urn, importId, recordId, account, provider, isProtected, keptBy } = change;
   const { properties, options, secrets, maybeChanged, valuesHash } = change;
   // Values of other packages may be new in each preview, and the comment does not show them.
-  if (!isOwn(change)) return shortHash([operation, urn, importId, recordId, options]);
+  if (!isOfThisPackage(change)) return shortHash([operation, urn, importId, recordId, options]);
   const changed = [...properties, ...options].map(({ property, before, after }) =>
     JSON.stringify([property, before, after]),
   );

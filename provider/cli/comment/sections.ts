@@ -6,12 +6,12 @@ import { countTexts, isDestructive } from "../shared/planned-changes";
 import type { PlannedChange, PlannedOperation, PlannedProperty } from "../shared/planned-changes";
 import { secretText } from "../shared/preview";
 import { codeBlock, codeSpan, fenceFor, listOf, printable } from "../shared/quoting";
-import { findDefinition, isOwn, titleOf } from "../shared/resource-types";
+import { findDefinition, isOfThisPackage, titleOf } from "../shared/resource-types";
 import { pendingChanges } from "./apply-actions";
 import type { Facts } from "./facts";
 
 /** The most characters of a value, unless the comment has no limit. */
-const longestValue = 120;
+const maxValueCharacters = 120;
 
 /** The most lines of an error if there is no room for all of it. */
 const maxShortErrorLines = 5;
@@ -34,7 +34,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     changesSection(`#### ${name} (${list.length})${suffix}`, list, value, edits);
   const withOperation = (operation: PlannedOperation): PlannedChange[] =>
     changes.filter((change) => change.operation === operation);
-  const rest = changes.filter((change) => !isOwn(change) && !isDestructive(change));
+  const rest = changes.filter((change) => !isOfThisPackage(change) && !isDestructive(change));
   const warnings = warningItems(facts);
   const warningSection = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= maxWarningsFirst;
@@ -44,21 +44,21 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     ...(isShort ? [warningSection] : []),
     section(withOperation("replace"), "Replaced", ": the old record is deleted, with its history and id"),
     section(withOperation("delete"), "Deleted"),
-    section(withOperation("create").filter(isOwn), "Created"),
-    section(withOperation("update").filter(isOwn), "Updated"),
+    section(withOperation("create").filter(isOfThisPackage), "Created"),
+    section(withOperation("update").filter(isOfThisPackage), "Updated"),
     ...(isShort ? [] : [warningSection]),
     ...tried,
     ...(isPreviewed ? [codeSection(facts)] : []),
     ...driftSections(facts, value),
     changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, edits),
-    section(withOperation("import").filter(isOwn), "Imported", ": nothing is written"),
+    section(withOperation("import").filter(isOfThisPackage), "Imported", ": nothing is written"),
   ];
 }
 
 /** Errors, each shortened to its first lines if there is no room for all of it. */
 function errorSection(errors: readonly (readonly string[])[]): Section {
   const firstLines = (lines: readonly string[]): string[] =>
-    lines.slice(0, maxShortErrorLines).map((line) => shorten(line, longestValue));
+    lines.slice(0, maxShortErrorLines).map((line) => shorten(line, maxValueCharacters));
   const items = errors.map((lines) => ({ text: codeBlock([...lines]), short: codeBlock(firstLines(lines)) }));
   return { heading: "", items };
 }
@@ -105,9 +105,9 @@ type ShowValue = (value: string) => string;
 const wholeValue: ShowValue = (value) => value;
 
 const shortValue: ShowValue = (value) =>
-  value.length <= longestValue
+  value.length <= maxValueCharacters
     ? value
-    : `${value.slice(0, longestValue).toWellFormed()}… (${value.length.toLocaleString("en")} characters)`;
+    : `${value.slice(0, maxValueCharacters).toWellFormed()}… (${value.length.toLocaleString("en")} characters)`;
 
 /** By URN and property, the values set by hand. Merging overwrites these, so a diff shows them as the old values, and not those in state. */
 type HandEdits = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -174,7 +174,7 @@ function propertyLines(
 ): string[] {
   const { operation, urn, properties, options, maybeChanged } = change;
   const optionLines = options.map((option) => `option ${propertyText(option, value)}`);
-  if (!isOwn({ urn }) || operation === "import" || operation === "delete") return optionLines;
+  if (!isOfThisPackage({ urn }) || operation === "import" || operation === "delete") return optionLines;
   const unclear = maybeChanged.map((key) => `${key} (secret)`);
   const isHidden = properties.length === 0 && (unclear.length > 0 || options.length === 0);
   if (isHidden && operation !== "create")

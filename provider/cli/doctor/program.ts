@@ -72,7 +72,7 @@ export async function checkProgram(
     resources: declared.size,
     ...plan,
     refused: refused
-      .map(({ title, name, importId = importIdOf.get(name), problems }) => ({
+      .map(({ title, urnSuffix: name, importId = importIdOf.get(name), problems }) => ({
         title,
         importId,
         reasons: problems,

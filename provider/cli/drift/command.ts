@@ -68,15 +68,15 @@ Examples:
     )
     .action(async (options: DriftOptions) => {
       const { stdout, stderr, setExitCode } = context;
-      const { unlisted, ...report } = await findDrift(options, context);
+      const { unlisted: listingError, ...report } = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of groupErrors(report))
         stderr.write(`${printable(`${parseUrn(urn).name}: ${reason}`)}\n`);
-      if (unlisted !== undefined)
-        stderr.write(`${printable(`The records that are not managed cannot be listed: ${unlisted}`)}\n`);
+      if (listingError !== undefined)
+        stderr.write(`${printable(`The records that are not managed cannot be listed: ${listingError}`)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
-      const isIncomplete = report.errors.length > 0 || unlisted !== undefined;
+      const isIncomplete = report.errors.length > 0 || listingError !== undefined;
       setExitCode(isIncomplete ? 1 : isFound ? 2 : 0);
     });
 }

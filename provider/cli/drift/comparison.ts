@@ -14,7 +14,7 @@ import type { State } from "../../lifecycle/resource";
 import { assertSameServer } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { accountLabel } from "../shared/providers";
-import { clearProperties, secretPropertiesOf, type ManagedResource } from "../shared/state";
+import { clearProperties, secretKeysInState, type ManagedResource } from "../shared/state";
 
 export interface ComparedResource {
   readonly drift?: DriftedResource;
@@ -76,7 +76,7 @@ export async function compareResource(
 
 /** Throws if state has a property encrypted. */
 function clearResource({ definition, resource }: ManagedResource): ClearResource {
-  const secretProperties = secretPropertiesOf(resource);
+  const secretProperties = secretKeysInState(resource);
   const isSecret = (property: string): boolean =>
     definition.fields[property]?.secret === true || secretProperties.has(property);
   const [inputs, outputs] = [clearProperties(resource.inputs), clearProperties(resource.outputs)];

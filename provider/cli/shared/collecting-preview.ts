@@ -27,11 +27,11 @@ export async function collectingPreview(
   location: StackLocation,
 ): Promise<{ preview: Preview; collected: ReadonlyMap<string, PreviewedResource> }> {
   const collected = new Map<string, PreviewedResource>();
-  const hear = ({ name, ...told }: CollectedResource): void => {
-    const title = titleOf({ urn: `urn:pulumi:::::${name}` });
+  const hear = ({ urnSuffix, ...told }: CollectedResource): void => {
+    const title = titleOf({ urn: `urn:pulumi:::::${urnSuffix}` });
     // A diff may refuse what a check has not, and what is replaced is checked twice.
-    const problems = [...new Set([...(collected.get(name)?.problems ?? []), ...told.problems])];
-    collected.set(name, { ...told, name, title, problems });
+    const problems = [...new Set([...(collected.get(urnSuffix)?.problems ?? []), ...told.problems])];
+    collected.set(urnSuffix, { ...told, urnSuffix, title, problems });
   };
   const preview = await listen(hear, (env) => runPreview({ ...location, env: { ...location.env, ...env } }));
   return { preview, collected };

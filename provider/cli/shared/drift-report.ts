@@ -65,7 +65,7 @@ export type UnmanagedRecord = z.infer<typeof unmanagedRecord>;
 export type DriftReport = z.infer<typeof driftReport>;
 
 /** The most characters of a cell, so that a table of five fits a terminal. */
-const widest = 59;
+const maxCellCharacters = 59;
 
 /** The rows of a resource: title, id, property or outcome, and the values in state and in the API. */
 function driftRows(resource: DriftedResource): string[][] {
@@ -104,7 +104,9 @@ export function driftSummary({ checked, drifted, errors, unmanaged }: DriftRepor
 export function driftText(report: DriftReport): string {
   const drift = { heads: driftHeads("Id"), rows: report.drifted.flatMap(driftRows) };
   const tables = [drift, unmanagedTable(report, "Not managed")];
-  const lines = tables.flatMap((table) => (table.rows.length > 0 ? [...textTable(table, widest), ""] : []));
+  const lines = tables.flatMap((table) =>
+    table.rows.length > 0 ? [...textTable(table, maxCellCharacters), ""] : [],
+  );
   if (report.pending.length > 0) lines.push(printable(pendingText(report.pending)), "");
   return `${[...lines, driftSummary(report)].join("\n")}\n`;
 }

@@ -10,7 +10,7 @@ import { topLevel } from "../../lifecycle/paths";
 import { accountLabel } from "./providers";
 import { secretText, type Preview, type PreviewStep } from "./preview";
 import { byName } from "./quoting";
-import { findDefinition, isOwn, titleOf } from "./resource-types";
+import { findDefinition, isOfThisPackage, titleOf } from "./resource-types";
 
 /** What can happen to a resource, what matters most first. To Pulumi an adoption is a create, so a preview cannot show it. */
 const operations = ["replace", "delete", "create", "update", "import"] as const;
@@ -105,7 +105,7 @@ export function plannedChanges({ steps, changeSummary }: Preview): PlannedChange
   });
   const changes = [...planned, ...pendingDeletes(all), ...updates];
   const weight = (change: PlannedChange): number =>
-    2 * operations.indexOf(change.operation) + (isOwn(change) ? 0 : 1);
+    2 * operations.indexOf(change.operation) + (isOfThisPackage(change) ? 0 : 1);
   // The engine's order changes from run to run.
   changes.sort((a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn));
   // Pulumi counts the stack too.
@@ -168,7 +168,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
   return {
     operation,
     urn,
-    title: isOwn({ urn }) ? titleOf({ urn }) : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
+    title: isOfThisPackage({ urn }) ? titleOf({ urn }) : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
     importId: isNew ? importIdIn(newState) : undefined,
     recordId: oldState?.id,
     recordNames: recordNamesIn(urn, operation === "import" ? newState : oldState),

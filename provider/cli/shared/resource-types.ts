@@ -9,7 +9,7 @@ export function findDefinition(type: string): Definition | undefined {
 }
 
 /** Whether a resource is of this package: a record, or an explicit provider. */
-export function isOwn({ urn }: { readonly urn: string }): boolean {
+export function isOfThisPackage({ urn }: { readonly urn: string }): boolean {
   const { type } = parseUrn(urn);
   return type === providerType || findDefinition(type) !== undefined;
 }

@@ -49,10 +49,10 @@ function problemOfResource(resource: StateResource): string | undefined {
   const definition = findDefinition(type);
   if (definition) {
     const code = providerCode(definition);
-    const isOwn = [inputs, outputs].every(
+    const isOurCode = [inputs, outputs].every(
       (properties) => codeIn(properties) === undefined || codeIn(properties) === code,
     );
-    if (!isOwn) return "The provider code in state is not this package's";
+    if (!isOurCode) return "The provider code in state is not this package's";
     const expected = type.startsWith("pulumi-nodejs:") ? dynamicProviderType : providerType;
     const found = parseUrn(providerUrn(provider)).type;
     if (provider !== undefined && found !== expected)

@@ -134,7 +134,7 @@ export function pendingCreates({ deployment }: Deployment): StateResource[] {
 }
 
 /** The properties of a resource that state keeps secret, as a whole or in part. */
-export function secretPropertiesOf(resource: StateResource): ReadonlySet<string> {
+export function secretKeysInState(resource: StateResource): ReadonlySet<string> {
   const { inputs, outputs, additionalSecretOutputs } = resource;
   const marked = [inputs, outputs].flatMap((properties = {}) =>
     Object.keys(properties).filter((key) => hasSecret(properties[key])),

@@ -1,7 +1,7 @@
 import { message, quote, UptimeError } from "../../api/errors";
 import { parseUrn, urnSuffix } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
-import { fieldOf, secretProperties } from "../../definitions/keys";
+import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/request";
@@ -14,7 +14,7 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { oneLine } from "../shared/quoting";
 import { readDeclared } from "../shared/records";
 import { findDefinition, titleOf } from "../shared/resource-types";
-import { managedResources, secretPropertiesOf, type Deployment } from "../shared/state";
+import { managedResources, secretKeysInState, type Deployment } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 
 /** What is known of a monitor. */
@@ -35,7 +35,7 @@ export interface ReadMonitor {
   readonly unshown?: readonly string[];
 }
 
-const alwaysSecret = secretProperties(monitor);
+const alwaysSecret = secretKeys(monitor);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
 export async function previewedMonitors(location: StackLocation): Promise<ReadMonitor[]> {
@@ -86,7 +86,7 @@ export function monitorsInState(state: Deployment): ReadMonitor[] {
       urn,
       id,
       values: Object.fromEntries(clear),
-      secret: new Set([...alwaysSecret, ...secretPropertiesOf(resource)]),
+      secret: new Set([...alwaysSecret, ...secretKeysInState(resource)]),
       missing: new Map(encrypted.map(([key]) => [key, reason])),
     };
   });

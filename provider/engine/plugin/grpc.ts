@@ -15,7 +15,7 @@ import { asSecret, engineUnknown, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
-import { markedInputs } from "../request";
+import { secretInputNames } from "../request";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginRun } from "./run";
@@ -199,7 +199,7 @@ function queryMethods(runs: Runs): UntypedServiceImplementation {
     invoke: unary(async (message: proto.InvokeRequest) => {
       const given = fromStruct(message.getArgs());
       const { [hiddenNames.options]: _, ...args } = given;
-      const secrets = [...namesOfSecretsIn(message.getArgs()), ...markedInputs(given)];
+      const secrets = [...namesOfSecretsIn(message.getArgs()), ...secretInputNames(given)];
       const result = await runs.current().invoke(message.getTok(), args, secrets);
       // What was found by a secret may repeat it.
       const marked =

@@ -8,7 +8,7 @@ import { safeName } from "../../common/text";
 import { isEmpty, notYetKnown, type Value } from "../../common/values";
 import type { Outputs } from "../../lifecycle/resource";
 import type { InputProblem } from "../../lifecycle/validate";
-import { markedInputs, withoutMarks } from "../request";
+import { secretInputNames, escapeEngineMarks } from "../request";
 
 export interface ImportedRecord {
   readonly id: string;
@@ -56,7 +56,7 @@ export function accountProblem(
  * before it says what the program marks.
  */
 export function secretProblem({ fields, singular }: Definition, news: Properties): InputProblem | undefined {
-  const key = markedInputs(news).find((name) => fields[name] !== undefined && !fields[name].secret);
+  const key = secretInputNames(news).find((name) => fields[name] !== undefined && !fields[name].secret);
   if (key === undefined) return undefined;
   const reason = `of a ${singular} is not possible if the program marks ${key} as a secret, because Pulumi would first store it unencrypted: remove the option, and run once with uptime:adoptExisting set to true`;
   return { property: "import", reason };
@@ -86,5 +86,5 @@ function inputsOf(
     const field = definition.fields[key];
     return field && !field.secret && isInput(field, value);
   });
-  return { ...withoutMarks(Object.fromEntries(declared)), ...(account !== undefined && { account }) };
+  return { ...escapeEngineMarks(Object.fromEntries(declared)), ...(account !== undefined && { account }) };
 }

@@ -26,7 +26,7 @@ export interface PropertyChange {
 }
 
 /** A resource that was read. Without inputs, the engine keeps those that it has. */
-export interface ReadResult {
+export interface PluginReadResult {
   readonly id: string;
   readonly outputs: Properties;
   readonly inputs?: Properties;

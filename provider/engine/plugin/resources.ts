@@ -20,10 +20,10 @@ import {
   encodeInputs,
   isInState,
   isManaged,
-  markedInputs,
+  secretInputNames,
   pick,
   withoutHidden,
-  withoutMarks,
+  escapeEngineMarks,
 } from "../request";
 import {
   accountProblem,
@@ -35,7 +35,7 @@ import {
   shownId,
 } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
-import type { PartAction, PropertyChange, ReadResult, ResourceRequest } from "./resource-request";
+import type { PartAction, PropertyChange, PluginReadResult, ResourceRequest } from "./resource-request";
 
 /** Answers the engine's requests to a plugin about one kind of resource, in plain values; `grpc.ts` has the protocol. */
 export class PluginResources {
@@ -104,7 +104,7 @@ export class PluginResources {
       outputs,
       inputs,
       this.requestOptions(request),
-      imported ? undefined : markedInputs(oldOutputs),
+      imported ? undefined : secretInputNames(oldOutputs),
     );
     if (!imported && isImported(oldInputs)) this.assertNothingOverwritten(request, changed, replaces);
     const changes = new Map<string, PropertyChange>();
@@ -151,7 +151,7 @@ export class PluginResources {
   }
 
   /** Undefined if the record is gone. */
-  async read(request: ResourceRequest): Promise<ReadResult | undefined> {
+  async read(request: ResourceRequest): Promise<PluginReadResult | undefined> {
     const { id, oldInputs, oldOutputs, isImport } = request;
     const { definition } = this.front;
     const options = this.requestOptions(request);
@@ -189,7 +189,7 @@ export class PluginResources {
   }
 
   /** Reads the record that an import names. */
-  private async import(request: ResourceRequest): Promise<ReadResult> {
+  private async import(request: ResourceRequest): Promise<PluginReadResult> {
     const { urn } = request;
     const { connect, definition, isCollecting } = this.front;
     try {
@@ -206,7 +206,7 @@ export class PluginResources {
       // The engine calls `read` before `check`, and a failed read would end the preview.
       if (!isCollecting) {
         if (!(error instanceof NotFoundError)) throw error;
-        const text = message`${error} If it was imported before, and has been deleted since, remove the option import.`;
+        const text = message`${error} Check the id. If it was imported before, and has been deleted since, remove the option import.`;
         throw new UptimeError(text, { cause: error });
       }
       const { id } = request;
@@ -263,5 +263,5 @@ function currentInputs(definition: Definition, inputs: Inputs, outputs: Outputs)
     return known === undefined || equalValues(field, known as Value, current) ? [] : [[key, current]];
   });
   if (changed.length === 0) return undefined;
-  return { ...inputs, values: withoutMarks({ ...inputs.values, ...Object.fromEntries(changed) }) };
+  return { ...inputs, values: escapeEngineMarks({ ...inputs.values, ...Object.fromEntries(changed) }) };
 }

@@ -80,12 +80,10 @@ export class PluginRun {
 
   /** Looks records up. A function must return an object, so several records are under the name of their kind. */
   async invoke(token: string, args: Properties, secretArgs: readonly string[]): Promise<Properties> {
-    const { definition, count } = functionOf(token);
+    const { definition, mode } = functionOf(token);
     const { connect } = this.resourcesOf(definition).front;
     const { session } = this;
-    const result = await session.track(() =>
-      runLookup(session, definition, connect, count, args, secretArgs),
-    );
+    const result = await session.track(() => runLookup(session, definition, connect, mode, args, secretArgs));
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 

@@ -1,19 +1,17 @@
 import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
-import { lookupFunction, pluginType, type LookupCount } from "../../common/pulumi";
+import { lookupFunction, pluginType, type LookupMode } from "../../common/pulumi";
 
 export function definitionOfType(type: string): Definition {
   return findToken("resource type", type, definitions, pluginType);
 }
 
-export function functionOf(token: string): { readonly definition: Definition; readonly count: LookupCount } {
+export function functionOf(token: string): { readonly definition: Definition; readonly mode: LookupMode } {
   const functions = definitions.flatMap((definition) =>
-    (["one", "all"] as const).map((count) => ({ definition, count })),
+    (["one", "all"] as const).map((mode) => ({ definition, mode })),
   );
-  return findToken("function", token, functions, ({ definition, count }) =>
-    lookupFunction(definition, count),
-  );
+  return findToken("function", token, functions, ({ definition, mode }) => lookupFunction(definition, mode));
 }
 
 function findToken<T>(what: string, token: string, all: readonly T[], tokenOf: (one: T) => string): T {
