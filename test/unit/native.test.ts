@@ -33,7 +33,7 @@ test("the plugin names the resources and functions it has if it is asked for ano
   expect(() => definitionOfType("uptime:index:Monitr")).toThrow(
     'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain, uptime:index:Monitor.',
   );
-  expect(functionOf("uptime:index:getDomains")).toMatchObject({ count: "all" });
+  expect(functionOf("uptime:index:getDomains")).toMatchObject({ mode: "all" });
   expect(() => functionOf("uptime:index:getAll")).toThrow(
     "it has uptime:index:getDomain, uptime:index:getDomains, uptime:index:getMonitor, uptime:index:getMonitors.",
   );

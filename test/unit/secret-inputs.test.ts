@@ -202,7 +202,7 @@ test("what doctor's preview goes on with after a check that failed is marked", a
   const inputs = { url: secret(home.url), requestAuthPassword: secret("p"), name: home.name };
   expect(checked).toMatchObject({ inputs, problems: [] });
   const problems = ["The provider's settings cannot be used."];
-  expect(heard).toMatchObject([{ name: "Monitor::home", importId: "7", inputs, problems }]);
+  expect(heard).toMatchObject([{ urnSuffix: "Monitor::home", importId: "7", inputs, problems }]);
 });
 
 describe("a lookup by a secret", () => {
