@@ -21,6 +21,11 @@ export default tseslint.config(
       "@typescript-eslint/no-unsafe-declaration-merging": "off",
     },
   },
+  // Many callbacks of tests are one call that returns nothing.
+  {
+    files: ["test/**/*.ts"],
+    rules: { "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }] },
+  },
   {
     files: ["**/*.mjs", "**/*.js", "**/*.cjs"],
     languageOptions: {

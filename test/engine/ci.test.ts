@@ -424,9 +424,7 @@ describe.each(platforms)("%s", (_, Kind) => {
     let kill = (): void => undefined;
     emulator.fault = ({ method }) => {
       if (method !== "POST") return undefined;
-      setTimeout(() => {
-        kill();
-      }, 300);
+      setTimeout(() => kill(), 300);
       return { kind: "delay", answerDelayMs: 3000 };
     };
     const { child, done } = await project.recipes.startLast("apply", { commit: "c1" });

@@ -7,9 +7,7 @@ import { host, Proxy } from "../support/proxy";
 import { startStack, yamlMonitor, yamlOf } from "../support/stack";
 
 let proxy: Proxy;
-afterEach(() => {
-  proxy.stop();
-});
+afterEach(() => proxy.stop());
 
 const program = (name: string): string =>
   `const args = ${JSON.stringify({ ...home, name })};

@@ -36,9 +36,8 @@ if (isFull)
 fullTest("docs/teams.md: each block does what the page says", async () => {
   const { emulator, workspace } = await startStack({ language: "ts" });
   const at = (name: string): string => join(workspace.project, name);
-  const edit = (name: string, change: (text: string) => string): void => {
+  const edit = (name: string, change: (text: string) => string): void =>
     writeFileSync(at(name), change(readFileSync(at(name), "utf8")));
-  };
   await workspace.clear();
   writeFileSync(at("package.json"), JSON.stringify({ name: "monitoring", main: "index.ts" }));
   writeFileSync(at("Pulumi.yaml"), "name: monitoring\nruntime: nodejs\n");

@@ -15,9 +15,8 @@ test.each(languages)(
     const replaceOnChanges = ["homepageUrl"];
     const first = program("shop.example", { homepageUrl: "https://a.example/" }, { replaceOnChanges });
     const { emulator, workspace } = await startStack({ language, program: first });
-    const expectOnly = (id: number, name: string): void => {
+    const expectOnly = (id: number, name: string): void =>
       expect(emulator.domains.all()).toMatchObject([{ id, name }]);
-    };
     await workspace.up();
     const homepage = { homepageUrl: "https://b.example/" };
     await workspace.write(program("Shop.Example", homepage, { replaceOnChanges }));

@@ -21,9 +21,7 @@ interface Left {
 }
 
 let proxy: Proxy;
-afterEach(() => {
-  proxy.stop();
-});
+afterEach(() => proxy.stop());
 
 /** A server with two accounts, whose addresses are the same in each run, because state remembers them. */
 async function start(front: Front, program: string, file?: string): Promise<Stack> {

@@ -24,9 +24,8 @@ const doctorWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome>
 /** Runs it without a server's settings in the environment. */
 const doctorWithout = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
   cli(unset, folder, ["doctor", ...args], { env });
-const write = (file: string, content: string, mode = 0o666): void => {
+const write = (file: string, content: string, mode = 0o666): void =>
   writeFileSync(join(folder, file), content, { mode });
-};
 
 test.each<[Partial<Dialect>, RegExp]>([
   [{}, /monitors: 1 record\n$/],
@@ -276,9 +275,7 @@ describe("in a project", () => {
   const withAccounts = (accounts: object): NodeJS.ProcessEnv =>
     withStack(folder, { "uptime:accounts": JSON.stringify(accounts) });
 
-  beforeEach(() => {
-    write("Pulumi.yaml", "name: mine\nruntime: nodejs\n");
-  });
+  beforeEach(() => write("Pulumi.yaml", "name: mine\nruntime: nodejs\n"));
 
   test("reads the settings of the selected stack, and warns of a key in plain text", async () => {
     const env = withStack(folder, { "uptime:baseUrl": emulator.url, "uptime:apiKey": emulator.apiKey });

@@ -33,9 +33,8 @@ const sealed = (value: unknown, form: Form = "plaintext") => ({
 const accounts = JSON.stringify({ other: { apiKey: "emulator-key" } });
 const settingsOf = ({ url, apiKey }: Emulator) => ({ "uptime:baseUrl": url, "uptime:apiKey": apiKey });
 const urnOf = (type: string, name: string): string => `urn:pulumi:test::workspace::${type}::${name}`;
-const writeState = (resources: readonly unknown[]): void => {
+const writeState = (resources: readonly unknown[]): void =>
   writeFileSync(join(folder, "state.json"), stateOf(resources));
-};
 
 /** Brings monitors (what has a URL) and domains up, and writes the state that Pulumi would export. */
 async function state(

@@ -54,9 +54,8 @@ async function startHost(
   return host;
 }
 
-const expectRunning = ({ child }: Started): void => {
+const expectRunning = ({ child }: Started): void =>
   expect([child.exitCode, child.signalCode]).toEqual([null, null]);
-};
 async function ended({ done }: Started): Promise<Result> {
   const result = await Promise.race([done, sleep(20_000, undefined, { ref: false })]);
   if (!result) throw new Error("The host has not ended.");

@@ -273,9 +273,7 @@ describe("publishing", () => {
     for (const [name, text] of Object.entries(packed)) writeFileSync(join(folder, "release", name), text);
     const shell = new Shell(folder, { PATH: process.env.PATH ?? "" });
     const kept = join(folder, "kept.json");
-    const keep = (value: object) => {
-      writeFileSync(kept, JSON.stringify(value));
-    };
+    const keep = (value: object) => writeFileSync(kept, JSON.stringify(value));
     keep({});
     const standIn = (program: string, code: string) => {
       const script = `#!/usr/bin/env node

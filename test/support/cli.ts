@@ -46,9 +46,7 @@ export async function cli(
   const outcome = { code: -1, stdout: "", stderr: "" };
   const stream = (name: "stdout" | "stderr") => ({
     isTTY: more.isTTY,
-    write: (text: string) => {
-      outcome[name] += text;
-    },
+    write: (text: string) => (outcome[name] += text),
   });
   outcome.code = await runCommand(args, {
     stdout: stream("stdout"),

@@ -43,9 +43,7 @@ export class VirtualClock implements Clock {
 
   timeout(milliseconds: number): AbortSignal {
     const over = new AbortController();
-    this.after(milliseconds, () => {
-      over.abort();
-    });
+    this.after(milliseconds, () => over.abort());
     return over.signal;
   }
 

@@ -9,9 +9,7 @@ import { cli, emulator, folder, type Outcome, withCli } from "./cli";
 /** Gives each test of the file a server, and a project to export into. */
 export function withExports(): void {
   withCli();
-  beforeEach(() => {
-    newProject({ "Pulumi.yaml": "name: mine\nruntime: nodejs\n" });
-  });
+  beforeEach(() => newProject({ "Pulumi.yaml": "name: mine\nruntime: nodejs\n" }));
 }
 
 /** Nothing but these files in the project. */

@@ -267,18 +267,13 @@ export class GitHubForge extends Forge {
       })),
     "POST /issues/(\\d+)/comments": ([, number], { body }) =>
       this.comment(Number(number), this.bot, String(body.body)),
-    "PATCH /issues/comments/(\\d+)": ([, id], { body }) => {
-      this.edit(id, body.body);
-    },
+    "PATCH /issues/comments/(\\d+)": ([, id], { body }) => this.edit(id, body.body),
     "GET /issues": () => this.issues.filter(({ isOpen }) => isOpen),
     // It exists already.
     "POST /labels": () => new Refusal(422),
-    "POST /issues": (_, { body }) => {
-      this.openIssue(body.title, body.body);
-    },
-    "PATCH /issues/(\\d+)": ([, number], { body }) => {
-      this.updateIssue(number, body.body, body.state === "closed");
-    },
+    "POST /issues": (_, { body }) => this.openIssue(body.title, body.body),
+    "PATCH /issues/(\\d+)": ([, number], { body }) =>
+      this.updateIssue(number, body.body, body.state === "closed"),
   });
 }
 
@@ -347,17 +342,12 @@ export class GitLabForge extends Forge {
         })),
       "POST /merge_requests/(\\d+)/notes": ([, number], { body }) =>
         this.comment(Number(number), this.bot, String(body.body)),
-      "PUT /merge_requests/\\d+/notes/(\\d+)": ([, id], { body }) => {
-        this.edit(id, body.body);
-      },
+      "PUT /merge_requests/\\d+/notes/(\\d+)": ([, id], { body }) => this.edit(id, body.body),
       "GET /issues": () =>
         this.issues.filter(({ isOpen }) => isOpen).map(({ number, ...rest }) => ({ iid: number, ...rest })),
-      "POST /issues": (_, { body }) => {
-        this.openIssue(body.title, body.description);
-      },
-      "PUT /issues/(\\d+)": ([, number], { body }) => {
-        this.updateIssue(number, body.description, body.state_event === "close");
-      },
+      "POST /issues": (_, { body }) => this.openIssue(body.title, body.description),
+      "PUT /issues/(\\d+)": ([, number], { body }) =>
+        this.updateIssue(number, body.description, body.state_event === "close"),
     }),
   };
 }

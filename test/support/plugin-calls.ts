@@ -103,12 +103,8 @@ export class PluginProcess {
         write: (part: proto.ListResponse) => {
           parts.push(proto.ListResponse.deserializeBinary(part.serializeBinary()).toObject());
         },
-        end: () => {
-          resolve(parts);
-        },
-        emit: (_event: "error", error: Partial<ServiceError>) => {
-          reject(failureIn(error));
-        },
+        end: () => resolve(parts),
+        emit: (_event: "error", error: Partial<ServiceError>) => reject(failureIn(error)),
       });
     });
   }

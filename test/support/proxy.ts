@@ -30,13 +30,9 @@ export class Proxy {
   private readonly tls: TcpServer;
 
   private constructor(private readonly port: number) {
-    this.tls = createTlsServer(this.certificate, (socket) => {
-      this.join(socket, connect(port, "127.0.0.1"));
-    });
+    this.tls = createTlsServer(this.certificate, (socket) => this.join(socket, connect(port, "127.0.0.1")));
     this.front.on("request", (request, response) => void this.pass(request, response));
-    this.front.on("connect", (request, socket: Socket) => {
-      this.tunnel(request, socket);
-    });
+    this.front.on("connect", (request, socket: Socket) => this.tunnel(request, socket));
   }
 
   /** @param url the server's */

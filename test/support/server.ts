@@ -27,9 +27,7 @@ export function withServer({ anyKey = false, ...options }: ServerOptions = {}): 
     emulator = await startEmulator({ ...options, sleep: clock.hold });
     if (anyKey) Object.defineProperty(emulator, "apiKey", { get: presentKey });
   });
-  afterEach(() => {
-    clock.stop();
-  });
+  afterEach(() => clock.stop());
 }
 
 const presentKey = (): string | undefined =>

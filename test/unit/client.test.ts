@@ -31,9 +31,7 @@ function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer
 }
 
 describe("an error of the connection", () => {
-  const failing = (error: object): void => {
-    request.mockRejectedValue(Object.assign(new Error("it failed"), error));
-  };
+  const failing = (error: object) => request.mockRejectedValue(Object.assign(new Error("it failed"), error));
   const post = (): Promise<UptimeError> => {
     const clock = instantClock();
     const operation = new Operation({ clock });

@@ -317,9 +317,7 @@ test("the dialect can be changed at any time, and an unknown one is an error", a
   emulator.dialect = { record: "named" };
   expect((await ask(emulator, "GET /domains/1"))[1]).toMatchObject({ domain: { id: 1 } });
   const wrong: object = { record: "xml", colour: 1, hidden: "name" };
-  expect(() => {
-    emulator.dialect = wrong;
-  }).toThrow(
+  expect(() => (emulator.dialect = wrong)).toThrow(
     'record must be one of "data", "bare", "named"; colour is not an option of the dialect; hidden must be a list',
   );
 });
@@ -386,9 +384,9 @@ test.each([
 ])("a request for the host %s is answered %i", async (host, expected) => {
   const emulator = await startEmulator({ hosts: ["proxied.example"] });
   const status = await new Promise((resolve, reject) => {
-    send(`${emulator.url}/api/v1/domains`, { headers: { ...headers, host } }, (response) => {
-      resolve(response.resume().statusCode);
-    })
+    send(`${emulator.url}/api/v1/domains`, { headers: { ...headers, host } }, (response) =>
+      resolve(response.resume().statusCode),
+    )
       .on("error", reject)
       .end();
   });

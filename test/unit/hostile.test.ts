@@ -18,9 +18,7 @@ const body = Buffer.from(JSON.stringify({ data: record }));
 const rejections: unknown[] = [];
 const note = (reason: unknown): void => void rejections.push(reason);
 beforeAll(() => process.on("unhandledRejection", note));
-afterEach(() => {
-  expect(rejections).toEqual([]);
-});
+afterEach(() => expect(rejections).toEqual([]));
 afterAll(() => process.off("unhandledRejection", note));
 
 const redirecting = (location: string, status = 302) => answering("", { location }, status);
@@ -90,9 +88,7 @@ describe("a body", () => {
     const url = await serve((_request, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write(" "), 10);
-      response.on("close", () => {
-        clearInterval(timer);
-      });
+      response.on("close", () => clearInterval(timer));
     });
     expect(await shownText(show(url, hurriedClock))).toContain("was not answered within 60 seconds ");
   });
@@ -330,9 +326,7 @@ describe("the next page of a list", () => {
     const list = async (): Promise<void> => {
       for await (const page of collection(url).list(soon())) ids.push(...page);
     };
-    await list().catch((error: unknown) => {
-      expect(error).toBeInstanceOf(UptimeError);
-    });
+    await list().catch((error: unknown) => expect(error).toBeInstanceOf(UptimeError));
     expect(ids).toHaveLength(1);
   });
 

@@ -11,9 +11,7 @@ import { sample } from "../support/size";
 import { getPolicies, getPolicy, getPolicyOutput } from "../support/third-resource";
 
 withServer({ settled: true });
-beforeEach(() => {
-  pulumi.runtime.setAllConfig(settingsOf(), ["uptime:apiKey"]);
-});
+beforeEach(() => pulumi.runtime.setAllConfig(settingsOf(), ["uptime:apiKey"]));
 
 const site = (name: string, more: Record<string, unknown> = {}) => ({
   name,

@@ -38,9 +38,7 @@ beforeEach(() => {
   temporary = newFolder();
   jest.spyOn(os, "tmpdir").mockImplementation(() => temporary);
 });
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(() => jest.restoreAllMocks());
 
 const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`);
 const file = (): string => join(folder(), fs.readdirSync(folder())[0] ?? "");
@@ -56,6 +54,7 @@ function noteAs(name: string): void {
 describe("the note of a run", () => {
   const deleter = (own = newClaim(), one = note(), found = record, outputs: Outputs = kept) =>
     one.beginDelete("1", own, outputs, one.mayBeAnotherRecord("1", outputs) ? found : undefined);
+  const taking = () => note().take(record, newClaim());
 
   test("has a line with a verb, the record, the claim, the writer and a hash of the name and URL, in a file that only this user can read", () => {
     note().keep("1", claim, kept);
@@ -70,32 +69,15 @@ describe("the note of a run", () => {
   });
 
   test.each<[string, (one: RecordNote) => void]>([
-    [
-      "keeps",
-      (one) => {
-        one.keep("1", claim, kept);
-      },
-    ],
-    [
-      "has created",
-      (one) => {
-        one.tellCreated("1", claim, undefined);
-      },
-    ],
-    [
-      "has adopted or imported",
-      (one) => {
-        one.take(record, claim);
-      },
-    ],
+    ["keeps", (one) => one.keep("1", claim, kept)],
+    ["has created", (one) => one.tellCreated("1", claim, undefined)],
+    ["has adopted or imported", (one) => one.take(record, claim)],
   ])("keeps a record that another process %s", (_, tell) => {
     tell(note());
     noteAs(otherName);
     expect(note().hasOther("1")).toBe(true);
     expect(deleter()).toBe("nobody");
-    expect(() => {
-      note().take(record, newClaim());
-    }).toThrow("a resource of another provider has monitor 1");
+    expect(taking).toThrow("a resource of another provider has monitor 1");
   });
 
   test("lets a resource that another process has with the same claim be deleted: it moves there", () => {
@@ -105,18 +87,8 @@ describe("the note of a run", () => {
   });
 
   test.each<[string, () => unknown]>([
-    [
-      "it has ended",
-      () => {
-        noteAs(endedName);
-      },
-    ],
-    [
-      "another process has its id by now",
-      () => {
-        noteAs(`${process.ppid}@1`);
-      },
-    ],
+    ["it has ended", () => noteAs(endedName)],
+    ["another process has its id by now", () => noteAs(`${process.ppid}@1`)],
     ["it was an earlier run of this process", () => undefined],
   ])("ignores what a process has told if %s", (_, change) => {
     note().keep("1", claim, kept);
@@ -138,9 +110,7 @@ describe("the note of a run", () => {
     noteAs(otherName);
     expect(deleter()).toBe("another process");
     expect(note().isDeleted("1")).toBe(true);
-    expect(() => {
-      note().take(record, newClaim());
-    }).toThrow("this run deletes monitor 1");
+    expect(taking).toThrow("this run deletes monitor 1");
   });
 
   test("tells processes apart by their ids if the system has no start times", () => {
@@ -160,9 +130,7 @@ describe("the note of a run", () => {
     fs.writeFileSync(file(), own + noted());
     expect(deleter(claim)).toBe("this process");
     fs.writeFileSync(file(), own.replaceAll(ownName, otherName));
-    expect(() => {
-      note().take(record, newClaim());
-    }).toThrow(UptimeError);
+    expect(taking).toThrow(UptimeError);
   });
 
   test("tells that a record was deleted, until the server gives its id to a new one", () => {
@@ -184,9 +152,7 @@ describe("the note of a run", () => {
   function refuseOther(reason: string): void {
     const own = noted();
     noteAs(otherName);
-    expect(() => {
-      note().take(record, newClaim());
-    }).toThrow(reason);
+    expect(taking).toThrow(reason);
     const [refused = ""] = noted().trim().split("\n").slice(-1);
     fs.writeFileSync(file(), `${own}${refused.replace(ownName, otherName)}\n`);
   }
@@ -205,9 +171,9 @@ describe("the note of a run", () => {
     jest.spyOn(fs, "appendFileSync").mockImplementation(() => {
       throw new Error("the disk is full");
     });
-    expect(() => {
-      note().tellCreated("1", claim, undefined);
-    }).toThrow("a resource of another provider has adopted it");
+    expect(() => note().tellCreated("1", claim, undefined)).toThrow(
+      "a resource of another provider has adopted it",
+    );
   });
 
   test("does not count an adoption that was refused because the record has an owner", () => {
@@ -278,9 +244,8 @@ describe("the note of a run", () => {
     noteAs(otherName);
     const withOtherKey = (): RecordNote => note(engine, "0000");
     withOtherKey().tellCreated("1", newClaim(), { ...record, raw: { ...home, name: "Another" } });
-    expect(() => {
-      withOtherKey().tellCreated("1", claim, record);
-    }).toThrow("a resource of another provider has adopted it");
+    const telling = () => withOtherKey().tellCreated("1", claim, record);
+    expect(telling).toThrow("a resource of another provider has adopted it");
   });
 
   test("removes the files of runs that are over for a day, and no others", () => {
@@ -334,13 +299,7 @@ describe("a note that cannot be read", () => {
   });
 
   test.each<[string, () => void, RegExp]>([
-    [
-      "is a link",
-      () => {
-        fs.symlinkSync(newFolder(), folder());
-      },
-      /it is not a folder/,
-    ],
+    ["is a link", () => fs.symlinkSync(newFolder(), folder()), /it is not a folder/],
     [
       "can be written by others",
       () => {

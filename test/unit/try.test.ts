@@ -333,9 +333,7 @@ describe("redirects", () => {
 
   test("are followed and told, and send headers and authentication to no other origin, nor back", async () => {
     let back = "";
-    const other = await recording((request, response) => {
-      redirectTo(back)(request, response);
-    });
+    const other = await recording((request, response) => redirectTo(back)(request, response));
     const away = `${other.url}/there?${canary("try-query")}`;
     const last = await recording(redirectTo({ "/start": "/away", "/away": away }, 301, 401));
     back = `${last.url}/back`;

@@ -156,9 +156,7 @@ export class SimulatedApi implements Network {
       const arrival = this.latency();
       let usual: Answer | undefined;
       if (effectAfter !== "never")
-        this.time.after(arrival + effectAfter, () => {
-          usual = this.carryOut(request);
-        });
+        this.time.after(arrival + effectAfter, () => (usual = this.carryOut(request)));
       this.time.after(arrival + answerAfter + this.latency(), () => {
         const reply = respond ? respond(usual) : usual;
         if (!reply) return;
@@ -174,9 +172,7 @@ export class SimulatedApi implements Network {
   /** Answers a request of somebody else, which is not noted, and of which nothing goes wrong. */
   serve(sent: HttpRequest): Promise<HttpResponse> {
     return new Promise((resolve) => {
-      this.time.after(1, () => {
-        resolve(responseOf(this.carryOut(this.received(sent), () => undefined)));
-      });
+      this.time.after(1, () => resolve(responseOf(this.carryOut(this.received(sent), () => undefined))));
     });
   }
 

@@ -194,9 +194,7 @@ export class SimulatedEngine {
     { killed, interrupted }: Endings = {},
   ): Promise<Outcome> {
     const run = new Run(options.isPreview ? this.copy() : this, providers, options);
-    void interrupted?.then(() => {
-      run.interrupt();
-    });
+    void interrupted?.then(() => run.interrupt());
     await Promise.race([run.execute(), ...(killed ? [killed.then(() => (run.isKilled = true))] : [])]);
     return run;
   }
@@ -622,9 +620,7 @@ class Run implements Outcome {
         this.call({ operation: "update", urn, id: old.id }, () =>
           provider.update(urn, old.id, old.outputs, old.inputs, inputs, options),
         ),
-      (updated) => {
-        this.replaceEntry(old, updated);
-      },
+      (updated) => this.replaceEntry(old, updated),
     );
   }
 
