@@ -106,6 +106,12 @@ export class ModelResource {
     return plan;
   }
 
+  /** An import by the option of that name. On the plugin the engine makes it, and state here stays as it is. */
+  async import(id: string, declared: Inputs): Promise<unknown> {
+    const imported = this.program.providers[this.kind].import?.(urnOf(this), id, declared);
+    return imported ?? this.up({ ...declared, importId: id.replace(/^.*\//, "") });
+  }
+
   /** `pulumi up --replace`. */
   async replace(declared: Inputs, { deleteBeforeReplace = true } = {}): Promise<void> {
     await this.run("up", declared, { isReplaced: true, deleteBeforeReplace });

@@ -246,13 +246,9 @@ const cases: Record<string, () => Promise<unknown>> = {
     return importing("1");
   },
   "An import names no record": () => importing("1"),
-  "An import of a secret": async () => {
-    const id = String(emulator.monitors.add(home).id);
-    const { monitor } = new Program("plugin").providers;
-    return monitor.import?.("urn:pulumi:test::shop::uptime:index:Monitor::home", id, {
-      ...home,
-      url: secret(home.url),
-    });
+  "An import of a secret": () => {
+    emulator.monitors.add(home);
+    return new Program("plugin").resource().import("1", { ...home, url: secret(home.url) });
   },
   "An import names a record that another resource has": later((one) =>
     one.beside({ name: "copy" }).preview({ ...home, importId: "1" }),

@@ -70,12 +70,9 @@ test.each([secret, (value: unknown) => value])(
   async (mark) => {
     const headers = [{ key: "X-Token", value: "canary-2" }];
     const id = add({ request_headers: headers });
-    const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
-    const { monitor: provider } = new Program("plugin").providers;
+    const declared = { ...home, requestHeaders: mark(headers) };
     // Fails if the provider finds a difference.
-    expect(await provider.import?.(urn, id, { ...home, requestHeaders: mark(headers) })).toMatchObject({
-      id,
-    });
+    expect(await new Program("plugin").resource().import(id, declared)).toMatchObject({ id });
     expect(emulator.writes()).toEqual([]);
   },
 );

@@ -4,7 +4,6 @@ import type { ModelResource } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { storedIds } from "../support/sent";
 import { answer, clock, emulator, failureOf, withServer } from "../support/server";
-import { urnOf } from "../support/simulated/engine";
 import { home } from "../support/monitors";
 
 withServer();
@@ -262,15 +261,10 @@ describe.each(fronts)("a claim (%s)", (front) => {
 
   test.each(["imported", "adopted"])("is new for a record that is %s", async (how) => {
     emulator.monitors.add(home);
-    const program = new Program(front, { "uptime:adoptExisting": String(how === "adopted") });
-    const one = program.resource();
-    const urn = urnOf({ kind: "monitor", name: one.name });
-    const imported = how === "imported" && program.providers.monitor.import?.(urn, "1", home);
-    if (imported) expect(JSON.stringify(await imported)).toMatch(/"__claim":"[0-9a-f]{8}"/);
-    else {
-      await one.up({ ...home, ...(how === "imported" && { importId: "1" }) });
-      expect(claimIn(one)).toMatch(/^[0-9a-f]{8}$/);
-    }
+    const one = new Program(front, { "uptime:adoptExisting": String(how === "adopted") }).resource();
+    const made = await (how === "imported" ? one.import("1", home) : one.up(home));
+    // What the engine imports, it puts into state itself.
+    expect(JSON.stringify([made, one.state])).toMatch(/"__claim":"[0-9a-f]{8}"/);
     expect(emulator.monitors.size).toBe(1);
   });
 

@@ -23,7 +23,6 @@ import type { ModelResource } from "../support/model";
 import { fronts, Program } from "../support/program";
 import { storedIds } from "../support/sent";
 import { emulator, failureOf, myKey, on, otherKey, settingsOf, withServer } from "../support/server";
-import { urnOf } from "../support/simulated/engine";
 import { noteOf, type Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
 
@@ -442,13 +441,8 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     const accounts = JSON.stringify({ eu: { apiKey: otherKey } });
     const program = processWith({ "uptime:accounts": accounts });
     const failures = [];
-    for (const [id, account] of [["1"], ["eu/1", "eu"]] as const) {
-      const one = program.resource();
-      const urn = urnOf({ kind: "monitor", name: one.name });
-      const inputs = { ...home, ...(account && { account }) };
-      const imported = program.providers.monitor.import?.(urn, id, inputs);
-      failures.push(await failureOf(imported ?? one.up({ ...inputs, importId: "1" })));
-    }
+    for (const [id, more] of [["1"], ["eu/1", { account: "eu" }]] as const)
+      failures.push(await failureOf(program.resource().import(id, { ...home, ...more })));
     expect(failures).toEqual(["", expect.stringContaining("has monitor 1. Remove one of the two")]);
   });
 
@@ -460,15 +454,8 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     const failures: string[] = [];
     emulator.fault = async ({ method }) => {
       if (method !== "DELETE") return undefined;
-      for (const program of [one, processWith({})]) {
-        const other = program.resource();
-        const imported = program.providers.monitor.import?.(
-          urnOf({ kind: "monitor", name: other.name }),
-          "1",
-          home,
-        );
-        failures.push(await failureOf(imported ?? other.up({ ...home, importId: "1" })));
-      }
+      for (const program of [one, processWith({})])
+        failures.push(await failureOf(program.resource().import("1", home)));
       return undefined;
     };
     await resource.destroy();
@@ -498,13 +485,9 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     async (how) => {
       const one = await createdBefore();
       otherAccount.monitors.add({ ...home, name: "Other" });
-      const isImport = how === "imported";
-      const other = inOtherAccount(isImport ? {} : adopting);
-      const two = other.resource();
+      const two = inOtherAccount(how === "imported" ? {} : adopting).resource();
       const declared = { ...home, name: "Other" };
-      if (isImport && front === "plugin")
-        await other.providers.monitor.import?.(urnOf({ kind: "monitor", name: two.name }), "1", declared);
-      else await two.up({ ...declared, ...(isImport && { importId: "1" }) });
+      await (how === "imported" ? two.import("1", declared) : two.up(declared));
       expect(otherAccount.writes()).toEqual([]);
       await one.destroy();
       expect(storedIds()).toEqual([]);
@@ -550,33 +533,20 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 
   describe("with two keys of one account,", () => {
-    /** The import of a record by the other key; its failure. */
-    const importOf = async (two: ModelResource, program: Program, id: string): Promise<string> => {
-      const imported = program.providers.monitor.import?.(
-        urnOf({ kind: "monitor", name: two.name }),
-        id,
-        home,
-      );
-      return failureOf(imported ?? two.up({ ...home, importId: id }));
-    };
-
     test("one does not import what the other keeps", async () => {
       const one = await createdBefore();
-      const other = processWith(others);
+      const other = processWith(others).resource();
       // In another spelling.
       await one.up({ ...home, url: home.url.replace("example", "EXAMPLE") });
-      expect(await importOf(other.resource(), other, "1")).toContain(
-        "a resource of another provider has monitor 1",
-      );
+      const failure = await failureOf(other.import("1", home));
+      expect(failure).toContain("a resource of another provider has monitor 1");
     });
 
     test("one that has imported a record is an error for the other that keeps it", async () => {
       const one = await createdBefore();
-      const other = processWith(others);
-      expect(await importOf(other.resource(), other, "1")).toBe("");
-      expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain(
-        "and a resource of another provider",
-      );
+      expect(await failureOf(processWith(others).resource().import("1", home))).toBe("");
+      const failure = await failureOf(one.up({ ...home, interval: 300 }));
+      expect(failure).toContain("and a resource of another provider");
     });
 
     test("one does not adopt what the other has just created", async () => {
@@ -654,15 +624,7 @@ describe.each(fronts)("if the note cannot be used (%s)", (front) => {
 
   test.each<[string, (program: Program) => Promise<unknown>]>([
     ["an adoption", (program) => program.resource().up(home)],
-    [
-      "an import",
-      async (program) => {
-        const { monitor } = program.providers;
-        // One of the two imports by itself, the other one by what the engine asks.
-        if (monitor.import) return monitor.import("urn:pulumi:stack::project::type::home", "1", home);
-        return program.resource().up({ ...home, importId: "1" });
-      },
-    ],
+    ["an import", (program) => program.resource().import("1", home)],
   ])("%s does nothing, and the error names the folder and TMPDIR", async (_, operation) => {
     temporary = join(temporary, "file");
     fs.writeFileSync(temporary, "");
