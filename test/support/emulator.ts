@@ -17,3 +17,7 @@ export const answer = (
   body: unknown = { message: "No." },
   headers: Readonly<Record<string, string>> = {},
 ): Fault => ({ kind: "answer", effect: false, status, body, headers });
+
+/** An answer to a request that has its effect; without a body, that of the usual answer. */
+export const stored = (status: number, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  ({ kind: "answer", effect: true, status, body, headers }) satisfies Fault;

@@ -15,6 +15,13 @@ export const lists = (): number => emulator.requests.filter(isList).length;
 
 export const posts = (): number => emulator.writes().filter(({ method }) => method === "POST").length;
 
+/** The names of the monitors that the server has, in the order of the alphabet. */
+export const storedNames = (): unknown[] =>
+  emulator.monitors
+    .all()
+    .map(({ name }) => name)
+    .sort();
+
 /** The ids of the records that the server has. */
 export const storedIds = (kind: Kind = "monitor"): string[] =>
   emulator[`${kind}s`].all().map(({ id }) => String(id));

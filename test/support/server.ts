@@ -3,7 +3,7 @@ import { silenceHost, type Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { startEmulator } from "./emulator";
 
-export { answer } from "./emulator";
+export { answer, stored } from "./emulator";
 
 /** The key that stacks have unless a test says otherwise. */
 export const myKey = defaultApiKey;

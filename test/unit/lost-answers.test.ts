@@ -5,8 +5,8 @@ import { create } from "../../provider/lifecycle/create";
 import { Session } from "../../provider/lifecycle/session";
 import { errorOf, shownText } from "../support/client";
 import type { ModelResource } from "../support/model";
-import { Program } from "../support/program";
-import { isList, lists, posts, storedIds } from "../support/sent";
+import { Program, times } from "../support/program";
+import { isList, lists, posts, storedIds, storedNames } from "../support/sent";
 import {
   answer,
   clock,
@@ -16,6 +16,7 @@ import {
   on,
   onCreates,
   settingsOf,
+  stored,
   withServer,
 } from "../support/server";
 import { kinds, type Kind } from "../support/calls";
@@ -35,6 +36,8 @@ const resource = (kind?: Kind, settings?: Record<string, string>): ModelResource
   program(settings).resource(kind);
 /** How every error after a lost create ends. */
 const mayExist = /may exist[^]*uptime:adoptExisting/;
+/** The record that a create of `home` makes. */
+const made1 = { ...home, id: 1, alert_condition: "url_unavailable", request_method: "GET" };
 const shortTimeout = { "uptime:timeoutSeconds": "20" };
 
 /** What a lost create comes to: the id that state has, and all that the server has; or the error. */
@@ -47,8 +50,9 @@ const cutBefore = { kind: "cut", effect: false } as const;
 
 /** Somebody else's create has its effect at the same moment, and ours is cut before it has one. */
 function insteadOfOurs(...records: Record<string, unknown>[]): void {
+  const before = posts();
   emulator.fault = ({ method }) => {
-    if (method !== "POST" || posts() > 1) return undefined;
+    if (method !== "POST" || posts() > before + 1) return undefined;
     for (const record of records) emulator.monitors.add(record);
     return cutBefore;
   };
@@ -75,16 +79,13 @@ function lagging(looks: number, onCreate: () => Fault | undefined): void {
 describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
   const lost: [string, Fault][] = [
     ["the connection is cut", cut],
-    ["a proxy answers 504", { kind: "answer", effect: true, status: 504, body: "<h1>Gateway Timeout</h1>" }],
-    ["the server answers 408", { kind: "answer", effect: true, status: 408, body: "" }],
-    ["the server fails with 500", { kind: "answer", effect: true, status: 500, body: { message: "boom" } }],
-    ["a proxy answers 503", { kind: "answer", effect: true, status: 503, body: "" }],
-    [
-      "a cache answers 503 with Retry-After",
-      { kind: "answer", effect: true, status: 503, headers: { "retry-after": "5" }, body: "" },
-    ],
+    ["a proxy answers 504", stored(504, "<h1>Gateway Timeout</h1>")],
+    ["the server answers 408", stored(408, "")],
+    ["the server fails with 500", stored(500, { message: "boom" })],
+    ["a proxy answers 503", stored(503, "")],
+    ["a cache answers 503 with Retry-After", stored(503, "", { "retry-after": "5" })],
     ["the body is truncated", { kind: "truncate" }],
-    ["the answer is not JSON", { kind: "answer", effect: true, status: 200, body: "<html>Hello</html>" }],
+    ["the answer is not JSON", stored(200, "<html>Hello</html>")],
   ];
 
   test.each(lost)("because %s after the effect is found, and not sent again", async (_how, fault) => {
@@ -153,11 +154,7 @@ test("a create that gets the id of a record that this run has deleted is found i
   run.nextRun();
   await other.up({ ...home, name: "Other" });
   await old.destroy();
-  emulator.fault = ({ method }) => {
-    if (method !== "POST") return undefined;
-    emulator.monitors.add({ id: 1, ...home, alert_condition: "url_unavailable", request_method: "GET" });
-    return cutBefore;
-  };
+  insteadOfOurs(made1);
   expect(await made(one)).toBe("made 1");
   expect(storedIds().sort()).toEqual(["1", "2"]);
 });
@@ -191,15 +188,10 @@ describe("after a timeout", () => {
 
   test("it is looked for twice if the server hangs from then on", async () => {
     const hang: Fault = { kind: "cut", effect: false, answerDelayMs: 30_000 };
-    afterCreate(
-      () => hang,
-      () => hang,
-    );
-    const before = emulator.requests.length;
+    emulator.fault = () => (posts() > 0 ? hang : undefined);
     expect(await made(resource("monitor", { ...shortTimeout, "uptime:maxRetries": "1" }))).toMatch(mayExist);
-    const looks = emulator.requests.slice(before).filter(isList);
     // The list before the create, then each look and its retry.
-    expect(looks).toHaveLength(1 + 4);
+    expect(lists()).toBe(1 + 4);
   });
 
   test("it is looked for at least twice, however long the rate limit delays that", async () => {
@@ -210,9 +202,8 @@ describe("after a timeout", () => {
       (request) => (isList(request) ? looks.shift() : undefined),
     );
     expect(await made(resource())).toMatch(mayExist);
-    const read = emulator.requests.filter(isList).filter(({ status }) => status === 200);
-    // The first one is that of before.
-    expect(read.length).toBeGreaterThanOrEqual(3);
+    // The first one that is answered is that of before.
+    expect(emulator.requests.filter((one) => isList(one) && one.status === 200).length).toBeGreaterThan(2);
     expect(posts()).toBe(1);
   });
 });
@@ -231,11 +222,7 @@ describe("equal creates", () => {
     ["cut before the effect", cutBefore, { kind: "delay", answerDelayMs: 4000 }],
     ["cut after the effect, late", { ...cut, answerDelayMs: 1200 }, { kind: "delay", answerDelayMs: 4000 }],
     ["cut before the effect, late", { ...cutBefore, answerDelayMs: 1200 }, undefined],
-    [
-      "answered with 504",
-      { kind: "answer", effect: true, status: 504 },
-      { kind: "delay", delayMs: 3000, answerDelayMs: 1000 },
-    ],
+    ["answered with 504", stored(504), { kind: "delay", delayMs: 3000, answerDelayMs: 1000 }],
     ["cut, and the other is cut", cut, cut],
     ["cut, and the other without effect", cut, cutBefore],
     ["cut, and the other is quick", cut, undefined],
@@ -254,32 +241,30 @@ describe("equal creates", () => {
     }
   });
 
-  test("get a record each if what one has made is all that the other declares, and both wait for a third", async () => {
-    onCreates(cutBefore, cut, { kind: "delay", answerDelayMs: 10_000 });
+  test.each<[string, object[], Fault[]]>([
+    [
+      "what one has made is all that the other declares, and both wait for a third",
+      [{}, { sslAlertDays: 14 }, { name: "Third" }],
+      [cutBefore, cut, { kind: "delay", answerDelayMs: 10_000 }],
+    ],
+    [
+      "there are six, and four answers are lost in four ways",
+      times(6, {}),
+      [
+        cut,
+        { kind: "delay", answerDelayMs: 6000 },
+        { ...cutBefore, answerDelayMs: 2000 },
+        { ...stored(502), answerDelayMs: 1000 },
+        { kind: "truncate", answerDelayMs: 4000 },
+      ],
+    ],
+  ])("get a record each if %s", async (_, declared, faults) => {
+    onCreates(...faults);
     const together = program();
-    const [less, more, third] = [together.resource(), together.resource(), together.resource()];
-    await Promise.all([
-      less.up(home),
-      more.up({ ...home, sslAlertDays: 14 }),
-      third.up({ ...home, name: "Third" }),
-    ]);
-    expect([less, more, third].map(({ state }) => state?.id).sort()).toEqual(storedIds().sort());
-    expect(storedIds()).toHaveLength(3);
-  });
-
-  test("get a record each if there are six, and four answers are lost in four ways", async () => {
-    onCreates(
-      cut,
-      { kind: "delay", answerDelayMs: 6000 },
-      { ...cutBefore, answerDelayMs: 2000 },
-      { kind: "answer", effect: true, status: 502, answerDelayMs: 1000 },
-      { kind: "truncate", answerDelayMs: 4000 },
-    );
-    const together = program();
-    const all = Array.from({ length: 6 }, () => together.resource());
-    await Promise.all(all.map((one) => one.up(home)));
-    expect(all.map(({ state }) => state?.id).sort()).toEqual(storedIds().sort());
-    expect(storedIds()).toHaveLength(6);
+    const all = declared.map((more) => ({ one: together.resource(), inputs: { ...home, ...more } }));
+    await Promise.all(all.map(({ one, inputs }) => one.up(inputs)));
+    expect(all.map(({ one }) => one.state?.id).sort()).toEqual(storedIds().sort());
+    expect(storedIds()).toHaveLength(declared.length);
   });
 
   /** Counts the creates that wait for their answers at the same time, of one name or of all. */
@@ -294,28 +279,23 @@ describe("equal creates", () => {
     return count;
   }
 
-  /** How many creates wait for their answers at the same time at most. */
-  async function mostAtOnce(all: readonly [ModelResource, Record<string, unknown>][]): Promise<number> {
+  const hurried = { ...home, __options: { customTimeouts: { create: "500ms" } } };
+  test.each<[string, number, number, Record<string, unknown>[]]>([
+    ["one after the other", 1, 4, times(4, home)],
+    [
+      "at the same time if they are different",
+      4,
+      4,
+      [1, 2, 3, 4].map((name) => ({ ...home, name: `${name}` })),
+    ],
+    ["one after the other, also if customTimeouts ends one that waits", 1, 2, [home, hurried, home]],
+  ])("are sent %s", async (_, atOnce, made, declared) => {
+    const together = program();
+    const all = declared.map((inputs) => ({ inputs, one: together.resource() }));
     const count = counted();
-    await Promise.allSettled(all.map(([one, inputs]) => one.up(inputs)));
-    return count.most;
-  }
-
-  test("are sent one after the other, while different ones do not wait", async () => {
-    const together = program();
-    const all = Array.from({ length: 4 }, () => together.resource());
-    expect(await mostAtOnce(all.map((one) => [one, home]))).toBe(1);
-    const rest = Array.from({ length: 4 }, () => together.resource());
-    expect(await mostAtOnce(rest.map((one, index) => [one, { ...home, name: `Home ${index}` }]))).toBe(4);
-  });
-
-  test("are sent one after the other, also if customTimeouts ends one that waits", async () => {
-    const together = program();
-    const hurried = { ...home, __options: { customTimeouts: { create: "500ms" } } };
-    const all = [home, hurried, home].map((inputs) => [together.resource(), inputs] as const);
-    expect(await mostAtOnce(all.map(([one, inputs]) => [one, inputs]))).toBe(1);
-    expect(storedIds()).toHaveLength(2);
-    expect(all[1]?.[0].state).toBeUndefined();
+    await Promise.allSettled(all.map(({ inputs, one }) => one.up(inputs)));
+    expect([count.most, storedIds().length]).toEqual([atOnce, made]);
+    for (const { inputs, one } of all) expect(one.state === undefined).toBe(inputs === hurried);
   });
 
   test("are sent one after the other, also if the form of empty lists is learned meanwhile", async () => {
@@ -354,23 +334,22 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     ["repeated spaces and letter case", { name: "Home  Page" }, { name: "home page" }],
     ["the end of a name", { name: "A long name" }, { name: "A lo" }],
     ["a fragment", { url: "https://example.com/#top" }, { url: "https://example.com/", name: "Other" }],
-  ])(
-    "is named if the server may have left out %s, and nothing is sent again",
-    async (_what, ours, stored) => {
-      insteadOfOurs({ ...home, url: "https://other.example/", ...stored });
-      const one = resource();
-      expect(await made(one, { ...home, ...ours })).toMatch(
-        /so nothing is sent again: 1 \(.*may exist: if it is one of these, .*option import/,
-      );
-      expect(posts()).toBe(1);
-    },
-  );
+  ])("is named if the server may have left out %s, and nothing is sent again", async (_, ours, theirs) => {
+    insteadOfOurs({ ...home, url: "https://other.example/", ...theirs });
+    expect(await made(resource(), { ...home, ...ours })).toMatch(
+      /so nothing is sent again: 1 \(.*may exist: if it is one of these, .*option import/,
+    );
+    expect(posts()).toBe(1);
+  });
 
-  test("is ignored if neither its name nor its URL is ours", async () => {
-    insteadOfOurs({ ...home, name: "Other", url: "https://other.example/" });
-    expect(await made(resource())).toBe("made 2");
+  test.each([
+    ["neither its name nor its URL is ours", "Other", home],
+    ["both names have neither letters nor digits, and differ", "🔥", { ...home, name: "🚀" }],
+  ])("is ignored if %s", async (_, name, inputs) => {
+    insteadOfOurs({ ...home, name, url: "https://other.example/" });
+    expect(await made(resource(), inputs)).toBe("made 2");
     expect(posts()).toBe(2);
-    expect(emulator.monitors.get(1)).toMatchObject({ name: "Other" });
+    expect(emulator.monitors.get(1)).toMatchObject({ name });
   });
 
   test("is found if the answer has properties that no text can be made of", async () => {
@@ -381,11 +360,6 @@ describe("a new record in the list, after a create whose answer was lost,", () =
       return answer(200, { id, success: odd, code: odd, maintenance_start_at: odd });
     };
     expect(await made(resource())).toBe("made 1");
-  });
-
-  test("is ignored if both names have neither letters nor digits, and differ", async () => {
-    insteadOfOurs({ ...home, name: "🔥", url: "https://other.example/" });
-    expect(await made(resource(), { ...home, name: "🚀" })).toBe("made 2");
   });
 
   test("becomes the resource if it is the only equal one, also beside similar ones", async () => {
@@ -473,11 +447,7 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     await one.preview(home);
     emulator.monitors.remove(1);
     emulator.monitors.add({ ...home, id: 9, name: "Other", url: "https://other.example/" });
-    emulator.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
-      emulator.monitors.add({ id: 1, ...home, alert_condition: "url_unavailable", request_method: "GET" });
-      return cutBefore;
-    };
+    insteadOfOurs(made1);
     expect(await made(two)).toMatch(/so nothing is sent again: 1 \("Home", .*may exist/);
     expect(posts()).toBe(2);
   });
@@ -495,10 +465,8 @@ describe("a new record in the list, after a create whose answer was lost,", () =
 describe("every error after a lost create warns that the record may exist, and names uptime:adoptExisting", () => {
   const withTime = (create: string) => ({ ...home, __options: { customTimeouts: { create } } });
   test("if the list cannot be read, with both reasons", async () => {
-    afterCreate(
-      () => cut,
-      () => answer(403, { message: "Not you." }),
-    );
+    emulator.fault = ({ method }) =>
+      method === "POST" ? cut : posts() > 0 ? answer(403, { message: "Not you." }) : undefined;
     const failure = await made(resource());
     expect(failure).toMatch(/POST .* cut [^]*GET .*403.*Not you\./);
     expect(failure).toMatch(mayExist);
@@ -534,7 +502,7 @@ describe("every error after a lost create warns that the record may exist, and n
   });
 
   test("and the next up with adoptExisting finds it", async () => {
-    onCreates({ kind: "answer", effect: true, status: 504 });
+    onCreates(stored(504));
     const hidden = emulator.fault;
     emulator.fault = (request) => (isList(request) ? answer(200, { data: [] }) : hidden?.(request));
     const stack = program();
@@ -594,14 +562,7 @@ test("a create is not sent if the list cannot be read first", async () => {
 
 test("a create whose look comes late is looked for a second time before it is sent again", async () => {
   // The cache's Retry-After delays the first look by more than a minute, and the list lags by one look.
-  const stored = {
-    kind: "answer",
-    effect: true,
-    status: 503,
-    headers: { "retry-after": "90" },
-    body: "",
-  } as const;
-  const answers: Fault[] = [stored];
+  const answers = [stored(503, "", { "retry-after": "90" })];
   lagging(1, () => answers.shift());
   const one = resource();
   await one.up(home);
@@ -664,14 +625,11 @@ test("a lost create is found behind the deleted records of a list that begins wi
   emulator.fault = (request) => {
     if (request.method === "POST") return answers.shift();
     if (!isList(request)) return undefined;
-    const page = Number(
-      new URLSearchParams(request.query.map(([name, value]): [string, string] => [name, value])).get(
-        "page",
-      ) ?? 1,
-    );
+    const page = Number(request.query.find(([name]) => name === "page")?.[1] ?? 1);
+    const dead = { deleted_at: "2030-01-01T00:00:00Z" };
     const all = emulator.monitors.all().map((one) => ({
       ...one,
-      ...(String(one.name).startsWith("dead") && { deleted_at: "2030-01-01T00:00:00Z" }),
+      ...(String(one.name).startsWith("dead") && dead),
     }));
     const sorted = all.sort((a, b) => a.id - b.id);
     const last = Math.max(1, Math.ceil(sorted.length / 100));
@@ -723,7 +681,7 @@ describe("the id in an answer to a create is kept", () => {
   test("also if it is that of a job, and the error says how to find the record then", async () => {
     const job = { id: 77, status: "queued" };
     afterCreate(
-      () => ({ kind: "answer", effect: true, status: 202, body: job }),
+      () => stored(202, job),
       (request) => (isList(request) ? answer(200, { data: [] }) : undefined),
     );
     const run = program();
@@ -757,9 +715,7 @@ test("a list without records shows nothing of a lost create if the run knows of 
 
 describe("a create that is answered with a record that is deleted", () => {
   test("by its mark is an error, and state has its id", async () => {
-    const record = {
-      ...emulator.monitors.add({ ...home, alert_condition: "url_unavailable", request_method: "GET" }),
-    };
+    const record = { ...emulator.monitors.add(made1) };
     emulator.monitors.remove(1);
     onCreates(answer(201, { ...record, deleted_at: "2026-11-27T10:00:00Z" }));
     const one = resource();
@@ -783,16 +739,12 @@ describe("a create that is answered with a record that is deleted", () => {
   });
 });
 
-test.each(["monitor", "domain"] as const)(
-  "a %s whose name is taken says how to adopt the record",
-  async (kind) => {
-    onCreates(answer(422, { message: "The given data was invalid.", errors: { name: ["is taken"] } }));
-    const one = resource(kind);
-    expect(await failureOf(one.up(declared[kind]))).toContain(
-      `If a ${kind} with this name exists, set uptime:adoptExisting, or name its id`,
-    );
-  },
-);
+test.each(kinds)("a %s whose name is taken says how to adopt the record", async (kind) => {
+  onCreates(answer(422, { message: "The given data was invalid.", errors: { name: ["is taken"] } }));
+  expect(await failureOf(resource(kind).up(declared[kind]))).toContain(
+    `If a ${kind} with this name exists, set uptime:adoptExisting, or name its id`,
+  );
+});
 
 test("a lost create whose name the server has cut short is named with adoptExisting too, and no second one is made", async () => {
   const long = { ...home, name: "A monitor with a name that is longer than the server keeps it" };
@@ -820,7 +772,7 @@ test("a lost create whose name the server has cut short is named with adoptExist
 
 test("the id of a job is not taken for an existing record, and the new one is found", async () => {
   emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/" });
-  onCreates({ kind: "answer", effect: true, status: 202, body: { id: 1, status: "queued" } });
+  onCreates(stored(202, { id: 1, status: "queued" }));
   const one = resource();
   await one.up(home);
   expect(one.state?.id).toBe("2");
@@ -828,7 +780,7 @@ test("the id of a job is not taken for an existing record, and the new one is fo
 
 test.each([400, 422])("the id of a job that the server refuses with %i is not kept", async (status) => {
   afterCreate(
-    () => ({ kind: "answer", effect: true, status: 202, body: { id: "b7e2-11aa", status: "queued" } }),
+    () => stored(202, { id: "b7e2-11aa", status: "queued" }),
     ({ path }) => (path.endsWith("/b7e2-11aa") ? answer(status, { message: "Not a number." }) : undefined),
   );
   expect(await made(resource())).toBe("made 1");
@@ -846,30 +798,21 @@ test("the id of a job is not kept if another create gets a record with that id",
 });
 
 test.each([0, 3000])(
-  "the ids of jobs, each that of the record of another create, are not kept (effect after %d ms)",
+  "the ids of jobs, each of another create's record, are not kept (%d ms)",
   async (afterMs) => {
     let job = 1;
     emulator.fault = ({ method }) =>
-      method === "POST"
-        ? { kind: "answer", effect: afterMs ? { afterMs } : true, status: 202, body: { id: ++job } }
-        : undefined;
-    const first = resource("monitor");
-    const all = ["A", "B", "C"].map((name) => ({ name, url: `https://${name}.example/`, interval: 60 }));
-    const stacks = [first, first.beside(), first.beside()];
-    await Promise.all(stacks.map((one, index) => failureOf(one.up(all[index] ?? {}))));
+      method === "POST" ? { ...stored(202, { id: ++job }), effect: afterMs ? { afterMs } : true } : undefined;
+    const together = program();
+    const all = ["A", "B", "C"].map((name) => ({ name, one: together.resource() }));
+    await Promise.all(
+      all.map(({ name, one }) => failureOf(one.up({ ...home, name, url: `https://${name}.example/` }))),
+    );
     emulator.fault = undefined;
-    for (const [index, one] of stacks.entries()) {
-      const { name } = all[index] ?? {};
-      const record = emulator.monitors.all().find(({ id }) => String(id) === one.state?.id);
-      if (one.state) expect(record).toMatchObject({ name });
-    }
+    for (const { name, one } of all)
+      if (one.state) expect(emulator.monitors.get(one.state.id)).toMatchObject({ name });
     expect(emulator.writes().filter(({ method }) => method !== "POST")).toEqual([]);
-    expect(
-      emulator.monitors
-        .all()
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(["A", "B", "C"]);
+    expect(storedNames()).toEqual(["A", "B", "C"]);
   },
 );
 
@@ -883,7 +826,7 @@ test("the id of a job that is kept does not stop a later create that gets a reco
 
 test("the error of an id that cannot be read says what to do if it is that of a job", async () => {
   afterCreate(
-    () => ({ kind: "answer", effect: true, status: 202, body: { id: 77, status: "queued" } }),
+    () => stored(202, { id: 77, status: "queued" }),
     ({ path }) => (path.endsWith("/77") ? answer(500) : undefined),
   );
   const one = resource();
@@ -895,20 +838,14 @@ test("the error of an id that cannot be read says what to do if it is that of a 
 
 describe("an answer that says that the create failed, and names a record", () => {
   const words = "No mail was sent";
-  const named: [string, object][] = [
-    ["in its body", { status: 200, body: { id: 1, error: words } }],
-    [
-      "by Location",
-      { status: 201, headers: { location: "/api/v1/monitors/1" }, body: { success: false, message: words } },
-    ],
-    [
-      "with a complaint about an empty list",
-      { status: 200, body: { id: 1, errors: { alert_channel_ids: [words] } } },
-    ],
-  ];
+  const location = "/api/v1/monitors/1";
 
-  test.each(named)("%s has created it if the record is there, and is new", async (_where, answered) => {
-    onCreates({ kind: "answer", effect: true, ...answered });
+  test.each([
+    ["in its body", stored(200, { id: 1, error: words })],
+    ["by Location", stored(201, { success: false, message: words }, { location })],
+    ["with a complaint about an empty list", stored(200, { id: 1, errors: { alert_channel_ids: [words] } })],
+  ])("%s has created it if the record is there, and is new", async (_where, answered) => {
+    onCreates(answered);
     const one = resource();
     await one.up({ ...home, alertChannelIds: [] });
     expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
@@ -916,7 +853,7 @@ describe("an answer that says that the create failed, and names a record", () =>
   });
 
   test("a little later has created it", async () => {
-    onCreates({ kind: "answer", effect: true, status: 200, body: { id: 1, error: words } });
+    onCreates(stored(200, { id: 1, error: words }));
     const hidden = emulator.fault;
     let reads = 0;
     emulator.fault = (request) =>
@@ -927,7 +864,7 @@ describe("an answer that says that the create failed, and names a record", () =>
   });
 
   test("without an id is not sent again in the other form of an empty list", async () => {
-    onCreates({ kind: "answer", effect: true, status: 200, body: { error: words } });
+    onCreates(stored(200, { error: words }));
     expect(await failureOf(resource().up({ ...home, alertChannelIds: [] }))).toContain(words);
     expect(posts()).toBe(1);
   });
@@ -958,7 +895,7 @@ describe("an answer that says that the create failed, and names a record", () =>
   test("that cannot be read is looked for", async () => {
     let isRefused = true;
     afterCreate(
-      () => ({ kind: "answer", effect: true, status: 200, body: { id: 1, error: words } }),
+      () => stored(200, { id: 1, error: words }),
       ({ path }) => {
         if (!path.endsWith("/1") || !isRefused) return undefined;
         isRefused = false;

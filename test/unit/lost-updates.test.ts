@@ -1,11 +1,10 @@
-import type { Fault, ReceivedRequest } from "../../provider/emulator";
+import type { Fault } from "../../provider/emulator";
 import { home } from "../support/monitors";
 import { fronts, Program } from "../support/program";
-import { answer, emulator, failureOf, withServer } from "../support/server";
+import { answer, emulator, failureOf, on, stored, withServer } from "../support/server";
 
 withServer();
 
-const stored = (status: number): Fault => ({ kind: "answer", effect: true, status, body: {} });
 const cut: Fault = { kind: "cut", effect: true };
 const sendsAgain = /The monitor may have been updated: the next `pulumi up` sends the update again\.$/;
 
@@ -23,39 +22,16 @@ describe.each(fronts)("an update (%s)", (front) => {
       ?.body.find(([name]) => name === key)?.[1];
   /** The server's first record. */
   const there = (): unknown => emulator.monitors.all()[0];
-  /** Updates misbehave. */
-  const onUpdate = (fault: Fault): void => {
-    emulator.fault = ({ method }) => (method === "PATCH" ? fault : undefined);
-  };
 
-  describe.each<[string, (request: ReceivedRequest) => Fault | undefined]>([
-    ["was answered with 500", ({ method }) => (method === "PATCH" ? stored(500) : undefined)],
-    ["was cut", ({ method }) => (method === "PATCH" ? cut : undefined)],
-    [
-      "was not answered in time",
-      ({ method }) => (method === "PATCH" ? { kind: "delay", answerDelayMs: 60_000 } : undefined),
-    ],
-    [
-      "was cut, and then refused",
-      ({ method }) => {
-        if (method !== "PATCH") return undefined;
-        return writes() === 1 ? cut : answer(403, {});
-      },
-    ],
-    [
-      "was answered with an id and an error",
-      ({ method }) =>
-        method === "PATCH" ? { ...stored(200), body: { id: 1, error: "No mail was sent" } } : undefined,
-    ],
-    [
-      "was stored, and then every address is answered with 404",
-      ({ method }) => (method === "PATCH" ? stored(204) : writes() > 0 ? answer(404) : undefined),
-    ],
-    [
-      "was stored, and the record cannot be read then",
-      ({ method }) => (method === "PATCH" ? stored(204) : writes() > 0 ? answer(502) : undefined),
-    ],
-  ])("that %s, and was stored,", (_, fault) => {
+  describe.each<[string, [Fault, Fault?], Fault?]>([
+    ["was answered with 500", [stored(500, {})]],
+    ["was cut", [cut]],
+    ["was not answered in time", [{ kind: "delay", answerDelayMs: 60_000 }]],
+    ["was cut, and then refused", [cut, answer(403, {})]],
+    ["was answered with an id and an error", [stored(200, { id: 1, error: "No mail was sent" })]],
+    ["was stored, and then every address is answered with 404", [stored(204, {})], answer(404)],
+    ["was stored, and the record cannot be read then", [stored(204, {})], answer(502)],
+  ])("that %s, and was stored,", (_, [first, again = first], onRead) => {
     test.each([
       ["to the values of before", home],
       ["to the same values", { ...home, interval: 300, pause: true }],
@@ -63,7 +39,10 @@ describe.each(fronts)("an update (%s)", (front) => {
       const one = monitor();
       await one.up({ ...home, pause: false });
       emulator.forget();
-      emulator.fault = fault;
+      emulator.fault = ({ method }) => {
+        if (method === "PATCH") return writes() === 1 ? first : again;
+        return writes() > 0 ? onRead : undefined;
+      };
       expect(await failureOf(one.up({ ...home, interval: 300, pause: true }))).toMatch(sendsAgain);
       expect(there()).toMatchObject({ interval: 300, pause: true });
       emulator.fault = undefined;
@@ -84,7 +63,7 @@ describe.each(fronts)("an update (%s)", (front) => {
     const other = one.beside();
     await one.up({ ...home, ...before });
     await other.up({ ...home, ...before, name: "Other" });
-    onUpdate(cut);
+    on("PATCH", cut);
     await failureOf(one.up({ ...home, ...lost }));
     emulator.fault = undefined;
     one.nextRun();
@@ -101,7 +80,7 @@ describe.each(fronts)("an update (%s)", (front) => {
   test("is not sent again if a refresh shows that the record has all values", async () => {
     const one = monitor();
     await one.up(home);
-    onUpdate({ kind: "cut", effect: false });
+    on("PATCH", { kind: "cut", effect: false });
     await failureOf(one.up({ ...home, interval: 300 }));
     emulator.fault = undefined;
     await one.refresh();
@@ -113,7 +92,7 @@ describe.each(fronts)("an update (%s)", (front) => {
   test("that fails after a create, of what this server does not show, is sent by the next up", async () => {
     emulator.dialect = { hidden: ["pause"] };
     const one = monitor();
-    onUpdate(cut);
+    on("PATCH", cut);
     expect(await failureOf(one.up({ ...home, pause: true }))).toMatch(/was created with the id "?1/);
     emulator.fault = undefined;
     await one.refresh();
@@ -130,7 +109,7 @@ describe.each(fronts)("an update (%s)", (front) => {
     const one = monitor();
     await one.up(home);
     const { state } = one;
-    onUpdate(answer(status, body));
+    on("PATCH", answer(status, body));
     expect(await failureOf(one.up({ ...home, interval: 300 }))).not.toMatch(sendsAgain);
     expect(one.state).toEqual(state);
     emulator.fault = undefined;
