@@ -103,19 +103,12 @@ async function runJest(env, more = []) {
   }
 }
 
-function addResults({
-  numPassedTests,
-  numFailedTests,
-  numRuntimeErrorTestSuites,
-  numPendingTests,
-  numTodoTests,
-}) {
-  count.passed += numPassedTests;
-  count.failed += numFailedTests;
-  for (let suite = 0; suite < numRuntimeErrorTestSuites; suite++) {
+function addResults(results) {
+  count.passed += results.numPassedTests;
+  count.failed += results.numFailedTests;
+  for (let suite = 0; suite < results.numRuntimeErrorTestSuites; suite++)
     note(new Error("A test file could not be run; see above."));
-  }
-  const skipped = numPendingTests + numTodoTests;
+  const skipped = results.numPendingTests + results.numTodoTests;
   // With arguments of one's own, skipping may be what was asked for (`-t`).
   if (whole && skipped > 0)
     note(new Error(`Tests were skipped (${skipped}); none may be, \`.only\` included.`));

@@ -33,11 +33,7 @@ const tableOf = ({ monitors, domains }: Emulator, { kind }: Declared): Table =>
   kind === "Domain" ? domains : monitors;
 
 /** The API holds exactly what is declared, each resource under the id that state has. */
-async function expectExactly(
-  declared: readonly Declared[],
-  emulator: Emulator,
-  workspace: Workspace,
-): Promise<void> {
+async function expectExactly(declared: Declared[], emulator: Emulator, workspace: Workspace): Promise<void> {
   const state = await workspace.resources();
   for (const one of declared)
     expect(tableOf(emulator, one).get(state[one.name]?.id ?? "none")).toMatchObject(storedOf(one.args));

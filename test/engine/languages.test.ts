@@ -93,10 +93,7 @@ test("the installed plugin is found by its version, and a missing one is named",
 });
 
 /** Programs in a language, from nothing to nothing, with the SDK that Pulumi generates from the schema. */
-async function liveThrough(
-  { emulator, workspace }: Stack,
-  programOf: (interval: number) => string,
-): Promise<void> {
+async function liveThrough({ emulator, workspace }: Stack, programOf: (interval: number) => string) {
   const accounts = { eu: { baseUrl: emulator.url, apiKey: emulator.apiKey } };
   await workspace.setConfig({ "uptime:accounts": { value: JSON.stringify(accounts), secret: true } });
   await workspace.write(programOf(60));

@@ -192,11 +192,10 @@ describe("drift", () => {
 
     await workspace.up("--refresh");
     const now = await workspace.resources();
-    for (const name of [...fields, "requestHeaders"])
-      expect({ name, record: emulator.monitors.get(idOf(name)) }).toMatchObject({
-        name,
-        record: everythingStored,
-      });
+    for (const name of [...fields, "requestHeaders"]) {
+      const record = emulator.monitors.get(idOf(name));
+      expect({ name, record }).toMatchObject({ name, record: everythingStored });
+    }
     for (const name of domains)
       expect(emulator.domains.get(idOf(name))).toMatchObject({
         name: `${name}.example`,

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { canary } from "../support/canary.cjs";
-import { cli, type Outcome } from "../support/cli";
+import { cli, type Outcome, unset } from "../support/cli";
 import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
@@ -83,10 +83,8 @@ test("a program in YAML creates, shows drift, changes, replaces, is refused and 
   ]);
   expect(emulator.domains.all()).toMatchObject([{ id: 2, name: "new.example" }]);
   await workspace.preview("--expect-no-changes");
-  expect((await workspace.resources()).home?.inputs).toMatchObject({
-    alertChannelIds: null,
-    maintenanceStartAt: null,
-  });
+  const emptied = { alertChannelIds: null, maintenanceStartAt: null };
+  expect((await workspace.resources()).home?.inputs).toMatchObject(emptied);
 
   // Without values that may be secret.
   const invalid = { interval: 45, url: "example.com", requestAuthPassword: ` ${canary("refused-password")}` };
@@ -104,13 +102,7 @@ test("a preview that fails is not taken for one without changes", async () => {
   const comment = async (): Promise<Outcome> => {
     const { stdout } = await workspace.run(["preview", "--json", "--show-sames"]);
     await writeFile(join(workspace.project, "preview.json"), stdout);
-    return cli({ url: "", apiKey: "" }, workspace.project, [
-      "comment",
-      "--preview",
-      "preview.json",
-      "--title",
-      "test",
-    ]);
+    return cli(unset, workspace.project, ["comment", "--preview", "preview.json", "--title", "test"]);
   };
   expect((await comment()).stdout).toContain("**Merging this changes nothing; 0 unchanged.**");
   await workspace.write(yamlOf({ home: yamlMonitor({ alertChannels: [4] }) }));

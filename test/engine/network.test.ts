@@ -61,10 +61,7 @@ test("the plugin's messages reach the engine without the proxy", async () => {
     program: yamlOf({ home: yamlMonitor() }),
     env: { UPTIME_LOG_LEVEL: "debug" },
   });
-  Object.assign(
-    workspace.env,
-    { UPTIME_API_KEY: emulator.apiKey },
-    await reaching(emulator.url, "https_proxy"),
-  );
+  const env = await reaching(emulator.url, "https_proxy");
+  Object.assign(workspace.env, env, { UPTIME_API_KEY: emulator.apiKey });
   expect((await workspace.up()).output).toContain("uptime: POST /api/v1/monitors 201, ");
 });

@@ -40,11 +40,8 @@ test("Pulumi's options work", async () => {
   await workspace.write(program(2));
   await workspace.up();
   const after = await workspace.resources();
-  expect(monitor("ignored")).toMatchObject({
-    name: "ignored 2",
-    ssl_alert_days: 30,
-    alert_channel_ids: [1, 2],
-  });
+  const ignored = { name: "ignored 2", ssl_alert_days: 30, alert_channel_ids: [1, 2] };
+  expect(monitor("ignored")).toMatchObject(ignored);
   expect(monitor("condition")).toMatchObject({ name: "condition 2", alert_condition: "url_no_text" });
   expect(monitor("notReplaced")).toMatchObject({ name: "notReplaced 2" });
   expect(monitor("replaced")).toBeUndefined();

@@ -14,10 +14,8 @@ test("a dynamic resource leaves its record to a successor of the plugin, which a
     `const { Monitor } = require("${module}");
       new Monitor("${name}", ${args});
       new Monitor("${name}-2", { ...${args}, name: "Other" }, ${options});`;
-  const { emulator, workspace } = await startStack({
-    program: program("pulumi-uptime", "old", "{}"),
-    config,
-  });
+  const first = program("pulumi-uptime", "old", "{}");
+  const { emulator, workspace } = await startStack({ program: first, config });
   await workspace.up();
   const imported = recordOf(emulator.monitors, "Other");
   await workspace.write(program("pulumi-uptime/native", "new", `{ import: "${imported?.id ?? ""}" }`));

@@ -81,10 +81,8 @@ async function record(version: string, front: Front): Promise<void> {
   mkdirSync(join(corpus, version), { recursive: true });
   writeFileSync(join(corpus, version, "program.js"), program);
   const records = { domains: emulator.domains.save(), monitors: emulator.monitors.save() };
-  writeFileSync(
-    join(corpus, version, `${front}.json`),
-    textOf({ records, state: await workspace.exportState() }),
-  );
+  const left = { records, state: await workspace.exportState() };
+  writeFileSync(join(corpus, version, `${front}.json`), textOf(left));
 }
 
 /** JSON with a line for each record and resource, without what says nothing of the version. */

@@ -107,13 +107,10 @@ describe.each([
     setup = new Setup(forge);
   });
 
+  const mark = "pulumi-uptime comment v2";
   /** What a preview of the stack `test` leaves. */
   const comment = (number: number, commit: string) =>
-    forge.comment(
-      number,
-      forge.bot,
-      `<!-- pulumi-uptime comment v2 title=test commit=${commit} changes=2 -->`,
-    );
+    forge.comment(number, forge.bot, `<!-- ${mark} title=test commit=${commit} changes=2 -->`);
 
   /** A pull request that was previewed and merged. */
   function merged(number: number, head: string, ...commits: string[]): void {
@@ -133,7 +130,7 @@ describe.each([
     forge.open(12, "a1");
     for (let count = 0; count < 150; count++)
       forge.comment(12, count % 2 === 0 ? "bob" : "", `comment ${count}`);
-    const forged = forge.comment(12, "mallory", "<!-- pulumi-uptime comment v2 title=prod commit=a1 -->");
+    const forged = forge.comment(12, "mallory", `<!-- ${mark} title=prod commit=a1 -->`);
     const isPreviewed = { name: "preview", code: 0 };
     expect(await preview("a1", {}, prod)).toMatchObject(isPreviewed);
     expect(await preview("a1", {}, staging)).toMatchObject(isPreviewed);
@@ -141,12 +138,8 @@ describe.each([
     for (let count = 0; count < 150; count++) forge.comment(12, "bob", "…");
     expect(await preview("a3", {}, prod)).toMatchObject(isPreviewed);
     expect(forge.ownComments(12).map(({ body }) => body.split("\n"))).toEqual([
-      ["<!-- pulumi-uptime comment v2 title=prod commit=a3 digest=1 changes=2 -->", "The changes of a3", ""],
-      [
-        "<!-- pulumi-uptime comment v2 title=staging commit=a1 digest=1 changes=2 -->",
-        "The changes of a1",
-        "",
-      ],
+      [`<!-- ${mark} title=prod commit=a3 digest=1 changes=2 -->`, "The changes of a3", ""],
+      [`<!-- ${mark} title=staging commit=a1 digest=1 changes=2 -->`, "The changes of a1", ""],
     ]);
     expect(forged.body).not.toContain("digest");
     expect(prod.log()).toEqual([1, 2, 3].flatMap(() => ["drift", "doctor", "preview"]));
@@ -209,12 +202,7 @@ describe.each([
     merged(13, "b1", "c2", "c3");
     expect(await apply("c3")).toMatchObject({ code: 0 });
     expect(setup.reviewed()).toMatchObject([
-      {
-        pull: 12,
-        head: "a1",
-        deletes: false,
-        body: expect.stringContaining("title=test commit=a1 ") as string,
-      },
+      { pull: 12, head: "a1", deletes: false, body: expect.stringContaining("=test commit=a1 ") as string },
       { pull: 13, head: "b1", deletes: false },
     ]);
     // One that failed is not the last apply; one that has succeeded is.
@@ -267,11 +255,7 @@ describe.each([
   test("what counts is what a reviewer saw: not others' comments, nor one written after the merge", async () => {
     forge.applied.push("c0");
     forge.open(12, "a1");
-    const { body } = forge.comment(
-      12,
-      "mallory",
-      "<!-- pulumi-uptime comment v2 title=test commit=a1 changes=9 -->",
-    );
+    const { body } = forge.comment(12, "mallory", `<!-- ${mark} title=test commit=a1 changes=9 -->`);
     merged(12, "a1", "c1");
     await apply("c1");
     expect(setup.reviewed().map(({ body }) => body)).toEqual([forge.ownComments(12)[0]?.body]);
@@ -342,14 +326,7 @@ describe.each([
     // Without drift nothing is refreshed: without a target, that would be all.
     expect(await applyWith({})).toEqual([0, ...reviewed, "up"]);
     expect(taken()).toContain("--reviewed reviewed.json --max-deletes 20%");
-    expect(await applyWith({ drift: 2 }, "0123456789abcdef")).toEqual([
-      0,
-      ...before,
-      "preview",
-      "review",
-      "refresh",
-      "up",
-    ]);
+    expect(await applyWith({ drift: 2 }, "0123456789abcdef")).toEqual([0, ...reviewed, "refresh", "up"]);
     expect(readFileSync(join(setup.folder, "checked"), "utf8")).toContain("--reviewed 0123456789abcdef\n");
     expect(taken()).toContain("--reviewed 0123456789abcdef ");
     // A request that fails: nothing is known about the reviews.

@@ -62,15 +62,9 @@ test("does not say of two equal resources that both adopt a record", () => {
     record: undefined,
     namesakes: [like],
   }));
-  const report = {
-    resources: 2,
-    refused: [],
-    errors: [],
-    unchecked: [],
-    usesStackSettings: true,
-    silent: [],
-  };
-  const findings = (twins: ProgramReport["twins"]) => programFindings({ ...report, planned, twins });
+  const report = { resources: 2, refused: [], errors: [], unchecked: [], usesStackSettings: true };
+  const findings = (twins: ProgramReport["twins"]) =>
+    programFindings({ ...report, silent: [], planned, twins });
   expect(findings([])).toContainEqual(expect.objectContaining({ text: "Monitor a: adopts record 9." }));
   const same = findings([{ same: "name and url", resources: ["Monitor a", "Monitor b"] }]);
   for (const { title } of planned)
@@ -103,16 +97,10 @@ test("names the resource that has a record like a new one only if it is of the s
   const provider = "urn:pulumi:a::b::pulumi:providers:pulumi-nodejs::default::id";
   const resource = { urn: `urn:pulumi:a::b::${type}::web`, type, id: "1" };
   const ownerFor = async (account?: string) => {
-    const state = {
-      version: 3,
-      deployment: { resources: [{ ...resource, outputs: { ...outputs, account } }] },
-    };
-    const step = {
-      op: "create",
-      urn: `urn:pulumi:a::b::${type}::new`,
-      newState: { type, inputs: {}, provider },
-    };
-    const [found] = await new SimilarRecords(state, settings, session).find(
+    const deployment = { resources: [{ ...resource, outputs: { ...outputs, account } }] };
+    const newState = { type, inputs: {}, provider };
+    const step = { op: "create", urn: `urn:pulumi:a::b::${type}::new`, newState };
+    const [found] = await new SimilarRecords({ version: 3, deployment }, settings, session).find(
       step,
       monitor,
       new Map(Object.entries(outputs)),

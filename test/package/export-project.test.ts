@@ -243,11 +243,7 @@ describe("an export into a folder", () => {
     ["the present key, under another name of the account", { account: "eu" }, true],
     ["another key, and the record's name and URL", { __key: "0000" }, true],
     ["another key, and another name", { __key: "0000", name: "Other" }, false],
-    [
-      "another key, and a name that is encrypted",
-      { __key: "0000", name: { ...secretMark, ciphertext: "x" } },
-      true,
-    ],
+    ["another key, and an encrypted name", { __key: "0000", name: { ...secretMark, ciphertext: "x" } }, true],
   ])("knows a record by its account: state has %s", async (_, more, isKnown) => {
     addMonitor("Shop");
     const { url, apiKey } = emulator;
@@ -335,12 +331,8 @@ describe("an export reads", () => {
     const said = async (...args: string[]): Promise<string> => (await exportedWith(env, ...args)).stdout;
     expect(await said()).toMatch(/^Wrote 1 resource to/);
     expect(await said("--account", "theirs")).toMatch(/^Wrote 1 resource to/);
-    const declared = declaredResources().map(({ args, options }) => [
-      args.name,
-      args.account,
-      options.import,
-    ]);
-    expect(declared.sort()).toEqual([
+    const made = declaredResources().map(({ args, options }) => [args.name, args.account, options.import]);
+    expect(made.sort()).toEqual([
       ["Ours", undefined, "1"],
       ["Theirs", "theirs", "1"],
     ]);

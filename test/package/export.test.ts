@@ -177,10 +177,8 @@ export const monitors = {
     const { code, stdout } = await exported();
     expect(code).toBe(0);
     const source = text("monitors.ts");
-    expect(source.split("\n").filter((line) => !/^ *(\/\/|$)/.test(line))).toEqual([
-      "export const monitors = {",
-      "};",
-    ]);
+    const lines = source.split("\n").filter((line) => !/^ *(\/\/|$)/.test(line));
+    expect(lines).toEqual(["export const monitors = {", "};"]);
     const reason =
       "interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 45; the nearest is 60; alertTextLookup must not " +
       'begin or end with spaces, not " blank"; requestMethod must be one of "GET"';
@@ -189,10 +187,8 @@ export const monitors = {
       expect(place).toContain("sslAlertDays cannot be read. The API shows ssl_alert_days as");
       expect(place).toContain("name must not begin or end with spaces");
     }
-    write(
-      "monitors.ts",
-      source.replace(/^ *\/\/ (Written|The|Correct|Pulumi) .*\n/gm, "").replace(/^ *\/\/ ?/gm, ""),
-    );
+    const uncommented = source.replace(/^ *\/\/ (Written|The|Correct|Pulumi) .*\n/gm, "");
+    write("monitors.ts", uncommented.replace(/^ *\/\/ ?/gm, ""));
     expect(declaredResources().map(({ args }) => [args.name, args.interval])).toEqual([
       ["Odd", 45],
       ["Shapeless", 300],
@@ -267,11 +263,8 @@ export const monitors = {
     addMonitor("Payments // checkout", { url: "https://p.example/" });
     addMonitor("\u76e3\u8996", { url: "https://h.example/x//y?z=1" });
     await exported();
-    expect(
-      declaredResources()
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(["h-example-x-y", "payments-checkout"]);
+    const names = declaredResources().map(({ name }) => name);
+    expect(names.sort()).toEqual(["h-example-x-y", "payments-checkout"]);
   });
 
   test("is written whole or not at all", async () => {
@@ -456,13 +449,11 @@ test("git ignores the file with secrets, whatever its name", async () => {
   expect(stdout).toContain("mine.json has secrets in plain text: do not commit it");
 });
 
+const special = "'\"`\\$(){};|&<>!#*?~\n\r\u2028 -/=,:.a1";
 /** Any string that a path, a name or an id may be; all of Unicode, and what shells and programs treat in their own way. */
 const anything = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 60 }),
-  fc.string({
-    unit: fc.constantFrom(...Array.from("'\"`\\$(){};|&<>!#*?~\n\r\u2028 -/=,:.a1")),
-    maxLength: 40,
-  }),
+  fc.string({ unit: fc.constantFrom(...Array.from(special)), maxLength: 40 }),
 );
 
 test("a shell reads any quoted string as one word", () => {

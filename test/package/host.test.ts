@@ -83,10 +83,8 @@ test("the provider ends with an engine that does not hold its standard input, an
   const engine = await startEngine();
   // The address is behind flags, such as those of --tracing.
   const flags = ["--logtostderr", "-v=9", "--tracing", "http://127.0.0.1:1/"];
-  const hosts = [
-    await startHost(engine.address, "ended"),
-    await startHost(engine.address, "ignore", {}, flags),
-  ];
+  const first = await startHost(engine.address, "ended");
+  const hosts = [first, await startHost(engine.address, "ignore", {}, flags)];
   await sleep(3000);
   hosts.forEach(expectRunning);
   engine.end();

@@ -56,11 +56,7 @@ describe("a release", () => {
       { manifest: { ...right.manifest, repository: { url: "git+https://example.com/OWNER/uptime.git" } } },
       "has no public address yet",
     ],
-    [
-      "a version of Node.js that is no longer supported",
-      { today: "2029-05-01" },
-      "supported until 2029-04-30",
-    ],
+    ["a version of Node.js that has ended", { today: "2029-05-01" }, "supported until 2029-04-30"],
     ["a private package", { manifest: { ...right.manifest, private: true } }, "marked as private"],
   ])("fails with %s", async (_, change, problem) => {
     expect(await problemsOf(change)).toEqual([expect.stringContaining(problem)]);

@@ -136,23 +136,10 @@ export class ModelResource {
     const { kind, name, parent } = this;
     const { ignoreChanges } = this.options;
     const { settings, providers } = this.program;
-    const declared = {
-      kind,
-      name,
-      parent,
-      args,
-      ...(ignoreChanges && { ignoreChanges }),
-      deleteBeforeReplace,
-    };
+    const declared = { kind, name, parent, args, ignoreChanges, deleteBeforeReplace };
     const outcome = await this.engine.run(
       { provider: () => providers[kind] },
-      {
-        command,
-        settings,
-        program: [declared],
-        isPreview,
-        ...(isReplaced && { replace: [urnOf(declared)] }),
-      },
+      { command, settings, program: [declared], isPreview, replace: isReplaced ? [urnOf(this)] : undefined },
     );
     const [error] = outcome.errors;
     if (error) throw error;

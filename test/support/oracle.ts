@@ -14,11 +14,7 @@ const stored: Record<string, (value: unknown) => unknown> = {
   cacheBuster: (value) => (value ? 1 : 0),
 };
 const empty: Record<string, unknown> = { alertChannelIds: [], requestHeaders: [], pause: false };
-const defaults: Record<string, unknown> = {
-  alertCondition: "url_unavailable",
-  requestMethod: "GET",
-  cacheBuster: 0,
-};
+const defaults: Inputs = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: 0 };
 const alertDays = ["sslAlertDays", "domainAlertDays"];
 export const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 /** A stored value with everything taken out that means nothing to a person. */

@@ -105,10 +105,8 @@ const cheaper = (language: Language): Record<string, string> => ({
  * A stand-in for Vault has the key of the stacks' secrets, because Pulumi derives a key from a passphrase in each command,
  * which takes an eighth of the command's time. Stacks that tests create with `pulumi stack init` have a passphrase.
  */
-const secretsProvider = {
-  url: "hashivault://test",
-  encryptedkey: Buffer.from("vault:v1:key").toString("base64"),
-};
+const encryptedkey = Buffer.from("vault:v1:key").toString("base64");
+const secretsProvider = { url: "hashivault://test", encryptedkey };
 let vault: Promise<string> | undefined;
 
 async function startVault(): Promise<string> {
@@ -359,7 +357,7 @@ export class Workspace {
       [relative(this.folder, this.stateFile)]: { version: 3, checkpoint: { stack, latest } },
       [relative(this.folder, this.settingsFile)]: stringify({
         secretsprovider: secretsProvider.url,
-        encryptedkey: secretsProvider.encryptedkey,
+        encryptedkey,
       }),
       [`home/workspaces/workspace-${hash}-workspace.json`]: { stack },
     });

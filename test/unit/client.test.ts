@@ -112,11 +112,8 @@ test("a bug in describing a refusal is thrown, not taken for a cut connection", 
     },
   };
   const transport: Transport = () => Promise.resolve({ status: 422, headers, body: Buffer.from("{}") });
-  const client = clientOf(
-    { "uptime:baseUrl": "http://127.0.0.1:1", "uptime:apiKey": key },
-    undefined,
-    transport,
-  );
+  const settings = { "uptime:baseUrl": "http://127.0.0.1:1", "uptime:apiKey": key };
+  const client = clientOf(settings, undefined, transport);
   await expect(send(client, { method: "POST", form: [] })).rejects.toBe(own);
 });
 

@@ -509,13 +509,8 @@ test("replacements, deletes and creates come first, other packages are named, an
       '+ Monitor hand-0: record 0, "hand-0", "https://hand-0.example/"\n+ Monitor hand-1',
   ])
     expect(stdout).toContain(text);
-  expectOrder(stdout, [
-    "Bucket logs-old",
-    "Monitor made",
-    "Monitor edited",
-    "Bucket logs\n",
-    "Monitor hand-0:",
-  ]);
+  const order = ["Bucket logs-old", "Monitor made", "Monitor edited", "Bucket logs\n", "Monitor hand-0:"];
+  expectOrder(stdout, order);
 });
 
 test("a record that is gone and that the program still imports is not said to be created again", async () => {

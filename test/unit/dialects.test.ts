@@ -46,11 +46,8 @@ describe("wire forms", () => {
       "cache_buster=1",
     ];
     expect(bodies()).toEqual([fields, [...fields, "pause=1"]]);
-    expect(sentRequests()).toEqual([
-      "GET /api/v1/monitors",
-      "POST /api/v1/monitors",
-      "PATCH /api/v1/monitors/1",
-    ]);
+    const path = "/api/v1/monitors";
+    expect(sentRequests()).toEqual([`GET ${path}`, `POST ${path}`, `PATCH ${path}/1`]);
   });
 
   test("of a removed field are empty: `field=` for a string, one empty entry for a list, 0 for pause", async () => {
@@ -193,12 +190,8 @@ describe("a create whose answer does not tell the id", () => {
   });
 
   test("is not mistaken for one with fields that a brief list does not show", async () => {
-    emulator.dialect = {
-      createStatus: 204,
-      createAnswer: "empty",
-      listBrief: true,
-      uniqueDomainNames: false,
-    };
+    const answers = { createStatus: 204, createAnswer: "empty" } as const;
+    emulator.dialect = { ...answers, listBrief: true, uniqueDomainNames: false };
     const plain = stack("domain");
     const more = plain.beside();
     await Promise.all([

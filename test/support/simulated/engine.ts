@@ -151,11 +151,10 @@ export function urnOf({ kind, name, parent, provider }: Named): string {
 export const urnsOf = ({ kind, provider, name, parent, formerly = [] }: Declared): string[] =>
   [{ name, parent }, ...formerly].map((names) => urnOf({ kind, provider, ...names }));
 
+type State = "id" | "inputs" | "outputs";
+
 /** A resource in state after an operation that was done. */
-export function entryOf(
-  named: Named,
-  state: Pick<Entry, "id" | "inputs" | "outputs"> & Partial<Entry>,
-): Entry {
+export function entryOf(named: Named, state: Partial<Entry> & Pick<Entry, State>): Entry {
   return {
     urn: urnOf(named),
     kind: named.kind,
@@ -491,7 +490,7 @@ class Run implements Outcome {
     const provider = this.provider(declared);
     const { importId } = goal;
     const { ignoreChanges, retainOnDelete } = declared;
-    const entry = (state: Pick<Entry, "id" | "inputs" | "outputs">): Entry =>
+    const entry = (state: Pick<Entry, State>): Entry =>
       entryOf(declared, { ...state, ...needs, importId, retainOnDelete });
     const planned = (plan: Plan, step: Step): Step => {
       this.plans.set(urn, plan);

@@ -29,12 +29,8 @@ export const dynamicFront: Front = {
 /** The provider plugin, as a program in YAML uses it. */
 export const pluginFront: Front = {
   name: "plugin",
-  register: ({ args, import: importId }) =>
-    Promise.resolve({
-      inputs: args,
-      deleteBeforeReplace: false,
-      ...(importId !== undefined && { importId }),
-    }),
+  register: ({ args, import: id }) =>
+    Promise.resolve({ inputs: args, deleteBeforeReplace: false, ...(id !== undefined && { importId: id }) }),
   start: startPlugin,
 };
 
@@ -58,10 +54,7 @@ async function registered(
   const goal = running.then(async () => {
     await pulumi.runtime.setMocks(
       {
-        newResource: ({ inputs, id, name: resource }) => ({
-          id: id ?? resource,
-          state: inputs as Properties,
-        }),
+        newResource: ({ inputs, id, name }) => ({ id: id ?? name, state: inputs as Properties }),
         call: () => ({}),
       },
       "project",
