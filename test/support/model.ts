@@ -29,7 +29,7 @@ interface OfProgram {
   /** Each command has a run of its own. */
   readonly restarts: boolean;
   resource(kind: Kind, options: ResourceOptions): ModelResource;
-  nextRun(): void;
+  nextRun(changed?: Settings): void;
 }
 
 let stacks = 0;
@@ -66,8 +66,8 @@ export class ModelResource {
   }
 
   /** Another run of the program. */
-  nextRun(): void {
-    this.program.nextRun();
+  nextRun(changed?: Settings): void {
+    this.program.nextRun(changed);
   }
 
   get state(): State | undefined {

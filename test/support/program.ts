@@ -42,6 +42,11 @@ export class Program {
     return new ModelResource(kind, this, options);
   }
 
+  /** Monitors that are in no state yet, of which a test takes as many as it needs. */
+  resources(): [ModelResource, ModelResource, ModelResource] {
+    return [this.resource(), this.resource(), this.resource()];
+  }
+
   /** Another run, with some settings changed. */
   nextRun(changed: Settings = {}): void {
     this.settings = { ...this.settings, ...changed };

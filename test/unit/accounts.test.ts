@@ -55,23 +55,22 @@ test("another account replaces a resource, the new one first", async () => {
 
 test.each(fronts)("another name of the same account replaces nothing (%s)", async (front) => {
   const same = { apiKey: "second-key", baseUrl: second.url };
-  const program = new Program(front, configOf());
-  const [one, other] = [program.resource(), program.resource()];
+  const [one, other] = new Program(front, configOf()).resources();
   await one.up({ ...home, account: "other" });
   await other.up({ ...home, name: "Other" });
   // The former name need not be set any more.
   const renamed = { "uptime:accounts": JSON.stringify({ eu: same, unnamed: { apiKey: "first-key" } }) };
-  program.nextRun(renamed);
+  one.nextRun(renamed);
   expect(await one.up({ ...home, account: "eu" })).toBe("update");
   expect(await other.up({ ...home, name: "Other", account: "unnamed" })).toBe("update");
   expect(one.state).toMatchObject({ id: "100", inputs: { account: "eu" }, outputs: { account: "eu" } });
-  program.nextRun();
+  one.nextRun();
   await one.refresh();
   expect(await one.up({ ...home, account: "eu" })).toBe("same");
   // Also to the account without a name, and back.
   expect(await other.up({ ...home, name: "Other" })).toBe("update");
   const moved = { ...configOf(), "uptime:apiKey": "second-key", "uptime:baseUrl": second.url };
-  program.nextRun(moved);
+  one.nextRun(moved);
   expect(await one.up(home)).toBe("update");
   expect([first.monitors.size, second.monitors.size]).toEqual([1, 1]);
   await one.destroy();

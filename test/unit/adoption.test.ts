@@ -186,10 +186,9 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
   });
 
   test("that another resource has is not adopted", async () => {
-    const program = new Program(front);
-    const [one, two, three] = [program.resource(), program.resource(), program.resource()];
+    const [one, two, three] = new Program(front).resources();
     await one.up(home);
-    program.nextRun(adopting);
+    one.nextRun(adopting);
     expect(await one.up(home)).toBe("same");
     await two.up(home);
     await three.up({ ...home, interval: 300 });

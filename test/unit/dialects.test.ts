@@ -574,15 +574,14 @@ test.each(fronts)(
 );
 
 test("a domain that has another name in the API is neither read, updated nor deleted", async () => {
-  const program = new Program("dynamic");
-  const one = program.resource("domain");
+  const one = new Program("dynamic").resource("domain");
   await one.up({ name: "a.example" });
   emulator.domains.edit(1, { name: "b.example" });
   emulator.forget();
   const problem = /"b\.example".*"a\.example".*another record/;
   await expect(one.refresh()).rejects.toThrow(problem);
   await expect(one.up({ name: "a.example", homepageUrl: "https://a.example/" })).rejects.toThrow(problem);
-  program.nextRun();
+  one.nextRun();
   await expect(one.destroy()).rejects.toThrow(problem);
   expect(emulator.writes()).toEqual([]);
 });

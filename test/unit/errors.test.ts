@@ -210,10 +210,9 @@ const cases: Record<string, () => Promise<unknown>> = {
     return stack().up(home);
   },
   "The answer to a create was lost, and the list was empty before": async () => {
-    const program = new Program("dynamic");
-    const [one, other] = [program.resource(), program.resource()];
+    const [one, other] = new Program("dynamic").resources();
     await one.up(home);
-    program.nextRun();
+    one.nextRun();
     await one.preview(home);
     let isFirst = true;
     emulator.fault = (request) => {
@@ -271,10 +270,9 @@ const cases: Record<string, () => Promise<unknown>> = {
     return one.preview({ ...home, importId: "2" });
   },
   "The server has given a record's id away": async () => {
-    const program = new Program("dynamic");
-    const [old, other] = [program.resource(), program.resource()];
+    const [old, other] = new Program("dynamic").resources();
     await old.up(home);
-    program.nextRun();
+    old.nextRun();
     const fields = { ...emulator.monitors.get("1") };
     emulator.monitors.remove(1);
     emulator.fault = ({ method }) => {

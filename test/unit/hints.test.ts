@@ -85,10 +85,9 @@ describe.each(fronts)("an error says that Pulumi uses the settings of the last `
     [404, true],
     [409, false],
   ])("if a refresh gets nothing but %i: %j", async (status, isSaid) => {
-    const program = new Program(front);
-    const one = program.resource();
+    const one = new Program(front).resource();
     await one.up(home);
-    program.nextRun();
+    one.nextRun();
     emulator.fault = () => answer(status);
     expect((await failureOf(one.refresh())).includes(hint)).toBe(isSaid);
   });
@@ -140,10 +139,9 @@ test.each([
   ["dynamic", { "uptime:apiKey": "" }, "uptime:apiKey is not set"],
   ["plugin", { "uptime:apiKey": "" }, "uptime:apiKey is not set"],
 ] as const)("it says so also if settings are missing or wrong (%s): %j", async (front, settings, problem) => {
-  const program = new Program(front);
-  const [one, other] = [program.resource(), program.resource()];
+  const [one, other] = new Program(front).resources();
   await one.up(home);
-  program.nextRun(settings);
+  one.nextRun(settings);
   for (const operation of [one.refresh(), one.destroy()]) {
     const failure = await failureOf(operation);
     expect(failure).toContain(problem);

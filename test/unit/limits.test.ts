@@ -366,13 +366,12 @@ describe("retries", () => {
   });
 
   test("of an update and a delete have their effect once", async () => {
-    const program = new Program("dynamic");
-    const one = program.resource();
+    const one = new Program("dynamic").resource();
     await one.up(home);
     first({ kind: "cut", effect: true });
     await one.up({ ...home, interval: 300 });
     expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
-    program.nextRun();
+    one.nextRun();
     first({ kind: "cut", effect: true });
     await one.destroy();
     expect(emulator.monitors.size).toBe(0);

@@ -148,10 +148,9 @@ describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
 });
 
 test("a create that gets the id of a record that this run has deleted is found if its answer is lost", async () => {
-  const run = program();
-  const [old, other, one] = [run.resource(), run.resource(), run.resource()];
+  const [old, other, one] = program().resources();
   await old.up(home);
-  run.nextRun();
+  old.nextRun();
   await other.up({ ...home, name: "Other" });
   await old.destroy();
   insteadOfOurs(made1);
@@ -231,8 +230,7 @@ describe("equal creates", () => {
   test.each(cases)("get a record each if one answer is lost (%s)", async (_how, ...faults) => {
     for (const order of [faults, faults.toReversed()]) {
       onCreates(...order);
-      const together = program();
-      const [one, two] = [together.resource(), together.resource()];
+      const [one, two] = program().resources();
       const before = storedIds();
       await Promise.all([one.up(home), two.up(home)]);
       const made = storedIds().filter((id) => !before.includes(id));
@@ -303,7 +301,7 @@ describe("equal creates", () => {
     const together = program();
     const inputs = { ...home, alertChannelIds: [] };
     const count = counted(home.name);
-    const [first, other, second] = [together.resource(), together.resource(), together.resource()];
+    const [first, other, second] = together.resources();
     const slow = first.up(inputs);
     await other.up({ ...inputs, name: "Other" });
     await Promise.all([slow, second.up(inputs)]);
@@ -381,8 +379,7 @@ describe("a new record in the list, after a create whose answer was lost,", () =
   });
 
   test("is left to another create in flight that made it", async () => {
-    const together = program();
-    const [one, two] = [together.resource(), together.resource()];
+    const [one, two] = program().resources();
     onCreates(cutBefore, { kind: "delay", answerDelayMs: 8000 });
     await Promise.all([one.up(home), two.up({ ...home, interval: 300 })]);
     expect(emulator.monitors.get(two.state?.id ?? "")).toMatchObject({ interval: 300 });
@@ -391,8 +388,7 @@ describe("a new record in the list, after a create whose answer was lost,", () =
   });
 
   test("is no error if a create that was sent during the look made it", async () => {
-    const together = program();
-    const [one, two] = [together.resource(), together.resource()];
+    const [one, two] = program().resources();
     const faults: Fault[] = [cutBefore, { kind: "delay", answerDelayMs: 8000 }];
     emulator.fault = (request) => {
       if (request.method === "POST") return faults.shift();
@@ -410,7 +406,7 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     const together = program({ "uptime:accounts": named });
     // The first is cut before it has an effect, while the second is at work.
     onCreates(cutBefore, { kind: "delay", answerDelayMs: 15_000 });
-    const [one, two] = [together.resource(), together.resource()];
+    const [one, two] = together.resources();
     const results = await Promise.all([one.up(home), two.up({ ...home, account: "named" })]);
     expect(results).toEqual(["create", "create"]);
     expect(new Set([one.state?.id, two.state?.id])).toEqual(new Set(storedIds()));
@@ -440,10 +436,9 @@ describe("a new record in the list, after a create whose answer was lost,", () =
   });
 
   test("is an error that names it if it is equal, and another resource had its id: servers use ids again", async () => {
-    const together = program();
-    const [one, two] = [together.resource(), together.resource()];
+    const [one, two] = program().resources();
     await one.up(home);
-    together.nextRun();
+    one.nextRun();
     await one.preview(home);
     emulator.monitors.remove(1);
     emulator.monitors.add({ ...home, id: 9, name: "Other", url: "https://other.example/" });
@@ -453,8 +448,7 @@ describe("a new record in the list, after a create whose answer was lost,", () =
   });
 
   test("is ignored if another resource has it", async () => {
-    const together = program();
-    const [one, two] = [together.resource(), together.resource()];
+    const [one, two] = program().resources();
     await one.up(home);
     onCreates(cutBefore);
     expect(await made(two)).toBe("made 2");
@@ -490,8 +484,7 @@ describe("every error after a lost create warns that the record may exist, and n
 
   test("if customTimeouts ends it while another create is waited for", async () => {
     onCreates({ kind: "delay", answerDelayMs: 50_000 }, cut);
-    const together = program();
-    const [slow, hurried] = [together.resource(), together.resource()];
+    const [slow, hurried] = program().resources();
     const first = slow.up({ ...home, name: "Other" });
     while (posts() === 0) await new Promise(setImmediate);
     expect(await made(hurried, withTime("20s"))).toMatch(mayExist);
@@ -505,11 +498,10 @@ describe("every error after a lost create warns that the record may exist, and n
     onCreates(stored(504));
     const hidden = emulator.fault;
     emulator.fault = (request) => (isList(request) ? answer(200, { data: [] }) : hidden?.(request));
-    const stack = program();
-    const one = stack.resource();
+    const one = program().resource();
     expect(await made(one)).toMatch(mayExist);
     emulator.fault = undefined;
-    stack.nextRun({ "uptime:adoptExisting": "true" });
+    one.nextRun({ "uptime:adoptExisting": "true" });
     expect(await made(one)).toBe("made 1");
     expect(storedIds()).toEqual(["1"]);
   });
@@ -521,8 +513,7 @@ test("two lost creates of one name that differ in a password are not mistaken fo
     // The first one has no effect.
     return { kind: "cut", effect: !body.some(([, value]) => value === "a") || posts() > 2 };
   };
-  const together = program();
-  const [one, two] = [together.resource(), together.resource()];
+  const [one, two] = program().resources();
   await Promise.all([
     made(one, { ...home, requestAuthPassword: "a" }),
     made(two, { ...home, requestAuthPassword: "b" }),
@@ -577,8 +568,7 @@ test("a create whose look waits a minute for another one is looked for a second 
     if (request.method === "POST") return faults.shift();
     return posts() >= 2 && isList(request) && looks-- > 0 ? answer(200, { data: [] }) : undefined;
   };
-  const together = program();
-  const [slow, one] = [together.resource(), together.resource()];
+  const [slow, one] = program().resources();
   const first = slow.up({ ...home, name: "Slow", url: "https://slow.example/" });
   while (posts() === 0) await new Promise(setImmediate);
   await Promise.all([first, one.up(home)]);
@@ -684,14 +674,13 @@ describe("the id in an answer to a create is kept", () => {
       () => stored(202, job),
       (request) => (isList(request) ? answer(200, { data: [] }) : undefined),
     );
-    const run = program();
-    const one = run.resource();
+    const one = program().resource();
     expect(await made(one)).toMatch(
       /was created with the id 77, but GET .* If 77 is the id of something else,.*`pulumi up --refresh`.*adoptExisting/,
     );
     expect(one.state?.id).toBe("77");
     emulator.fault = undefined;
-    run.nextRun({ "uptime:adoptExisting": "true" });
+    one.nextRun({ "uptime:adoptExisting": "true" });
     await one.refresh();
     await one.up(home);
     expect([one.state?.id, ...storedIds()]).toEqual(["1", "1"]);
@@ -700,7 +689,7 @@ describe("the id in an answer to a create is kept", () => {
 
 test("a list without records shows nothing of a lost create if the run knows of some", async () => {
   const run = program();
-  const [known, one] = [run.resource(), run.resource()];
+  const [known, one] = run.resources();
   await known.up({ ...home, name: "Known" });
   emulator.forget();
   afterCreate(
@@ -788,8 +777,7 @@ test.each([400, 422])("the id of a job that the server refuses with %i is not ke
 
 test("the id of a job is not kept if another create gets a record with that id", async () => {
   onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
-  const together = program();
-  const [one, other] = [together.resource(), together.resource()];
+  const [one, other] = program().resources();
   const failed = made(one);
   await clock.sleep(20_000);
   await other.up({ ...home, name: "Other", url: "https://other.example/" });
@@ -818,8 +806,7 @@ test.each([0, 3000])(
 
 test("the id of a job that is kept does not stop a later create that gets a record with that id", async () => {
   onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
-  const together = program();
-  const [one, other] = [together.resource(), together.resource()];
+  const [one, other] = program().resources();
   expect(await made(one)).toContain("was created with the id 1, but");
   expect(await made(other, { ...home, name: "Other" })).toBe("made 1");
 });

@@ -11,7 +11,7 @@ withServer();
 /** Two resources of which state says that they have one and the same record, each with a claim of its own. */
 async function twins(front: Front): Promise<[ModelResource, ModelResource, Program]> {
   const program = new Program(front);
-  const [one, two] = [program.resource(), program.resource()];
+  const [one, two] = program.resources();
   await one.up(home);
   const { state } = one;
   if (state) two.state = { ...state, outputs: { ...state.outputs, __claim: "0f0f0f0f" } };
@@ -239,8 +239,7 @@ describe.each(fronts)("a claim (%s)", (front) => {
   const claimIn = (one: ModelResource): unknown => one.state?.outputs.__claim;
 
   test("is made with the record, and stays through a refresh, an update and what fails half-way", async () => {
-    const program = new Program(front);
-    const one = program.resource();
+    const one = new Program(front).resource();
     emulator.dialect = { notStored: ["ssl_alert_days"] };
     await failureOf(one.up({ ...home, sslAlertDays: 7 }));
     const claim = claimIn(one);
@@ -249,10 +248,10 @@ describe.each(fronts)("a claim (%s)", (front) => {
       { ...home, sslAlertDays: 14 },
       { ...home, interval: 300 },
     ]) {
-      program.nextRun();
+      one.nextRun();
       await one.refresh();
       expect(claimIn(one)).toBe(claim);
-      program.nextRun();
+      one.nextRun();
       await failureOf(one.up(inputs));
       expect(claimIn(one)).toBe(claim);
     }

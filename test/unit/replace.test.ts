@@ -63,10 +63,9 @@ describe("a part of a field that replaces a monitor (replaceOnChanges)", () => {
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
   test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {
-    const program = new Program(front);
-    const one = program.resource("domain");
+    const one = new Program(front).resource("domain");
     await one.up(declared);
-    program.nextRun();
+    one.nextRun();
     await one.replace({ ...declared, name });
     expect(storedIds("domain")).toEqual(["2"]);
     expect(one.state?.id).toBe("2");

@@ -108,8 +108,7 @@ describe("a managed value of a wrong type in state", () => {
     withServer();
 
     test.each(wrongValues)("%j", async (value) => {
-      const program = new Program(front);
-      const one = program.resource();
+      const one = new Program(front).resource();
       await one.up(everything);
       const wrong = Object.fromEntries(
         fields.filter((key) => !isRight(key, value)).map((key) => [key, value]),
@@ -117,9 +116,9 @@ describe("a managed value of a wrong type in state", () => {
       for (const from of ["inputs", "outputs"] as const) {
         if (!one.state) throw new Error("There is no state.");
         one.state = { ...one.state, [from]: { ...one.state[from], ...wrong } };
-        program.nextRun();
+        one.nextRun();
         await one.refresh();
-        program.nextRun();
+        one.nextRun();
         await one.up(everything);
         expect(one.state.outputs).toMatchObject(everything);
         expect(emulator.monitors.all()).toMatchObject([everythingStored]);

@@ -507,11 +507,10 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     "one does not delete its record in the next run if the other adopted it with another key, and %s",
     async (what) => {
       const one = await createdBefore();
-      const two = processWith({ ...others, ...adopting });
-      const adopter = two.resource();
+      const adopter = processWith({ ...others, ...adopting }).resource();
       await adopter.up(home);
       // The run ends before the old resource is deleted.
-      two.nextRun({ ...others, ...adopting });
+      adopter.nextRun({ ...others, ...adopting });
       notes.length = 0;
       const declared = what === "is renamed" ? { ...home, name: "Renamed" } : home;
       await adopter.up(declared);

@@ -211,10 +211,9 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     ["a refusal", 422, (record) => ({ record })],
     ["a refusal that is a list", 422, (record) => [record]],
   ])("of others are not in an error that quotes %s in an unknown form", async (_, status, bodyOf) => {
-    const program = new Program(front, settings);
-    const [one, other] = [program.resource(), program.resource()];
+    const [one, other] = new Program(front, settings).resources();
     await one.up(home);
-    program.nextRun();
+    one.nextRun();
     const [byHand, inHeader] = [canary("password-of-others"), canary("header-of-others")];
     const request_headers = [{ key: "X-A", value: inHeader }];
     const record = { id: 1, ...home, name: "Theirs", request_auth_password: byHand, request_headers };

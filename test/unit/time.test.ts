@@ -13,10 +13,9 @@ withServer();
 
 /** A monitor in state, in a new run. */
 async function created(settings: Record<string, string> = {}) {
-  const program = new Program("dynamic", settings);
-  const one = program.resource();
+  const one = new Program("dynamic", settings).resource();
   await one.up(home);
-  program.nextRun();
+  one.nextRun();
   emulator.forget();
   return one;
 }
@@ -86,10 +85,9 @@ test("an update that customTimeouts ends is sent again by the next up", async ()
 });
 
 test("customTimeouts gives a time to a read too", async () => {
-  const program = new Program("dynamic", { "uptime:timeoutSeconds": "300" });
-  const one = program.resource();
+  const one = new Program("dynamic", { "uptime:timeoutSeconds": "300" }).resource();
   await one.up({ ...home, __options: { customTimeouts: { read: "5s" } } });
-  program.nextRun();
+  one.nextRun();
   on("GET", { kind: "delay", answerDelayMs: 60_000 });
   const begun = clock.now();
   expect(await failureOf(one.refresh())).toContain("customTimeouts");
@@ -97,8 +95,7 @@ test("customTimeouts gives a time to a read too", async () => {
 });
 
 test("customTimeouts of one create does not end another that waits for the same list", async () => {
-  const program = new Program("dynamic", { "uptime:timeoutSeconds": "300" });
-  const [hurried, other] = [program.resource(), program.resource()];
+  const [hurried, other] = new Program("dynamic", { "uptime:timeoutSeconds": "300" }).resources();
   emulator.fault = (request) => (isList(request) ? { kind: "delay", answerDelayMs: 60_000 } : undefined);
   const failed = failureOf(hurried.up({ ...home, __options: { customTimeouts: { create: "5s" } } }));
   const made = failureOf(other.up({ ...home, name: "Other" }));
