@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { answer } from "../support/emulator";
 import { newFolder } from "../support/folder";
-import { type Forge, GitHubForge, GitLabForge } from "../support/forge";
+import { type Forge, GitHubForge, type GitLabForge, platforms } from "../support/forge";
 import { fullTest, isFull } from "../support/size";
 import { monitorOf, namesIn, programOf, recordOf, startStack, writesTo, type Stack } from "../support/stack";
 import { type Event, type Job, Recipes } from "../support/workflow";
@@ -156,13 +157,12 @@ class Project {
   }
 }
 
+/** What an apply comes to: so many writes, or none because it has stopped. */
+const wrote = (length: number) => ({ code: 0, writes: { length } });
+const isStopped = { code: 1, writes: [] };
+
 /** The digest that a stopped run prints. */
 const digestIn = ({ output }: Job): string => /\b(?:[0-9a-f]{16}){1,2}\b/.exec(output)?.[0] ?? "";
-
-const platforms = [
-  ["GitHub", GitHubForge],
-  ["GitLab", GitLabForge],
-] as const;
 
 test.each(platforms.slice(0, isFull ? 2 : 1))(
   "%s: what a pull request showed is applied once it is merged, drift included, and nothing else",
@@ -190,7 +190,7 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
     expect(comment).not.toContain("#### Code");
 
     project.merge(12, "c1");
-    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 3 } });
+    expect(await project.apply("c1")).toMatchObject(wrote(3));
     expect(project.names).toEqual(["Site", ...names, "guarded", "new"]);
     expect(recordOf(emulator.monitors, "Site")).toMatchObject({ interval: 60 });
     expect(await workspace.resources()).not.toHaveProperty("guarded.protect");
@@ -200,14 +200,11 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
     // Nobody has reviewed a push; somebody who may run jobs by hand can allow just that.
     project.push("c2", text(300, [...names, "new"]));
     const pushed = await project.apply("c2");
-    expect(pushed).toMatchObject({ code: 1, writes: [] });
-    expect(await project.apply("c2", { reviewed: ` ${digestIn(pushed)}. ` })).toMatchObject({
-      code: 0,
-      writes: { length: 1 },
-    });
+    expect(pushed).toMatchObject(isStopped);
+    expect(await project.apply("c2", { reviewed: ` ${digestIn(pushed)}. ` })).toMatchObject(wrote(1));
     // Somebody runs an earlier job again, which undoes nothing.
     const old = await project.apply("c1");
-    expect(old).toMatchObject({ code: 1, writes: [] });
+    expect(old).toMatchObject(isStopped);
     expect(old.output).toContain("c1 is not the head of main any more");
     // The key is nowhere, since it was in the environment only.
     expect(await workspace.stateText()).not.toContain(emulator.apiKey);
@@ -219,7 +216,7 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
     writeFileSync(join(workspace.project, "state.json"), poisoned);
     await workspace.pulumi("stack", "import", "--file", "state.json");
     const stopped = await project.apply("c2");
-    expect(stopped).toMatchObject({ code: 1, writes: [] });
+    expect(stopped).toMatchObject(isStopped);
     expect(stopped.output).toContain("Nobody has reviewed code in state of Table users (");
     expect(table.calls()).toBe("");
     // A pull request shows it.
@@ -229,12 +226,12 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
     );
     if (!isFull) return;
     // Run by hand with the digest that was printed, the job goes on to a preview, which has nothing to do.
-    expect(await project.apply("c2", { reviewed: digestIn(stopped) })).toMatchObject({ code: 0, writes: [] });
-    expect(await project.apply("c2")).toMatchObject({ code: 1, writes: [] });
+    expect(await project.apply("c2", { reviewed: digestIn(stopped) })).toMatchObject(wrote(0));
+    expect(await project.apply("c2")).toMatchObject(isStopped);
     project.merge(13, "c3");
-    expect(await project.apply("c3")).toMatchObject({ code: 0, writes: { length: 1 } });
+    expect(await project.apply("c3")).toMatchObject(wrote(1));
     // What the last applied comment has shown is known, so nothing to do still needs no review.
-    expect(await project.apply("c3")).toMatchObject({ code: 0, writes: [] });
+    expect(await project.apply("c3")).toMatchObject(wrote(0));
   },
 );
 
@@ -294,7 +291,7 @@ fullTest("what only takes the option protect away is named, and is in state once
   expect(project.comment(12)).toContain("**Merging this updates 1 resource; 0 unchanged.**");
   expect(project.comment(12)).toContain("!     option protect: true => false\n");
   project.merge(12, "c1");
-  expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
+  expect(await project.apply("c1")).toMatchObject(wrote(0));
   expect(await workspace.resources()).not.toHaveProperty("site.protect");
 });
 
@@ -335,7 +332,7 @@ describe.each(platforms)("%s", (_, Kind) => {
     project.merge(13, "c2");
     project.push("c2", program(300, ["a", "b"]));
     project.forge.main.pop();
-    expect(await project.apply("c2")).toMatchObject({ code: 0, writes: { length: 2 } });
+    expect(await project.apply("c2")).toMatchObject(wrote(2));
     expect(project.names).toEqual(["Site", "a", "b"]);
   });
 
@@ -375,13 +372,11 @@ describe.each(platforms)("%s", (_, Kind) => {
     project.merge(12, "c1");
     let posts = 0;
     emulator.fault = ({ method }) =>
-      method === "POST" && ++posts > 2
-        ? { kind: "answer", effect: false, status: 422, body: { message: "Your quota is used up." } }
-        : undefined;
+      method === "POST" && ++posts > 2 ? answer(422, { message: "Your quota is used up." }) : undefined;
     expect(await project.apply("c1")).not.toMatchObject({ code: 0 });
     expect(project.names).toHaveLength(3);
     emulator.fault = undefined;
-    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 3 } });
+    expect(await project.apply("c1")).toMatchObject(wrote(3));
     expect(project.names).toEqual(["Site", ...names]);
   });
 
@@ -434,7 +429,7 @@ describe.each(platforms)("%s", (_, Kind) => {
     await workspace.mend();
     expect(project.names).toEqual(["Site", "a"]);
     const stopped = await project.apply("c1");
-    expect(stopped).toMatchObject({ code: 1, writes: [] });
+    expect(stopped).toMatchObject(isStopped);
     expect(stopped.output).toContain("Monitor a: a run was killed while it created it");
     // The way on that the page names.
     await workspace.setConfig({ "uptime:adoptExisting": "true" });
@@ -442,15 +437,14 @@ describe.each(platforms)("%s", (_, Kind) => {
     const locked = await project.apply("c1", { reviewed });
     expect(locked.output).toContain("pulumi cancel");
     await workspace.pulumi("cancel", "--yes");
-    expect(await project.apply("c1", { reviewed })).toMatchObject({ code: 0, writes: [] });
+    expect(await project.apply("c1", { reviewed })).toMatchObject(wrote(0));
     expect(project.names).toEqual(["Site", "a"]);
-    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
+    expect(await project.apply("c1")).toMatchObject(wrote(0));
   });
 
   fullTest("a replacement goes on too, whichever half has failed", async () => {
     const moved = (url: string, options: object): string =>
       programOf([monitorOf("site", { name: "Site", url }, { replaceOnChanges: ["url"], ...options })]);
-    const refused = { effect: false, status: 422, body: { message: "Not now." } } as const;
     for (const [options, method] of [
       [{}, "DELETE"],
       [{ deleteBeforeReplace: true }, "POST"],
@@ -460,10 +454,10 @@ describe.each(platforms)("%s", (_, Kind) => {
       await project.propose(12, "a1", moved("https://new.example/", options));
       project.forge.label(12);
       project.merge(12, "c1");
-      emulator.fault = (request) => (request.method === method ? { kind: "answer", ...refused } : undefined);
+      emulator.fault = (request) => (request.method === method ? answer(422) : undefined);
       expect(await project.apply("c1")).not.toMatchObject({ code: 0 });
       emulator.fault = undefined;
-      expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 1 } });
+      expect(await project.apply("c1")).toMatchObject(wrote(1));
       expect([...emulator.monitors.all()].map(({ url }) => url)).toEqual(["https://new.example/"]);
     }
   });
@@ -477,11 +471,11 @@ describe.each(platforms)("%s", (_, Kind) => {
     forge.comment(12, "mallory", body);
     if (own) own.body = `Text in front\n${body}`;
     project.merge(12, "c1");
-    expect(await project.apply("c1")).toMatchObject({ code: 1, writes: [] });
+    expect(await project.apply("c1")).toMatchObject(isStopped);
     // Another commit than the one that was previewed last.
     if (own) own.body = body;
     Object.assign(forge.pulls.get(12) ?? {}, { head: "a2" });
-    expect(await project.apply("c1")).toMatchObject({ code: 1, writes: [] });
+    expect(await project.apply("c1")).toMatchObject(isStopped);
     // Only another stack's comment is there.
     Object.assign(forge.pulls.get(12) ?? {}, { head: "a1" });
     if (own) own.body = body.replace("title=test ", "title=staging ");
@@ -489,7 +483,7 @@ describe.each(platforms)("%s", (_, Kind) => {
     // Line ends of another kind, and text behind it.
     Object.assign(forge.pulls.get(12) ?? {}, { head: "a1" });
     if (own) own.body = `${body.replaceAll("\n", "\r\n")}\r\nText behind`;
-    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 1 } });
+    expect(await project.apply("c1")).toMatchObject(wrote(1));
   });
 
   fullTest("what is wrong in a pull request makes it red, and its comment says what", async () => {
@@ -501,7 +495,7 @@ describe.each(platforms)("%s", (_, Kind) => {
     };
     await red(program(61, ["a"]), "interval must be one of 60,");
     await red('throw new Error("no such site");', "no such site");
-    emulator.fault = () => ({ kind: "answer", effect: false, status: 401 });
+    emulator.fault = () => answer(401);
     await red(program(300, ["a"]), "401");
     emulator.fault = undefined;
     expect(await project.propose(12, "a1", program(60, ["a"]))).toMatchObject({ code: 0 });
@@ -523,7 +517,7 @@ describe.each(platforms)("%s", (_, Kind) => {
     // A pull request shows it, and its merge sets it back.
     await project.propose(12, "a1", program(60, ["a"]));
     project.merge(12, "c1");
-    expect(await project.apply("c1")).toMatchObject({ code: 0, writes: { length: 2 } });
+    expect(await project.apply("c1")).toMatchObject(wrote(2));
     expect(await night()).toBe(0);
     expect(project.forge.issues).toMatchObject([{ isOpen: false }]);
   });

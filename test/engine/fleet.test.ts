@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { answer } from "../support/emulator";
 import { limitKinds } from "../support/limits";
 import { startProgram, type Started } from "../support/processes";
 import { fullTest } from "../support/size";
@@ -173,10 +174,7 @@ fullTest("20 stacks use at least 0.8 of the account's limit", async () => {
   const accepted: number[] = [];
   emulator.fault = () => {
     const { wait } = limit(Date.now());
-    if (wait > 0) {
-      const headers = { "retry-after": String(Math.ceil(wait / 1000)) };
-      return { kind: "answer", effect: false, status: 429, headers };
-    }
+    if (wait > 0) return answer(429, "", { "retry-after": String(Math.ceil(wait / 1000)) });
     accepted.push(Date.now());
     return undefined;
   };

@@ -1,4 +1,5 @@
 import { canary, leaksIn } from "../support/canary.cjs";
+import { answer } from "../support/emulator";
 import { sigKey } from "../support/marks";
 import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
@@ -64,12 +65,7 @@ test("secrets reach the API, and no output and no file", async () => {
         `${form.get("request_headers[0][value]")?.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;")} is too weak`,
       ],
     };
-    return {
-      kind: "answer",
-      effect: false,
-      status: 422,
-      body: { message: `Not ${encodeURIComponent(password)}.`, errors },
-    };
+    return answer(422, { message: `Not ${encodeURIComponent(password)}.`, errors });
   };
   // What is printed and kept is looked through by the workspace itself.
   const failed = await workspace.failed("up", "--continue-on-error");

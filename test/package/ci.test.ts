@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { newFolder } from "../support/folder";
-import { type Forge, GitHubForge, GitLabForge } from "../support/forge";
+import { type Forge, GitLabForge, platforms } from "../support/forge";
 import { type Event, gitHubWorkflow, gitLabPipeline, Recipes } from "../support/workflow";
 
 /** What the replaced commands print and end with; the test of that name in `engine` has the real ones. */
@@ -95,10 +95,7 @@ class Setup extends Recipes {
   }
 }
 
-describe.each([
-  ["GitHub", GitHubForge],
-  ["GitLab", GitLabForge],
-] as const)("%s", (platform, Kind) => {
+describe.each(platforms)("%s", (platform, Kind) => {
   const isGitHub = platform === "GitHub";
   let forge: Forge;
   let setup: Setup;

@@ -352,6 +352,12 @@ export class GitLabForge extends Forge {
   };
 }
 
+/** Both, by their names. */
+export const platforms = [
+  ["GitHub", GitHubForge],
+  ["GitLab", GitLabForge],
+] as const;
+
 /** Routes whose paths begin in a folder. */
 function inFolder(folder: string, routes: Readonly<Record<string, Route>>): Record<string, Route> {
   return Object.fromEntries(

@@ -84,12 +84,17 @@ describe("a body", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(250 * 1024 * 1024);
   });
 
-  test("that drips is ended by the timeout", async () => {
-    const url = await serve((_request, response) => {
+  const dripping = (): Promise<string> =>
+    serve((_request, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write(" "), 10);
       response.on("close", () => clearInterval(timer));
     });
+  test.each([
+    ["drips", dripping],
+    ["never comes", () => raw(() => undefined)],
+  ])("that %s is ended by the timeout", async (_, start) => {
+    const url = await start();
     expect(await shownText(show(url, hurriedClock))).toContain("was not answered within 60 seconds ");
   });
 
@@ -111,11 +116,6 @@ describe("a body", () => {
   ])("that is not HTTP is an error: %#", async (bytes) => {
     const url = await raw((socket) => socket.end(bytes));
     await shownText(show(url));
-  });
-
-  test("that never comes is ended by the timeout", async () => {
-    const url = await raw(() => undefined);
-    expect(await shownText(show(url, hurriedClock))).toContain("was not answered within 60 seconds ");
   });
 
   test("is read in HTTP/1.0, up to the end of the connection", async () => {

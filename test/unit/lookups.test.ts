@@ -307,54 +307,32 @@ test("a record of another account is looked up with that account's key", async (
 });
 
 test("arguments that make no sense are refused before anything is sent", async () => {
+  const { getDomain, getDomains, getDomainOutput, getMonitor, getMonitors } = uptime;
+  const object = "needs its arguments as an object, not";
   const wrong: [Promise<unknown>, string][] = [
-    [uptime.getMonitor({}), "getMonitor needs to know which monitor: pass one of id, name, url, search"],
-    [uptime.getDomain({ name: undefined }), "pass one of id, name, search."],
-    [
-      uptime.getMonitor({ id: 1, name: "Shop" }),
-      "takes an id alone, because an id names one monitor; leave out name",
-    ],
-    [uptime.getMonitor({ name: " " }), "name must not be empty"],
-    [uptime.getMonitors({ search: "x", searchBy: "uri" as "url" }), 'searchBy must be "name" or "url"'],
-    [uptime.getDomains({ search: "x", searchBy: "url" as "name" }), 'searchBy must be "name"'],
-    [uptime.getMonitors({ searchBy: "url" }), "searchBy needs a search"],
-    [uptime.getMonitors({ sortBy: "interval" as "id" }), 'sortBy must be "id" or "name" or "url"'],
-    [uptime.getMonitors({ sort: "down" as "desc" }), 'sort must be "desc" or "asc"'],
-    [
-      uptime.getMonitors({ statusPageId: "main" }),
-      "statusPageId must be the id of a status page, a whole number",
-    ],
-    [
-      uptime.getMonitors({ id: 1 } as object),
-      "getMonitors cannot take these arguments: it has no argument id, only",
-    ],
-    [uptime.getDomains({ url: "x" } as object), "it has no argument url"],
+    [getMonitor({}), "getMonitor needs to know which monitor: pass one of id, name, url, search"],
+    [getDomain({ name: undefined }), "pass one of id, name, search."],
+    [getMonitor({ id: 1, name: "x" }), "takes an id alone, because an id names one monitor; leave out name"],
+    [getMonitor({ name: " " }), "name must not be empty"],
+    [getMonitors({ search: "x", searchBy: "uri" as "url" }), 'searchBy must be "name" or "url"'],
+    [getDomains({ search: "x", searchBy: "url" as "name" }), 'searchBy must be "name"'],
+    [getMonitors({ searchBy: "url" }), "searchBy needs a search"],
+    [getMonitors({ sortBy: "interval" as "id" }), 'sortBy must be "id" or "name" or "url"'],
+    [getMonitors({ sort: "down" as "desc" }), 'sort must be "desc" or "asc"'],
+    [getMonitors({ statusPageId: "main" }), "statusPageId must be the id of a status page, a whole number"],
+    [getMonitors({ id: 1 } as never), "getMonitors cannot take these arguments: it has no argument id, only"],
+    [getDomains({ url: "x" } as never), "it has no argument url"],
     ...[true, "", " ", "1 ", "..", [1]].map((id): [Promise<unknown>, string] => [
-      uptime.getMonitor({ id: id as string }),
+      getMonitor({ id: id as string }),
       "id must be the id of a monitor, a string or a number",
     ]),
-    [uptime.getMonitor({ name: 7 as unknown as string }), "name must be a string"],
-    [
-      uptime.getMonitor({ id: pulumi.output("7") as unknown as string }),
-      "id is an output; use getMonitorOutput",
-    ],
-    [
-      uptime.getDomains({ search: pulumi.output("shop") as unknown as string }),
-      "search is an output; use getDomainsOutput",
-    ],
-    [
-      uptime.getDomain("shop.example" as never),
-      'getDomain needs its arguments as an object, not "shop.example"',
-    ],
-    [
-      uptime.getDomain(undefined as unknown as object),
-      "getDomain needs its arguments as an object, not undefined",
-    ],
-    [
-      settled(uptime.getDomainOutput(undefined as unknown as object)),
-      "getDomain needs its arguments as an object, not undefined",
-    ],
-    [uptime.getMonitors(["a"] as object), 'getMonitors needs its arguments as an object, not ["a"]'],
+    [getMonitor({ name: 7 as never }), "name must be a string"],
+    [getMonitor({ id: pulumi.output("7") as never }), "id is an output; use getMonitorOutput"],
+    [getDomains({ search: pulumi.output("shop") as never }), "search is an output; use getDomainsOutput"],
+    [getDomain("shop.example" as never), `getDomain ${object} "shop.example"`],
+    [getDomain(undefined as never), `getDomain ${object} undefined`],
+    [settled(getDomainOutput(undefined as never)), `getDomain ${object} undefined`],
+    [getMonitors(["a"] as never), `getMonitors ${object} ["a"]`],
   ];
   for (const [refused, message] of wrong) expect(await failureOf(refused)).toContain(message);
   expect(emulator.requests).toEqual([]);

@@ -24,6 +24,10 @@ import { PluginProcess, startPlugin } from "../support/plugin-calls";
 import schema from "../../provider/engine/plugin/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
+const processes = [
+  ["dynamic", startDynamic],
+  ["plugin", startPlugin],
+] as const;
 
 test("the plugin names the resources and functions it has if it is asked for another", () => {
   expect(parseUrn("urn:pulumi:test::shop::my:site:Front$uptime:index:Monitor::a::b").type).toBe(
@@ -318,19 +322,19 @@ describe("with a server", () => {
     expect(monitors).toMatchObject([{ id: "1", name: "[unknown]", attributes: { note } }]);
   });
 
-  test.each([
-    ["dynamic", startDynamic],
-    ["plugin", startPlugin],
-  ])("a create that fails half-way keeps its record and its hidden inputs in state: %s", async (_, start) => {
-    on("PATCH", answer(422));
-    const options = { ignoreChanges: ["name"] };
-    const inputs = { ...home, pause: true, __options: options, __provider: "code" };
-    await expect(start(settingsOf(), {}).monitor.create(urn, inputs)).rejects.toMatchObject({
-      id: "1",
-      outputs: { name: "Home", pause: false, __partial: true, __options: options },
-      message: expect.not.stringContaining("kept without") as string,
-    });
-  });
+  test.each(processes)(
+    "a create that fails half-way keeps its record and its hidden inputs in state: %s",
+    async (_, start) => {
+      on("PATCH", answer(422));
+      const options = { ignoreChanges: ["name"] };
+      const inputs = { ...home, pause: true, __options: options, __provider: "code" };
+      await expect(start(settingsOf(), {}).monitor.create(urn, inputs)).rejects.toMatchObject({
+        id: "1",
+        outputs: { name: "Home", pause: false, __partial: true, __options: options },
+        message: expect.not.stringContaining("kept without") as string,
+      });
+    },
+  );
 
   test.each(fronts)(
     "a create with long values that fails half-way keeps its id, and the next run finishes it: %s",
@@ -394,10 +398,7 @@ describe("with a server", () => {
     expect(await parts({ alertChannelIds: [2, 1] })).toEqual([]);
   });
 
-  test.each([
-    ["dynamic", startDynamic],
-    ["plugin", startPlugin],
-  ])("customTimeouts.read ends a refresh: %s", async (_, start) => {
+  test.each(processes)("customTimeouts.read ends a refresh: %s", async (_, start) => {
     const id = String(emulator.monitors.add(home).id);
     const customTimeouts = { create: "1s", read: "100s" };
     const outputs = { ...home, attributes: {}, __options: { customTimeouts } };

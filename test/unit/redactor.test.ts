@@ -83,6 +83,10 @@ test.each([
   ["with a line break in it", "hunt\ner22", "hunter22"],
   ["of any length", long, long],
   ["that ends in a letter with two lower-case forms, in a longer word", "ABCDΣx", "abcdΣ"],
+  ["outside ASCII, read as UTF-8", Buffer.from("Zürich-geheim", "latin1").toString(), "Zürich-geheim"],
+  ["in UTF-8, read as Latin-1", Buffer.from("Zürich-geheim").toString("latin1"), "Zürich-geheim"],
+  ["outside ASCII, in ASCII", "Z?rich-geheim", "Zürich-geheim"],
+  ["outside ASCII, in two parts", "Zürich-geheim".normalize("NFD"), "Zürich-geheim"],
 ])("a secret %s is not shown", (_, text, secret) => {
   expect(shown(`The value ${text} is taken`, secret)).toBe(notice);
 });
@@ -99,15 +103,6 @@ test.each(["Xy7!geheim.", "geheim. "])(
     );
   },
 );
-
-test.each([
-  ["read as UTF-8", Buffer.from("Zürich-geheim", "latin1").toString()],
-  ["of UTF-8, read as Latin-1", Buffer.from("Zürich-geheim").toString("latin1")],
-  ["in ASCII", "Z?rich-geheim"],
-  ["in two parts", "Zürich-geheim".normalize("NFD")],
-])("a secret with letters outside ASCII is not shown %s", (_, text) => {
-  expect(shown(`The value ${text} is taken`, "Zürich-geheim")).toBe(notice);
-});
 
 test("of a secret with few letters in ASCII, the others are no question marks", () => {
   expect(shown("What???????", "Жук漢字a")).toBe("What???????");

@@ -8,24 +8,17 @@ const status = (code: number, told = false): Failure => ({
 });
 
 /** What was seen, what follows for methods that are safe to retry, and what follows for a create. */
-const policy: [string, Failure, Step, Step][] = [
+type Row = [string, Failure, Step, Step];
+const failing = (codes: number[], create: Step): Row[] =>
+  codes.map((code) => [String(code), status(code), "fail", create]);
+const policy: Row[] = [
   ["no connection", { type: "unreachable" }, "retry", "retry"],
   ["connection cut", { type: "cut" }, "retry", "look and send again"],
   ["own timeout", { type: "timeout" }, "retry", "look only"],
   ["accepted with something that cannot be read", { type: "unreadable" }, "fail", "look only"],
   ["something final", { type: "final" }, "fail", "fail"],
-  ...[400, 401, 403, 404, 405, 409, 410, 413, 415, 419, 422].map((code): [string, Failure, Step, Step] => [
-    String(code),
-    status(code),
-    "fail",
-    "fail",
-  ]),
-  ...[300, 301, 302, 303, 304, 307, 308].map((code): [string, Failure, Step, Step] => [
-    String(code),
-    status(code),
-    "fail",
-    "look only",
-  ]),
+  ...failing([400, 401, 403, 404, 405, 409, 410, 413, 415, 419, 422], "fail"),
+  ...failing([300, 301, 302, 303, 304, 307, 308], "look only"),
   ["408", status(408), "retry", "look only"],
   ["422 with Retry-After", status(422, true), "fail", "fail"],
   ["429", status(429), "wait", "wait"],

@@ -68,42 +68,38 @@ const subjects = fronts.flatMap((front) =>
 describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
   const inputs = inputsOf[kind];
   // Each command of a stack on the plugin has a process of its own, which takes its time.
-  const numRuns = front === "plugin" ? sample(2, 5, 1000) : sample(3, 12, 1000);
+  const runs = front === "plugin" ? sample(2, 5, 1000) : sample(3, 12, 1000);
 
   test("from any declared state to any other, the API holds what is declared and the next preview is empty", async () => {
-    await holds(
-      fc.tuple(inputs, inputs, inputs, dialects),
-      numRuns,
-      async ([first, second, third, dialect]) => {
-        const stack = stackFor(front, kind, dialect);
-        const history: Inputs[] = [];
-        for (const declared of [first, second, third]) {
-          const plan = await stack.up(declared);
-          // A replacement begins a new record, where nothing was declared before.
-          if (plan === "replace") history.length = 0;
-          history.push(declared);
-          assertHeld(kind, stack, ...history);
-          const writes = api.writes().length;
-          expect(await stack.up(declared)).toBe("same");
-          await stack.refresh();
-          expect(await stack.preview(declared)).toBe("same");
-          await stack.refresh();
-          expect(await stack.up(declared)).toBe("same");
-          expect(api.writes()).toHaveLength(writes);
-        }
-        expect(tableOf(kind).size).toBe(1);
-        stack.nextRun();
-        await stack.destroy();
-        expect(tableOf(kind).size).toBe(0);
-      },
-    );
+    await holds(fc.tuple(inputs, inputs, inputs, dialects), runs, async ([first, second, third, dialect]) => {
+      const stack = stackFor(front, kind, dialect);
+      const history: Inputs[] = [];
+      for (const declared of [first, second, third]) {
+        const plan = await stack.up(declared);
+        // A replacement begins a new record, where nothing was declared before.
+        if (plan === "replace") history.length = 0;
+        history.push(declared);
+        assertHeld(kind, stack, ...history);
+        const writes = api.writes().length;
+        expect(await stack.up(declared)).toBe("same");
+        await stack.refresh();
+        expect(await stack.preview(declared)).toBe("same");
+        await stack.refresh();
+        expect(await stack.up(declared)).toBe("same");
+        expect(api.writes()).toHaveLength(writes);
+      }
+      expect(tableOf(kind).size).toBe(1);
+      stack.nextRun();
+      await stack.destroy();
+      expect(tableOf(kind).size).toBe(0);
+    });
   });
 
   test("an unknown value is accepted in a preview, and is a change", async () => {
     const unknownKeys = fc.infiniteStream(fc.boolean());
     await holds(
       fc.tuple(inputs, inputs, unknownKeys, dialects),
-      numRuns,
+      runs,
       async ([first, second, isUnknown, dialect]) => {
         const stack = stackFor(front, kind, dialect);
         const keys = Object.keys(second).filter(() => isUnknown.next().value === true);
@@ -119,33 +115,29 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
   });
 
   test("a field that is not managed keeps an edit by hand, which is never a change", async () => {
-    await holds(
-      fc.tuple(inputs, inputs, inputs, dialects),
-      numRuns,
-      async ([first, edited, second, dialect]) => {
-        const stack = stackFor(front, kind, dialect);
-        await stack.up(first);
-        const free = (optional[kind] ?? []).filter((key) => !(key in first));
-        const byHand = Object.fromEntries(
-          free.filter((key) => key in edited).map((key) => [snake(key), toRecord(key, edited[key])]),
-        );
-        tableOf(kind).edit(Number(stack.state?.id), byHand);
-        await stack.refresh();
-        await stack.refresh();
-        expect(await stack.up(first)).toBe("same");
-        const plan = await stack.up({ ...second, name: first.name });
-        expect(plan).not.toBe("replace");
-        for (const key of free.filter((one) => !(one in second)))
-          if (key in edited)
-            expect(canonical(kind, key, recordOf(kind, stack)[snake(key)])).toEqual(
-              canonical(kind, key, toRecord(key, edited[key])),
-            );
-      },
-    );
+    await holds(fc.tuple(inputs, inputs, inputs, dialects), runs, async ([first, other, second, dialect]) => {
+      const stack = stackFor(front, kind, dialect);
+      await stack.up(first);
+      const free = (optional[kind] ?? []).filter((key) => !(key in first));
+      const byHand = Object.fromEntries(
+        free.filter((key) => key in other).map((key) => [snake(key), toRecord(key, other[key])]),
+      );
+      tableOf(kind).edit(Number(stack.state?.id), byHand);
+      await stack.refresh();
+      await stack.refresh();
+      expect(await stack.up(first)).toBe("same");
+      const plan = await stack.up({ ...second, name: first.name });
+      expect(plan).not.toBe("replace");
+      for (const key of free.filter((one) => !(one in second)))
+        if (key in other)
+          expect(canonical(kind, key, recordOf(kind, stack)[snake(key)])).toEqual(
+            canonical(kind, key, toRecord(key, other[key])),
+          );
+    });
   });
 
   test("an edit by hand of any managed field is found and repaired", async () => {
-    await holds(fc.tuple(inputs, inputs, dialects), numRuns, async ([first, edited, dialect]) => {
+    await holds(fc.tuple(inputs, inputs, dialects), runs, async ([first, edited, dialect]) => {
       const stack = stackFor(front, kind, dialect);
       await stack.up(first);
       const before = recordOf(kind, stack);

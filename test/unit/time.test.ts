@@ -84,16 +84,6 @@ test("an update that customTimeouts ends is sent again by the next up", async ()
   expect(emulator.monitors.get(1)).toMatchObject({ interval: home.interval });
 });
 
-test("customTimeouts gives a time to a read too", async () => {
-  const one = new Program("dynamic", { "uptime:timeoutSeconds": "300" }).resource();
-  await one.up({ ...home, __options: { customTimeouts: { read: "5s" } } });
-  one.nextRun();
-  on("GET", { kind: "delay", answerDelayMs: 60_000 });
-  const begun = clock.now();
-  expect(await failureOf(one.refresh())).toContain("customTimeouts");
-  expect(clock.now() - begun).toBe(5000);
-});
-
 test("customTimeouts of one create does not end another that waits for the same list", async () => {
   const [hurried, other] = new Program("dynamic", { "uptime:timeoutSeconds": "300" }).resources();
   emulator.fault = (request) => (isList(request) ? { kind: "delay", answerDelayMs: 60_000 } : undefined);
