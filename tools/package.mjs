@@ -62,10 +62,8 @@ export function pack(folder) {
       const text = readFileSync(join(work, page), "utf8");
       writeFileSync(join(work, page), withAbsoluteLinks(text, { page, manifest, isPacked }));
     }
-    writeFileSync(
-      join(work, "package.json"),
-      `${JSON.stringify(publishedManifest(manifest), undefined, 2)}\n`,
-    );
+    const published = JSON.stringify(publishedManifest(manifest), undefined, 2);
+    writeFileSync(join(work, "package.json"), `${published}\n`);
     mkdirSync(folder, { recursive: true });
     const packed = npmPack(work, "--pack-destination", realpathSync(folder));
     return { tarball: join(folder, basename(packed.filename)), files: packed.files };

@@ -38,11 +38,8 @@ export function registryPageOf(page, text, { manifest, schema }) {
     ([language, code]) =>
       `{{% choosable language ${language} %}}\n\n\`\`\`${language}\n${code}\`\`\`\n\n{{% /choosable %}}`,
   );
-  const chooser = [
-    `{{< chooser language "${[...examples.keys()].join(",")}" >}}`,
-    ...choices,
-    "{{< /chooser >}}",
-  ];
+  const languages = [...examples.keys()].join(",");
+  const chooser = [`{{< chooser language "${languages}" >}}`, ...choices, "{{< /chooser >}}"];
   return between(page, present, "generated:examples", chooser.join("\n\n"));
 }
 

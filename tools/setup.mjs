@@ -52,11 +52,8 @@ export function runStep(command, args, { env = process.env } = {}) {
   return new Promise((resolve, reject) => {
     // The command writes into a pipe, where it would find no terminal.
     const color = process.stdout.isTTY ? { FORCE_COLOR: "1" } : {};
-    const child = spawn(command, args, {
-      cwd: root,
-      env: { ...color, ...env },
-      stdio: ["inherit", "pipe", "pipe"],
-    });
+    const stdio = ["inherit", "pipe", "pipe"];
+    const child = spawn(command, args, { cwd: root, env: { ...color, ...env }, stdio });
     const leaks = new Set();
     for (const name of ["stdout", "stderr"]) {
       const watch = new LeakWatch();

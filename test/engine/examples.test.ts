@@ -44,11 +44,8 @@ async function previewWithPolicies(
     const runner = join(repository, "node_modules", "@pulumi", "pulumi", "cmd", "run-policy-pack");
     const bin = join(folder, "bin");
     fs.mkdirSync(bin);
-    fs.writeFileSync(
-      join(bin, "pulumi-analyzer-policy-runner"),
-      `#!/bin/sh\nexec ${process.execPath} ${runner} "$@"\n`,
-      { mode: 0o755 },
-    );
+    const script = `#!/bin/sh\nexec ${process.execPath} ${runner} "$@"\n`;
+    fs.writeFileSync(join(bin, "pulumi-analyzer-policy-runner"), script, { mode: 0o755 });
     const pack = join(folder, "PulumiPolicy.yaml");
     fs.writeFileSync(pack, fs.readFileSync(pack, "utf8").replace("runtime: nodejs", "runtime: runner"));
     PATH = [bin, PATH].join(delimiter);
@@ -97,11 +94,9 @@ test.each(Object.keys(refusedOf) as (keyof typeof refusedOf)[])(
 
 test("examples/policy refuses long intervals, no alerts, secrets over http and unprotected domains, but nothing unknown", async () => {
   const monitor = (more: object) => yamlMonitor({ interval: 900, alertChannelIds: [1], ...more });
-  const secrets = {
-    requestAuthUsername: "probe",
-    requestAuthPassword: canary("policy-password"),
-    requestHeaders: [{ key: "X-Probe", value: canary("policy-header") }],
-  };
+  const requestHeaders = [{ key: "X-Probe", value: canary("policy-header") }];
+  const basic = { requestAuthUsername: "probe", requestAuthPassword: canary("policy-password") };
+  const secrets = { ...basic, requestHeaders };
   const { workspace } = await startStack({
     language: "yaml",
     program: yamlOf({

@@ -22,10 +22,8 @@ async function startFleet(stacks: readonly string[]): Promise<Stack> {
   // A secret, which the state of a stack has encrypted.
   const program = join(project, "index.ts");
   const header = 'requestHeaders: [{ key: "X-Probe", value: "probe" }]';
-  writeFileSync(
-    program,
-    readFileSync(program, "utf8").replace("interval: 300 }", `interval: 300, ${header} }`),
-  );
+  const text = readFileSync(program, "utf8");
+  writeFileSync(program, text.replace("interval: 300 }", `interval: 300, ${header} }`));
   const commands = join(project, "node_modules", ".bin");
   mkdirSync(commands);
   const main = join(repository, "dist", "provider", "cli", "main.js");

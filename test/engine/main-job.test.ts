@@ -84,13 +84,8 @@ test("both resources are created, left alone, read, updated, replaced and delete
     ...storedOf(domain),
     homepage_url: "https://new.example/",
   });
-  expect(monitors.get(checkout?.id ?? 0)).toMatchObject({
-    ...everythingStored,
-    interval: 60,
-    alert_channel_ids: [],
-    ssl_alert_days: 7,
-    pause: false,
-  });
+  const now = { interval: 60, alert_channel_ids: [], ssl_alert_days: 7, pause: false };
+  expect(monitors.get(checkout?.id ?? 0)).toMatchObject({ ...everythingStored, ...now });
   expect(monitors.get(plain?.id ?? 0)).toMatchObject({ name: "Renamed", pause: true });
   expect(domains.get(moving?.id ?? 0)).toBeUndefined();
   expect(domains.get(3)).toMatchObject(storedOf(renamed));
@@ -196,12 +191,9 @@ describe("drift", () => {
       const record = emulator.monitors.get(idOf(name));
       expect({ name, record }).toMatchObject({ name, record: everythingStored });
     }
+    const urls = { homepage_url: "https://a.example/", not_found_url: "https://b.example/" };
     for (const name of domains)
-      expect(emulator.domains.get(idOf(name))).toMatchObject({
-        name: `${name}.example`,
-        homepage_url: "https://a.example/",
-        not_found_url: "https://b.example/",
-      });
+      expect(emulator.domains.get(idOf(name))).toMatchObject({ name: `${name}.example`, ...urls });
     expect(now.gone?.id).not.toBe(idOf("gone"));
     expect(emulator.monitors.get(now.gone?.id ?? 0)).toMatchObject(everythingStored);
     expect(emulator.domains.get(now.goneDomain?.id ?? 0)).toMatchObject({ name: "goneDomain.example" });

@@ -62,25 +62,14 @@ test("a program in YAML creates, shows drift, changes, replaces, is refused and 
   await workspace.write(yamlOf({ home: yamlMonitor(second), shop: yamlDomain("new.example") }));
   const preview = await workspace.preview("--diff");
   const diffs = diffsIn(preview.output);
-  expect(changedIn(diffs.home)).toEqual([
-    "alertChannelIds",
-    "interval",
-    "maintenanceStartAt",
-    "requestAuthPassword",
-  ]);
+  const changed = ["alertChannelIds", "interval", "maintenanceStartAt", "requestAuthPassword"];
+  expect(changedIn(diffs.home)).toEqual(changed);
   expect(diffs.home).toContain("requestAuthPassword: [secret] => [secret]");
   expect(preview.output).toMatch(/\+-uptime:index:Domain: \(replace\)/);
   expect(diffs.shop).toContain('name: "shop.example" => "new.example"');
   await workspace.up("--refresh", "--run-program");
-  expect(emulator.monitors.all()).toMatchObject([
-    {
-      interval: 300,
-      alert_channel_ids: [],
-      maintenance_start_at: null,
-      ssl_alert_days: 14,
-      alert_text_lookup: "not managed",
-    },
-  ]);
+  const left = { maintenance_start_at: null, ssl_alert_days: 14, alert_text_lookup: "not managed" };
+  expect(emulator.monitors.all()).toMatchObject([{ interval: 300, alert_channel_ids: [], ...left }]);
   expect(emulator.domains.all()).toMatchObject([{ id: 2, name: "new.example" }]);
   await workspace.preview("--expect-no-changes");
   const emptied = { alertChannelIds: null, maintenanceStartAt: null };
@@ -268,11 +257,7 @@ test("`pulumi do` lists, reads, patches only what it names, and deletes", async 
 });
 
 test("state of the dynamic resources becomes state of the plugin without changes", async () => {
-  const more = {
-    sslAlertDays: 14,
-    alertChannelIds: ["2", 1],
-    requestAuthPassword: canary("moved-password"),
-  };
+  const more = { sslAlertDays: 14, alertChannelIds: ["2", 1], requestAuthPassword: canary("moved-password") };
   const dynamic = programOf([monitorOf("home", more), domainOf("shop", { name: "shop.example" })]);
   const { emulator, workspace } = await startStack({ program: dynamic });
   await workspace.up();

@@ -370,14 +370,7 @@ if (isFull)
 
     async function installAndRun(install: Install, workspace: Workspace): Promise<Result> {
       const [manager, node, sdk, program, layout] = install;
-      const {
-        main,
-        source,
-        tools: more = {},
-        more: fields = {},
-        loader,
-        compiler,
-      }: Program = programs[program];
+      const { main, source, tools: others, more, loader, compiler }: Program = programs[program];
       const [isWorkspace, isHoisted] = [layout.endsWith("workspaces"), layout === "hoisted workspaces"];
       const hasLibrary = layout.startsWith("a library");
       const root = workspace.project;
@@ -395,24 +388,16 @@ if (isFull)
         }),
       });
       const sdkVersion = sdk === "lowest" ? allowed.replace("^", "") : allowed;
+      const dependencies = { "@pulumi/pulumi": sdkVersion, ...ours, ...theirs, ...others };
       lay(project, {
-        "package.json": {
-          name: "infra",
-          version: "1.0.0",
-          main,
-          dependencies: { "@pulumi/pulumi": sdkVersion, ...ours, ...theirs, ...more },
-          ...fields,
-        },
+        "package.json": { name: "infra", version: "1.0.0", main, dependencies, ...more },
         [main]: hasLibrary ? withLibrary : source,
       });
       tools.install(manager, root, layout === "nested workspaces");
 
       // Programs of tests load less of Pulumi's SDK than those of users; these load it all.
-      Object.assign(workspace.env, {
-        PATH: await tools.pathWith(node),
-        NODE_OPTIONS: "",
-        PULUMI_NODEJS_TRANSPILE_ONLY: "",
-      });
+      const PATH = await tools.pathWith(node);
+      Object.assign(workspace.env, { PATH, NODE_OPTIONS: "", PULUMI_NODEJS_TRANSPILE_ONLY: "" });
       if (manager === "yarn with Plug'n'Play") {
         expect(await workspace.failed("up")).toContain(
           "It looks like the Pulumi SDK has not been installed.",

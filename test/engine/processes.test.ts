@@ -49,10 +49,8 @@ test("a process that is killed keeps what its resources have adopted", async () 
 });
 
 test("an attached plugin serves one run after the other, also after one that was killed", async () => {
-  const { emulator, workspace } = await startStack({
-    language: "yaml",
-    program: yamlOf({ home: yamlMonitor() }),
-  });
+  const declared = yamlOf({ home: yamlMonitor() });
+  const { emulator, workspace } = await startStack({ language: "yaml", program: declared });
   const plugin = join(__dirname, "..", "..", "plugin", "pulumi-resource-uptime");
   const port = await startProgram(plugin, [], { env: workspace.env }).firstLine;
   workspace.env.PULUMI_DEBUG_PROVIDERS = `uptime:${port.trim()}`;

@@ -35,22 +35,23 @@ test("secrets reach the API, and no output and no file", async () => {
     exports.headers = plain.requestHeaders;
     exports.seen = pulumi.all([seen.requestAuthPassword, seen.requestHeaders]);
     exports.attributes = plain.attributes;`;
-  const { emulator, workspace } = await startStack({
-    program: program(1),
-    env: {},
-    emulator: { apiKey: token, dialect: { password: "plain" } },
-  });
+  const server = { apiKey: token, dialect: { password: "plain" } } as const;
+  const { emulator, workspace } = await startStack({ program: program(1), env: {}, emulator: server });
   const byHand = {
     request_auth_password: canary("password-by-hand"),
     request_headers: [{ key: "X-Token", value: canary("header-by-hand") }],
   };
   emulator.monitors.add({ name: "seen", url: "https://seen.example/", interval: 60, ...byHand });
-  await workspace.setConfig({
-    "uptime:baseUrl": emulator.url,
-    "uptime:apiKey": { value: token, secret: true },
-    "uptime:logLevel": "debug",
-  });
+  const config = { "uptime:baseUrl": emulator.url, "uptime:logLevel": "debug" };
+  await workspace.setConfig({ ...config, "uptime:apiKey": { value: token, secret: true } });
   const record = (name: string) => recordOf(emulator.monitors, name);
+  const secretsOf = (name: string, version: number) => ({
+    request_auth_password: `${canary(`password-${name}`)}-"&<é-${version}`,
+    request_headers: [
+      { key: "X-Token", value: `${canary(`header-${name}`)}-"&<é-${version}` },
+      { key: "Accept", value: "*/*" },
+    ],
+  });
 
   // The API repeats what it does not like, in the ways in which servers do.
   emulator.fault = ({ method, path, body }) => {
@@ -82,13 +83,7 @@ test("secrets reach the API, and no output and no file", async () => {
   expectEncrypted(kept.paused, "inputs", "outputs");
   expectEncrypted(kept.transformed, "inputs", "outputs");
   expectEncrypted(kept.seen, "outputs");
-  expect(record("plain")).toMatchObject({
-    request_auth_password: `${canary("password-plain")}-"&<é-1`,
-    request_headers: [
-      { key: "X-Token", value: `${canary("header-plain")}-"&<é-1` },
-      { key: "Accept", value: "*/*" },
-    ],
-  });
+  expect(record("plain")).toMatchObject(secretsOf("plain", 1));
 
   // The next `up` finishes what is half done, with no second record.
   emulator.fault = undefined;
@@ -119,13 +114,7 @@ test("secrets reach the API, and no output and no file", async () => {
   emulator.dialect = { password: "plain" };
   await workspace.up();
   for (const name of ["plain", "paused", "refused", "transformed"])
-    expect(record(name)).toMatchObject({
-      request_auth_password: `${canary(`password-${name}`)}-"&<é-2`,
-      request_headers: [
-        { key: "X-Token", value: `${canary(`header-${name}`)}-"&<é-2` },
-        { key: "Accept", value: "*/*" },
-      ],
-    });
+    expect(record(name)).toMatchObject(secretsOf(name, 2));
   expect(record("removed")).toMatchObject({ request_auth_password: null, request_headers: [] });
   // Where none is declared any more, what is set by hand is drift, and a secret all the same.
   emulator.monitors.edit(record("removed")?.id ?? 0, byHand);

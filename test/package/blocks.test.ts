@@ -168,11 +168,8 @@ test("the first request in the README reads a list", async () => {
   const [[, header = ""] = [], words = []] = commandsOn("README.md");
   expect(words[0]).toBe("curl");
   expect(words.join(" ")).not.toContain("$UPTIME_API_KEY");
-  const answer = await sendAsCurl(words, {
-    "@-": header.replaceAll('"', ""),
-    $UPTIME_BASE_URL: emulator.url,
-    $UPTIME_API_KEY: emulator.apiKey,
-  });
+  const variables = { $UPTIME_BASE_URL: emulator.url, $UPTIME_API_KEY: emulator.apiKey };
+  const answer = await sendAsCurl(words, { "@-": header.replaceAll('"', ""), ...variables });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({ data: [] });
 });
@@ -198,11 +195,8 @@ test("the unit test in docs/testing.md passes for its program and fails for anot
       const { outputText } = ts.transpileModule(change(code), { compilerOptions });
       writeFileSync(join(folder, file.replace(/\.ts$/, ".js")), outputText);
     }
-    const { stdout, status } = spawnSync(process.execPath, ["--test", folder], {
-      cwd: folder,
-      env,
-      encoding: "utf8",
-    });
+    const options = { cwd: folder, env, encoding: "utf8" } as const;
+    const { stdout, status } = spawnSync(process.execPath, ["--test", folder], options);
     expect(stdout).toMatch(/(# |ℹ )tests 1\b/);
     return status === 0;
   };
@@ -222,11 +216,8 @@ test("the block in CONTRIBUTING.md is all that a new field needs", async () => {
   const program = (value: string) =>
     `import { Monitor } from "../provider";
     new Monitor("a", { name: "a", url: "https://a.example", interval: 60, ${key}: ${value} }).${key}.apply((n: number | undefined) => n);`;
-  const problems = editor.problems({
-    [file]: changed,
-    "examples/right.ts": program("30"),
-    "examples/wrong.ts": program("31"),
-  });
+  const others = { "examples/right.ts": program("30"), "examples/wrong.ts": program("31") };
+  const problems = editor.problems({ [file]: changed, ...others });
   expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: Type '31' is not assignable/)]);
   const { sentencesOf } = await import("../../tools/docs.mjs");
   expect(sentencesOf(changed).get(key)).toContain("Default 10.");

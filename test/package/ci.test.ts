@@ -44,15 +44,9 @@ class Setup extends Recipes {
     this.set({});
   }
 
-  set({
-    drift = 0,
-    urns = ["urn:a b", "urn:c"],
-    code = 0,
-    doctor = 0,
-    preview = 0,
-    review = 0,
-    digest = "0a1b",
-  }: Commands): void {
+  set(commands: Commands): void {
+    const usual = { drift: 0, urns: ["urn:a b", "urn:c"], code: 0, doctor: 0, preview: 0, review: 0 };
+    const { drift, urns, code, doctor, preview, review, digest } = { digest: "0a1b", ...usual, ...commands };
     const drifted = drift === 2 ? urns.map((urn) => ({ urn })) : [];
     this.program(
       "pulumi",

@@ -40,11 +40,8 @@ test("the page of a third resource is written from its definition alone", async 
   if (!interval || !url) throw new Error("Monitor has no interval or URL.");
   const third: Definition = {
     ...monitor,
-    label: "Probe",
-    singular: "probe",
-    plural: "probes",
-    fields: { url, interval },
-    rules: [],
+    ...{ label: "Probe", singular: "probe", plural: "probes" },
+    ...{ fields: { url, interval }, rules: [] },
   };
   const { pageOf } = await import("../../tools/docs.mjs");
   const written = pageOf(third, {
@@ -52,13 +49,8 @@ test("the page of a third resource is written from its definition alone", async 
   });
   const titles = ["Example", "Arguments", "Outputs", "Import", "Probe.get", "Lookups"];
   expect(written.match(/^## .*$/gm)).toEqual(titles.map((title) => `## ${title}`));
-  for (const part of [
-    'new Probe("example", {',
-    "How often.",
-    "getProbes(",
-    "Probe.get(name, id, state?, options?)",
-  ])
-    expect(written).toContain(part);
+  const all = ['new Probe("example", {', "How often.", "getProbes(", "Probe.get(name, id, state?, options?)"];
+  for (const part of all) expect(written).toContain(part);
   expect(written).not.toMatch(/monitor/i);
 });
 

@@ -56,12 +56,8 @@ test("lists the channels that monitors use, and records that look the same", asy
 
 test("does not say of two equal resources that both adopt a record", () => {
   const like = { id: "9", differs: [], owner: undefined, adoptExisting: true };
-  const planned = ["Monitor a", "Monitor b"].map((title) => ({
-    title,
-    operation: "create" as const,
-    record: undefined,
-    namesakes: [like],
-  }));
+  const create = { operation: "create" as const, record: undefined, namesakes: [like] };
+  const planned = ["Monitor a", "Monitor b"].map((title) => ({ title, ...create }));
   const report = { resources: 2, refused: [], errors: [], unchecked: [], usesStackSettings: true };
   const findings = (twins: ProgramReport["twins"]) =>
     programFindings({ ...report, silent: [], planned, twins });
@@ -100,11 +96,8 @@ test("names the resource that has a record like a new one only if it is of the s
     const deployment = { resources: [{ ...resource, outputs: { ...outputs, account } }] };
     const newState = { type, inputs: {}, provider };
     const step = { op: "create", urn: `urn:pulumi:a::b::${type}::new`, newState };
-    const [found] = await new SimilarRecords({ version: 3, deployment }, settings, session).find(
-      step,
-      monitor,
-      new Map(Object.entries(outputs)),
-    );
+    const similar = new SimilarRecords({ version: 3, deployment }, settings, session);
+    const [found] = await similar.find(step, monitor, new Map(Object.entries(outputs)));
     return found?.owner;
   };
   expect([await ownerFor(), await ownerFor("eu")]).toEqual(["Monitor web", undefined]);
@@ -221,11 +214,8 @@ test.each([
   else write("node_modules/@pulumi/pulumi/package.json", JSON.stringify({ version }));
   const { code, stdout } = await doctorWith(env);
   expect(code).toBe(isRecent ? 0 : 1);
-  expect(stdout).toContain(
-    isRecent
-      ? `ok       ${name} ${version}\n`
-      : `failed   ${name} ${version} is too old: install 3.200.0 or later\n`,
-  );
+  const old = `failed   ${name} ${version} is too old: install 3.200.0 or later\n`;
+  expect(stdout).toContain(isRecent ? `ok       ${name} ${version}\n` : old);
 });
 
 test("takes the project's folder from --program or from --cwd, not from both", async () => {
@@ -237,11 +227,8 @@ test("takes the project's folder from --program or from --cwd, not from both", a
 });
 
 test("refuses a folder that does not exist", async () => {
-  expect(await doctor("--cwd", "nowhere")).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: `${join(folder, "nowhere")} does not exist.\n`,
-  });
+  const stderr = `${join(folder, "nowhere")} does not exist.\n`;
+  expect(await doctor("--cwd", "nowhere")).toEqual({ code: 1, stdout: "", stderr });
 });
 
 test("refuses plain http, and warns of it if it is allowed", async () => {

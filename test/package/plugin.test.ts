@@ -26,10 +26,8 @@ test("the plugin prints its port, and ends with the engine that holds its standa
 });
 
 test("without Node.js on PATH, the plugin says in one sentence that it needs it", () => {
-  const { status, stderr } = spawnSync("/bin/sh", [executable], {
-    env: { PATH: newFolder() },
-    encoding: "utf8",
-  });
+  const env = { PATH: newFolder() };
+  const { status, stderr } = spawnSync("/bin/sh", [executable], { env, encoding: "utf8" });
   expect({ status, stderr }).toEqual({
     status: 1,
     stderr: "pulumi-resource-uptime needs Node.js 20.18 or later, and there is no node on PATH.\n",

@@ -147,16 +147,10 @@ describe("what breaks programs", () => {
       // What an earlier version had.
       edit("definitions/monitor.d.ts", "3600]", "3600, 7200]");
       edit("definitions/field.d.ts", "account?:", "tenant?: Input<string>;\n    account?:");
-      edit(
-        "sdk/resource.d.ts",
-        "readonly account: Output<string | undefined>",
-        "readonly account: Output<string>",
-      );
-      edit(
-        "index.d.ts",
-        'export * from "./sdk/domain";',
-        'export * from "./sdk/domain";\nexport declare const old: number;',
-      );
+      const account = "readonly account: Output<string";
+      edit("sdk/resource.d.ts", `${account} | undefined>`, `${account}>`);
+      const exported = 'export * from "./sdk/domain";';
+      edit("index.d.ts", exported, `${exported}\nexport declare const old: number;`);
       const breaks = typeBreaks(before, now);
       for (const part of [
         "MonitorInterval: Type '7200'",
@@ -173,28 +167,18 @@ describe("what breaks programs", () => {
 
 describe("the pages and the schema that Pulumi's registry publishes", () => {
   const overviewFile = "docs/_index.md";
-  const manifest = {
-    name: "pulumi-uptime",
-    version: "1.2.3",
-    repository: { url: "git+https://github.com/me/pulumi-uptime.git" },
-  };
+  const repository = { url: "git+https://github.com/me/pulumi-uptime.git" };
+  const manifest = { name: "pulumi-uptime", version: "1.2.3", repository };
   /** What the registry gets once the address is known, as `npm run docs` writes it. */
   async function published() {
     const { registryPageOf, registryPages } = await import("../../tools/registry.mjs");
     const { linksOf } = await import("../../tools/schema.mjs");
-    const schema = {
-      ...(json("provider/engine/plugin/schema.json") as object),
-      ...linksOf(manifest),
-      publisher: "me",
-    };
+    const written = json("provider/engine/plugin/schema.json") as object;
+    const schema = { ...written, ...linksOf(manifest), publisher: "me" };
     const page = (file: string) =>
       registryPageOf(file, readFileSync(join(root, file), "utf8"), { manifest, schema });
-    return {
-      manifest,
-      schema,
-      overview: page(registryPages.overview),
-      installation: page(registryPages.installation),
-    };
+    const { overview, installation } = registryPages;
+    return { manifest, schema, overview: page(overview), installation: page(installation) };
   }
   type Published = Awaited<ReturnType<typeof published>>;
 
@@ -217,17 +201,12 @@ describe("the pages and the schema that Pulumi's registry publishes", () => {
   const inSchema =
     (change: object) =>
     (release: Published): Partial<Published> => ({ schema: { ...release.schema, ...change } });
+  const inLanguages = (more: object) =>
+    inSchema({ language: { nodejs: { packageName: "pulumi-uptime" }, ...more } });
+  const notAbsolute = "link or image that is not absolute";
   test.each<[string, (release: Published) => Partial<Published>, string]>([
-    [
-      "a relative link",
-      inOverview(/\]\(https:[^)]*api\.md\)/, "](api.md)"),
-      "link or image that is not absolute",
-    ],
-    [
-      "a relative image",
-      inInstallation("## SDKs", "![logo](./logo.svg)"),
-      "link or image that is not absolute",
-    ],
+    ["a relative link", inOverview(/\]\(https:[^)]*api\.md\)/, "](api.md)"), notAbsolute],
+    ["a relative image", inInstallation("## SDKs", "![logo](./logo.svg)"), notAbsolute],
     [
       "an image in HTML",
       inInstallation("## SDKs", '<img alt="" src="logo.svg">'),
@@ -248,26 +227,10 @@ describe("the pages and the schema that Pulumi's registry publishes", () => {
     ],
     ["no link to the SDK", inInstallation("npmjs.com/package/", "npmjs.com/"), "must link the SDK on npm"],
     ["a publisher that is not the owner", inSchema({ publisher: "Pulumi Uptime" }), "publisher must be me"],
-    [
-      "no address for the plugin",
-      inSchema({ pluginDownloadURL: undefined }),
-      "pluginDownloadURL must be github://",
-    ],
-    [
-      "another package on npm",
-      inSchema({ language: { nodejs: { packageName: "@me/uptime" } } }),
-      "must name pulumi-uptime",
-    ],
-    [
-      "a package in Python",
-      inSchema({ language: { nodejs: { packageName: "pulumi-uptime" }, python: {} } }),
-      "a package in Python, which is not published",
-    ],
-    [
-      "a module in Go",
-      inSchema({ language: { nodejs: { packageName: "pulumi-uptime" }, go: {} } }),
-      "a module in Go, which is not published",
-    ],
+    ["no plugin address", inSchema({ pluginDownloadURL: undefined }), "pluginDownloadURL must be github://"],
+    ["another npm name", inLanguages({ nodejs: { packageName: "@me/uptime" } }), "must name pulumi-uptime"],
+    ["a package in Python", inLanguages({ python: {} }), "a package in Python, which is not published"],
+    ["a module in Go", inLanguages({ go: {} }), "a module in Go, which is not published"],
   ])("fail with %s", async (_, change, problem) => {
     const { problemsOfRegistry } = await import("../../tools/registry.mjs");
     const release = await published();

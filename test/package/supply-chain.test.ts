@@ -71,11 +71,8 @@ describe("the packages that are in the bundles", () => {
     const { version } = JSON.parse(read("package.json")) as { version: string };
     // GitHub's action for statements takes a list without a serial number for something else.
     const uuid = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/;
-    expect(sbom).toMatchObject({
-      bomFormat: "CycloneDX",
-      specVersion: "1.5",
-      serialNumber: expect.stringMatching(uuid) as string,
-    });
+    const format = { bomFormat: "CycloneDX", specVersion: "1.5" };
+    expect(sbom).toMatchObject({ ...format, serialNumber: expect.stringMatching(uuid) as string });
     expect(metadata.component).toMatchObject({ name: "pulumi-uptime", version });
     expect(components.map(({ name }) => name).sort()).toEqual(names);
     const { packages } = JSON.parse(read("package-lock.json")) as {
@@ -101,16 +98,6 @@ test("a package without a license cannot be bundled", async () => {
   expect(packagesIn([metafile], "/")).toEqual([
     { name: "bare", version: "1.0.0", license: "MIT", texts: ["Do as you like.\nReally."] },
   ]);
-});
-
-test("every package in the lockfile has the hash by which npm checks what it downloads", () => {
-  const { packages } = JSON.parse(read("package-lock.json")) as {
-    packages: Record<string, { integrity?: string; link?: true }>;
-  };
-  const without = Object.entries(packages)
-    .filter(([path, { integrity, link }]) => path.startsWith("node_modules/") && !link && !integrity)
-    .map(([path]) => path);
-  expect(without).toEqual([]);
 });
 
 describe("an archive", () => {
@@ -159,13 +146,7 @@ const workflow = z.object({
       needs: z.union([z.string(), z.array(z.string())]).optional(),
       environment: z.unknown().optional(),
       permissions: z.record(z.string(), z.string()).optional(),
-      steps: z.array(
-        z.object({
-          name: z.string().optional(),
-          uses: z.string().optional(),
-          run: z.string().optional(),
-        }),
-      ),
+      steps: z.array(z.object({ name: z.string(), uses: z.string(), run: z.string() }).partial()),
     }),
   ),
 });
@@ -366,10 +347,8 @@ test("what is bundled is audited like what is installed, and nothing else", asyn
     protobufjs: { severity: "low", nodes: ["node_modules/protobufjs"], via: ["long"] },
   };
   const { packages } = JSON.parse(read("package-lock.json")) as { packages: Record<string, { dev?: true }> };
-  expect([packages["node_modules/@grpc/grpc-js"]?.dev, packages["node_modules/zod"]?.dev]).toEqual([
-    true,
-    undefined,
-  ]);
+  const isDev = (name: string): boolean => packages[`node_modules/${name}`]?.dev === true;
+  expect([isDev("@grpc/grpc-js"), isDev("zod")]).toEqual([true, false]);
   const bundled = ["@grpc/grpc-js", "long", "protobufjs"];
   expect(vulnerabilitiesOf({ vulnerabilities }, { lock: { packages }, bundled })).toEqual([
     "zod (high): installed, https://example.com/installed",

@@ -17,6 +17,12 @@ export type Settings = Readonly<Record<string, string>>;
 /** Starts a process of the provider, which serves resources of all kinds. */
 export type StartProcess = (settings: Settings, surroundings: SessionDependencies) => ProviderProcess;
 
+/** What two providers are called. */
+export type ProviderNames = Readonly<Record<"old" | "present", string | undefined>>;
+
+/** A resource as the engine knows it. */
+type Known = Readonly<{ id: string } & Record<"inputs" | "outputs", Properties>>;
+
 /** A process of the provider. */
 export interface ProviderProcess extends Readonly<Record<Kind, Provider>> {
   /** What the engine sends at the first Ctrl-C, and at the end of every run. */
@@ -24,11 +30,7 @@ export interface ProviderProcess extends Readonly<Record<Kind, Provider>> {
   /** SIGTERM: nothing more is begun. Resolves when the process is about to end. */
   finish(): Promise<void>;
   /** Whether resources that get this provider in place of another are replaced, where the engine asks that. */
-  isAnotherAccount?(
-    old: Settings,
-    present: Settings,
-    names: { readonly old: string | undefined; readonly present: string | undefined },
-  ): Promise<boolean>;
+  isAnotherAccount?(old: Settings, present: Settings, names: ProviderNames): Promise<boolean>;
 }
 
 /** Options of a resource that the engine passes on, where it does. */
@@ -56,17 +58,9 @@ export interface Provider {
     parts?: readonly string[];
   }>;
   /** What a record is that a program imports, where the engine does that: with the inputs as they are checked. */
-  import?(
-    urn: string,
-    id: string,
-    news: Properties,
-  ): Promise<{ id: string; inputs: Properties; outputs: Properties }>;
+  import?(urn: string, id: string, news: Properties): Promise<Known>;
   /** What a preview of a create or an update asks for, where the engine does that. */
-  previewOutputs?(
-    urn: string,
-    old: { readonly id: string; readonly outputs: Properties; readonly inputs: Properties } | undefined,
-    news: Properties,
-  ): Promise<Properties>;
+  previewOutputs?(urn: string, old: Known | undefined, news: Properties): Promise<Properties>;
   create(urn: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
   /** Undefined: gone. Inputs are undefined if they stay as they are. */
   read(

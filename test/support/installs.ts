@@ -92,11 +92,8 @@ export class Tools {
       lay(folder, { "pnpm-workspace.yaml": { ...present, allowBuilds: { protobufjs: false } } });
       this.run(folder, ["pnpm", "bin", "pnpm.mjs"], "install", "--no-frozen-lockfile", "--prefer-offline");
     } else if (manager === "bun") {
-      execFileSync(join(this.folder, "node_modules", ".bin", "bun"), ["install"], {
-        cwd: folder,
-        env: cleanEnv,
-        stdio: "pipe",
-      });
+      const options = { cwd: folder, env: cleanEnv, stdio: "pipe" } as const;
+      execFileSync(join(this.folder, "node_modules", ".bin", "bun"), ["install"], options);
     } else {
       const limits = nested ? "workspaces" : "none";
       const linker = manager === "yarn" ? "node-modules" : "pnp";

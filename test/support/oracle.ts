@@ -43,11 +43,7 @@ export function expected(kind: Kind, ...history: Inputs[]): Record<string, unkno
 }
 
 /** The part of a record that must be as expected. */
-export function held(
-  kind: Kind,
-  record: Readonly<Record<string, unknown>>,
-  wanted: Record<string, unknown>,
-): Record<string, unknown> {
+export function held(kind: Kind, record: Readonly<Inputs>, wanted: Inputs): Inputs {
   return Object.fromEntries(
     Object.keys(wanted).map((key) => {
       const value = canonical(kind, key, record[snake(key)]);

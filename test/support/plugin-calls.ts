@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import type { ServiceError, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type { ServiceError, UntypedServiceImplementation as Methods } from "@grpc/grpc-js";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import type { Message } from "google-protobuf";
@@ -14,7 +14,7 @@ import { PluginRun } from "../../provider/engine/plugin/run";
 import { noNote } from "../../provider/lifecycle/run-note";
 import type { SessionDependencies } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, wire } from "./calls";
-import type { Properties, Provider, ProviderProcess, Settings, StartProcess } from "./calls";
+import type { Properties, Provider, ProviderNames, ProviderProcess, Settings, StartProcess } from "./calls";
 import { isMarked, secret, sigKey, engineUnknown } from "./marks";
 
 /** A method as grpc-js calls it, as far as ours need it. */
@@ -31,7 +31,7 @@ interface MessageType<T> {
 /** The provider plugin in a process of its own. If it is attached, one process serves several runs. */
 export class PluginProcess {
   private runs = 0;
-  private readonly methods: UntypedServiceImplementation;
+  private readonly methods: Methods;
   private present: PluginRun | undefined;
   private configured = Promise.resolve();
 
@@ -66,11 +66,7 @@ export class PluginProcess {
     };
   }
 
-  private async isAnotherAccount(
-    old: Settings,
-    present: Settings,
-    names: { readonly old: string | undefined; readonly present: string | undefined },
-  ): Promise<boolean> {
+  private async isAnotherAccount(old: Settings, present: Settings, names: ProviderNames): Promise<boolean> {
     const request = new proto.DiffRequest()
       .setUrn(providerUrn(names.present))
       .setOldInputs(structOf(await checkConfig(this.methods, old, names.old)))
@@ -120,7 +116,7 @@ export const startPlugin: StartProcess = (settings, surroundings) =>
 
 /** As through gRPC, with the messages in their binary form. */
 async function call<Response extends Message>(
-  methods: UntypedServiceImplementation,
+  methods: Methods,
   name: string,
   request: Message,
   responseType: MessageType<Response>,
@@ -143,11 +139,7 @@ const providerUrn = (name = "default"): string =>
   `urn:pulumi:stack::project::pulumi:providers:uptime::${name}`;
 
 /** @param settings as they are in a stack's configuration */
-async function checkConfig(
-  methods: UntypedServiceImplementation,
-  settings: Settings,
-  name?: string,
-): Promise<Properties> {
+async function checkConfig(methods: Methods, settings: Settings, name?: string): Promise<Properties> {
   const given = Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [key.replace("uptime:", ""), value]),
   );
@@ -159,17 +151,13 @@ async function checkConfig(
   return propertiesIn(checked.getInputs());
 }
 
-async function configure(methods: UntypedServiceImplementation, settings: Settings): Promise<void> {
+async function configure(methods: Methods, settings: Settings): Promise<void> {
   const request = new proto.ConfigureRequest().setArgs(structOf(await checkConfig(methods, settings)));
   await call(methods, "configure", request, proto.ConfigureResponse);
 }
 
 /** Calls as the engine makes them: what was marked as secret goes in with its mark, and must come back with it. */
-function nativeCalls(
-  methods: UntypedServiceImplementation,
-  type: string,
-  configured: Promise<void>,
-): Provider {
+function nativeCalls(methods: Methods, type: string, configured: Promise<void>): Provider {
   const nativeUrn = (urn: string): string => {
     const [scheme, project, types = "", ...name] = urn.split("::");
     const parents = types.split("$").slice(0, -1);

@@ -44,13 +44,8 @@ const gitLabJob = z.object({
   resource_group: z.string().optional(),
   script: z.array(z.string()),
 });
-const gitLab = z.object({
-  variables: env,
-  preview: gitLabJob,
-  "not-previewed": gitLabJob,
-  apply: gitLabJob,
-  drift: gitLabJob,
-});
+const jobs = { preview: gitLabJob, "not-previewed": gitLabJob, apply: gitLabJob, drift: gitLabJob };
+const gitLab = z.object({ variables: env, ...jobs });
 
 export type Name = "preview" | "apply" | "drift";
 

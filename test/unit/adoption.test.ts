@@ -70,6 +70,7 @@ async function refusalOf(front: Front, inputs = home): Promise<string> {
 }
 
 describe.each(fronts)("with uptime:adoptExisting, a record of the same name and URL (%s)", (front) => {
+  const headers = [{ key: "X-A", value: "secret" }];
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ["in all that is declared", {}, {}],
     ["and has more than that", { ssl_alert_days: 7, alert_channel_ids: [3] }, {}],
@@ -106,11 +107,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     ["pause", { pause: true }, { pause: true }],
     ["requestAuthPassword", { requestAuthPassword: "secret" }, { request_auth_password: "secret" }],
     ["sslAlertDays", { sslAlertDays: 7 }, { ssl_alert_days: 7 }],
-    [
-      "requestHeaders",
-      { requestHeaders: [{ key: "X-A", value: "secret" }] },
-      { request_headers: [{ key: "X-A", value: "secret" }] },
-    ],
+    ["requestHeaders", { requestHeaders: headers }, { request_headers: headers }],
   ])(
     "is adopted, and an update sends what a create does not send or the record does not show: %s",
     async (name, inputs, stored) => {

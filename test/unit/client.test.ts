@@ -32,8 +32,7 @@ function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer
 
 describe("an error of the connection", () => {
   const failing = (error: object) => request.mockRejectedValue(Object.assign(new Error("it failed"), error));
-  const post = (): Promise<UptimeError> => {
-    const clock = instantClock();
+  const post = (clock = instantClock()): Promise<UptimeError> => {
     const operation = new Operation({ clock });
     return errorOf(send(clientAt("http://127.0.0.1:1", {}, clock), { method: "POST", form: [], operation }));
   };
@@ -72,13 +71,7 @@ describe("an error of the connection", () => {
 
   test("is that no connection was made, also if the time of the request is over at the same moment", async () => {
     failing({ code: "UND_ERR_CONNECT_TIMEOUT" });
-    const clock = { ...instantClock(), timeout: () => AbortSignal.abort() };
-    const sent = send(clientAt("http://127.0.0.1:1", {}, clock), {
-      method: "POST",
-      form: [],
-      operation: new Operation({ clock }),
-    });
-    const error = await errorOf(sent);
+    const error = await post({ ...instantClock(), timeout: () => AbortSignal.abort() });
     expect(error).not.toBeInstanceOf(LostAnswerError);
     expect(error.message).toContain("could not connect (UND_ERR_CONNECT_TIMEOUT)");
   });

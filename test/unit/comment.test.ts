@@ -231,6 +231,7 @@ const deleted = (name: string, more: object = {}, values: object = {}) =>
 const withOptions = (op: string, before: object, after: object, more: object = {}) =>
   withStates(step(op, "a", inputs("a"), inputs("a", more)), { id: "7", ...before }, after);
 const isProtected = { protect: true };
+const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
 const ofBucket = (op: string, id: string, name = "", more: object = {}) => ({
   ...bucket(op, {}, `${bucketUrn}${name}`),
   oldState: { type: "aws:s3/bucket:Bucket", id, ...more },
@@ -253,15 +254,7 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
   ],
   [
     "what a create sets, and no defaults",
-    [
-      create("a", {
-        alertCondition: "url_unavailable",
-        requestMethod: "GET",
-        cacheBuster: false,
-        sslAlertDays: 14,
-        account: "eu",
-      }),
-    ],
+    [create("a", { ...defaults, sslAlertDays: 14, account: "eu" })],
     [
       '+ Monitor a of eu\n+     name: "a"\n+     url: "https://a.example/"\n+     interval: 60\n',
       "+     sslAlertDays: 14\n",

@@ -25,9 +25,10 @@ const header = (key: string, value: string) => ({ key, value });
 
 test("a field that a record shows under several names has the value of the one that is not empty", () => {
   const pause = field("pause");
+  const paused_at = "2026-01-01T00:00:00Z";
   for (const raw of [
-    { pause: null, paused_at: "2026-01-01T00:00:00Z" },
-    { pause: false, paused_at: "2026-01-01T00:00:00Z" },
+    { pause: null, paused_at },
+    { pause: false, paused_at },
     { pause: 1, paused_at: null },
   ])
     expect(compare(pause, false, { id: "1", raw })).toMatchObject({ outcome: "differs", value: true });

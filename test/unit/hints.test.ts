@@ -51,13 +51,8 @@ describe.each(fronts)("an error says that Pulumi uses the settings of the last `
     await one.up(home);
     program.nextRun({ "uptime:baseUrl": `${emulator.url}/moved` });
     const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
-    const diff = program.providers.monitor.diff(
-      `urn:pulumi:a::b::${one.urnEnd}`,
-      id,
-      outputs,
-      inputs,
-      inputs,
-    );
+    const urn = `urn:pulumi:a::b::${one.urnEnd}`;
+    const diff = program.providers.monitor.diff(urn, id, outputs, inputs, inputs);
     expect(await failureOf(diff)).toContain(hint);
   });
 

@@ -41,12 +41,8 @@ const raw = (answer: (socket: Socket) => void): Promise<string> =>
 const hurriedClock: Clock = { ...systemClock, timeout: (limit) => systemClock.timeout(limit / 1000) };
 
 function collection(url: string, clock?: Clock): Collection {
-  const settings = {
-    "uptime:baseUrl": url,
-    "uptime:apiKey": key,
-    "uptime:timeoutSeconds": "60",
-    "uptime:maxRetries": "0",
-  };
+  const times = { "uptime:timeoutSeconds": "60", "uptime:maxRetries": "0" };
+  const settings = { "uptime:baseUrl": url, "uptime:apiKey": key, ...times };
   return new Collection(monitor, clientOf(settings, clock));
 }
 
@@ -142,6 +138,7 @@ describe("a body", () => {
     expect((await show(url)).raw.name).toBe("Küche");
   });
 
+  const repeated = /: "\(the server repeats a secret\)"/;
   test.each([
     ["HTML", "<!doctype html><title>Log in</title><p>Log in", /not JSON: "Log in Log in"/],
     ["half a JSON text", '{"data":{"id":7,"na', /not JSON/],
@@ -151,17 +148,9 @@ describe("a body", () => {
     ["nothing", "", /returned no monitor: an empty answer/],
     ["null", "null", /returned no monitor/],
     ["a number", "1e999", /returned no monitor/],
-    [
-      "the request, as an echo",
-      JSON.stringify({ headers: [`Bearer ${key}`] }),
-      /: "\(the server repeats a secret\)"/,
-    ],
-    [
-      "the request, as PHP writes it",
-      `{"h":"Bearer ${key.replace("/", "\\/")}"}`,
-      /: "\(the server repeats a secret\)"/,
-    ],
-    ["the request, as text", `Bearer ${key}`, /: "\(the server repeats a secret\)"/],
+    ["the request, as an echo", JSON.stringify({ headers: [`Bearer ${key}`] }), repeated],
+    ["the request, as PHP writes it", `{"h":"Bearer ${key.replace("/", "\\/")}"}`, repeated],
+    ["the request, as text", `Bearer ${key}`, repeated],
   ])("that is %s is an error", async (_what, text, message) => {
     expect(await shownText(show(await answering(text)))).toMatch(message);
   });
@@ -291,14 +280,12 @@ describe("a redirect", () => {
     expect(reached).toEqual([]);
   });
 
-  test("with the key in its path is told without it", async () => {
-    const url = await redirecting(`https://elsewhere.example/${key}/login`);
-    expect(await shownText(show(url))).toContain("It redirects to (the server repeats a secret), which");
-  });
-
-  test("with a path that is rewritten is told without it", async () => {
-    const url = await redirecting("https://elsewhere.example/login\\bob");
-    expect(await shownText(show(url))).toContain("It redirects to https://elsewhere.example, which");
+  test.each([
+    ["with the key in it", `${key}/login`, "(the server repeats a secret)"],
+    ["that is rewritten", "login\\bob", "https://elsewhere.example"],
+  ])("to a path %s is told without it", async (_, path, told) => {
+    const url = await redirecting(`https://elsewhere.example/${path}`);
+    expect(await shownText(show(url))).toContain(`It redirects to ${told}, which`);
   });
 
   test("in a circle is an error", async () => {

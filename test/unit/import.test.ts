@@ -5,7 +5,7 @@ import { FrontSession } from "../../provider/engine/front";
 import { monitor } from "../../provider/definitions/monitor";
 import { engineUnknown } from "../../provider/common/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
-import { hosted } from "../support/calls";
+import { hosted, kinds } from "../support/calls";
 import { Program, times } from "../support/program";
 import { assertProperty } from "../support/property";
 import { secret } from "../support/marks";
@@ -500,27 +500,27 @@ test("with uptime:adoptExisting, no other resource adopts an imported record", a
   expect(emulator.writes()).toEqual([]);
 });
 
-test.each<["monitor" | "domain", Inputs, Inputs]>([
-  [
-    "monitor",
+const shown = {
+  alertChannelIds: [3],
+  cacheBuster: false,
+  pause: true,
+  sslAlertDays: 0,
+  alertTextLookup: null,
+};
+const readWithGet = {
+  monitor: [
     { ...home, alert_channel_ids: [3], cache_buster: 0, pause: 1, ssl_alert_days: 0 },
-    {
-      ...home,
-      alertChannelIds: [3],
-      cacheBuster: false,
-      pause: true,
-      sslAlertDays: 0,
-      alertTextLookup: null,
-    },
+    { ...home, ...shown },
   ],
-  [
-    "domain",
+  domain: [
     { name: "a.example", homepage_url: "https://a.example/" },
     { name: "a.example", homepageUrl: "https://a.example/", notFoundUrl: null },
   ],
-])("a %s read with `get` has every field as an output, and no inputs", async (kind, fields, outputs) => {
-  const table = kind === "monitor" ? emulator.monitors : emulator.domains;
-  const definition = kind === "monitor" ? monitor : domain;
+} as const;
+test.each(kinds)("a %s read with `get` has every field as an output, and no inputs", async (kind) => {
+  const [fields, outputs] = readWithGet[kind];
+  const table = emulator[`${kind}s`];
+  const definition = { monitor, domain }[kind];
   const provider = hosted(definition, settingsOf(), new FrontSession({ clock }));
   const id = String(table.add(fields).id);
   const first = await provider.read(id, {});

@@ -129,13 +129,8 @@ describe("in a minute", () => {
     const { clock, limiter } = limiterOf(requestsPerMinute, maxConcurrency);
     const started = clock.now();
     const begun: number[] = [];
-    await clock.until(
-      Promise.all(
-        Array.from({ length: requestsPerMinute * 3 }, () =>
-          limiter.run(read(clock), () => Promise.resolve(ended(begun.push(clock.now())))),
-        ),
-      ),
-    );
+    const send = () => limiter.run(read(clock), () => Promise.resolve(ended(begun.push(clock.now()))));
+    await clock.until(Promise.all(Array.from({ length: requestsPerMinute * 3 }, send)));
     expect(begun).toHaveLength(requestsPerMinute * 3);
     for (const [index, moment] of begun.entries()) {
       const next = begun[index + requestsPerMinute];
@@ -151,11 +146,8 @@ describe("in a minute", () => {
       const lines: [seconds: number, line: string, ...urn: string[]][] = [];
       const show = (line: string, urn?: string) =>
         lines.push([clock.now() / 1000, line, ...(urn === undefined ? [] : [urn])]);
-      return {
-        clock,
-        lines,
-        limiter: new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock, show),
-      };
+      const limiter = new RateLimiter({ maxConcurrency: 8, requestsPerMinute }, clock, show);
+      return { clock, lines, limiter };
     }
     const all = (count: number, send: (index: number) => Promise<unknown>) =>
       Promise.all(Array.from({ length: count }, (_, index) => send(index)));

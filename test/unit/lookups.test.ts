@@ -84,16 +84,10 @@ describe("one record", () => {
     emulator.apiKey = canary("key");
     pulumi.runtime.setConfig("uptime:apiKey", emulator.apiKey);
     const badge = `https://status.example/badge?key=${emulator.apiKey}`;
-    emulator.dialect = {
-      password: "plain",
-      extraFields: { team: "s3cret-token", note: "correct horse", badge },
-    };
-    emulator.monitors.add(
-      site("Shop", {
-        request_headers: [{ key: "Authorization", value: "s3cret-token" }],
-        request_auth_password: "correct horse",
-      }),
-    );
+    const extraFields = { team: "s3cret-token", note: "correct horse", badge };
+    emulator.dialect = { password: "plain", extraFields };
+    const request_headers = [{ key: "Authorization", value: "s3cret-token" }];
+    emulator.monitors.add(site("Shop", { request_headers, request_auth_password: "correct horse" }));
     const found = await uptime.getMonitor({ name: "Shop" });
     const shown = JSON.stringify([found, await uptime.getMonitors()]);
     for (const secret of ["s3cret", "horse", emulator.apiKey]) expect(shown).not.toContain(secret);
@@ -276,12 +270,8 @@ describe("many records", () => {
     emulator.dialect = { listBrief: true };
     addShops(3);
     emulator.fault = ({ path }) => (path.endsWith("/2") ? answer(404) : undefined);
-    const lookups = [
-      () => uptime.getMonitors(),
-      () => uptime.getMonitor({ id: 2 }),
-      () => uptime.getMonitor({ name: "Shop 1" }),
-    ];
-    for (const lookup of lookups)
+    const ofOne = [{ id: 2 }, { name: "Shop 1" }].map((args) => () => uptime.getMonitor(args));
+    for (const lookup of [() => uptime.getMonitors(), ...ofOne])
       expect(await failureOf(lookup())).toContain("but the list of monitors holds 2");
   });
 
@@ -428,10 +418,8 @@ describe("Pulumi's options", () => {
     ];
     for (const [index, way] of ways.entries()) {
       order.length = 0;
-      const found = uptime.getMonitorsOutput(
-        {},
-        { dependsOn: way(`m${index}`) as pulumi.Input<pulumi.Resource> },
-      );
+      const dependsOn = way(`m${index}`) as pulumi.Input<pulumi.Resource>;
+      const found = uptime.getMonitorsOutput({}, { dependsOn });
       expect(await settled(found)).toEqual({ value: [], isKnown: true });
       expect(order.indexOf("lookup")).toBe(order.length - 1);
       expect(order.length).toBeGreaterThan(1);
@@ -443,10 +431,8 @@ describe("Pulumi's options", () => {
     const dependsOn = new uptime.Monitor("made", home);
     expect(await settled(uptime.getMonitorsOutput({}, { dependsOn }))).toMatchObject({ isKnown: false });
     expect(emulator.requests).toEqual([]);
-    expect(await settled(uptime.getMonitorsOutput({}, { dependsOn: [] }))).toEqual({
-      value: [],
-      isKnown: true,
-    });
+    const lookup = uptime.getMonitorsOutput({}, { dependsOn: [] });
+    expect(await settled(lookup)).toEqual({ value: [], isKnown: true });
   });
 
   test("dependsOn with something other than resources is an error", async () => {
@@ -475,14 +461,8 @@ test("a third resource is looked up by what its definition says", async () => {
     const [, id] = /\/policies(?:\/(\d+))?$/.exec(path) ?? [];
     return answer(200, id === undefined ? records : records.find((record) => String(record.id) === id));
   };
-  const status = {
-    id: "1",
-    account: undefined,
-    displayName: "Status",
-    applies: "nights",
-    notice: undefined,
-    attributes: { visitors: 7 },
-  };
+  const shown = { displayName: "Status", applies: "nights", attributes: { visitors: 7 } };
+  const status = { id: "1", account: undefined, notice: undefined, ...shown };
   expect(await getPolicy({ id: 1 })).toEqual(status);
   expect(await getPolicy({ displayName: "Status" })).toEqual(status);
   const later = getPolicyOutput({ displayName: pulumi.output("Status") });

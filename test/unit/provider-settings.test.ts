@@ -39,12 +39,7 @@ describe("a resource that moves to another provider is replaced if an account di
     ["the same", false, key("one"), key("one")],
     ["another key", true, key("one"), key("two")],
     ["another address", true, key("one"), { ...key("one"), baseUrl: "https://b.example" }],
-    [
-      "another address of monitors",
-      true,
-      key("one"),
-      { ...key("one"), monitorsBaseUrl: "https://b.example" },
-    ],
+    ["another monitors' address", true, key("one"), { ...key("one"), monitorsBaseUrl: "https://b.example" }],
     ["the same account, as it says", false, key("one"), { ...key("two"), sameAccount: pair }],
     ["a key that is not known yet", false, key("one"), key(engineUnknown)],
     ["other settings", false, key("one"), { ...key("one"), maxRetries: 7 }],
@@ -121,13 +116,8 @@ describe("a provider is refused because of its settings", () => {
     checkProviderSettings(urnOf(name), settings, env).problems;
 
   test("all of them at once", () => {
-    const wrong = {
-      baseUrl: 42,
-      apiKey: "two words",
-      timeoutSeconds: "abc",
-      maxRetries: -1,
-      allowHttp: "yes",
-    };
+    const numbers = { timeoutSeconds: "abc", maxRetries: -1 };
+    const wrong = { baseUrl: 42, apiKey: "two words", ...numbers, allowHttp: "yes" };
     const of = "of the provider first must be";
     expect(problemsOf(wrong)).toEqual([
       `baseUrl ${of} an absolute URL such as https://uptime.example.com`,
@@ -157,12 +147,9 @@ describe("a provider is refused because of its settings", () => {
   });
 
   test("but not for what is missing, or not known yet", () => {
-    const unknowns = {
-      baseUrl: engineUnknown,
-      timeoutSeconds: engineUnknown,
-      accounts: { eu: { baseUrl: engineUnknown } },
-      sameAccount: [engineUnknown],
-    };
+    const unknown = { baseUrl: engineUnknown };
+    const lists = { accounts: { eu: unknown }, sameAccount: [engineUnknown] };
+    const unknowns = { ...unknown, timeoutSeconds: engineUnknown, ...lists };
     const http = { baseUrl: "http://a.example", allowHttp: engineUnknown };
     for (const settings of [{}, unknowns, http, { apiKey: asSecret("key") }])
       expect(problemsOf(settings)).toEqual([]);

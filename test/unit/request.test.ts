@@ -68,15 +68,8 @@ test("state survives both ways, its attributes untouched", () => {
 });
 
 test("a hidden property of a wrong type in state counts as missing", () => {
-  const outputs = decodeOutputs(monitor, {
-    attributes: "text",
-    account: 5,
-    __server: {},
-    __key: null,
-    __claim: [],
-    __partial: "yes",
-    __options: 5,
-  });
+  const hidden = { __server: {}, __key: null, __claim: [], __partial: "yes", __options: 5 };
+  const outputs = decodeOutputs(monitor, { attributes: "text", account: 5, ...hidden });
   expect(outputs).toEqual({ values: {}, attributes: {} });
   const odd = { ignoreChanges: "name", replaceOnChanges: [1], customTimeouts: { create: 5 }, owner: {} };
   expect(decodeOptions({ __options: odd }, "create")).toEqual({});

@@ -268,11 +268,8 @@ describe("the name by which imports and adoptions know a resource", () => {
       const passed = registered.map(({ inputs }) => inputs.__options);
       expect(passed).toContainEqual({ owner: urn?.split("::").slice(2).join("::") });
     }
-    const deep = new Domain(
-      "web",
-      { name: "a.example" },
-      { import: "8", parent: new Site("Inner", "inner", front) },
-    );
+    const inner = new Site("Inner", "inner", front);
+    const deep = new Domain("web", { name: "a.example" }, { import: "8", parent: inner });
     // The SDK's mocks shorten the chain of types in a URN; the engine does not.
     const owner = "my:site:Front$my:site:Inner$pulumi-nodejs:dynamic/uptime:Domain::web";
     expect((await told(deep)).inputs).toMatchObject({ importId: "8", __options: { owner } });

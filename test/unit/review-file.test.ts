@@ -14,15 +14,18 @@ afterEach(() => {
 });
 
 const owner = "pulumi-nodejs:dynamic/uptime:Monitor::home";
+/** Gives the provider a file for its notes. */
+function newFile(): string {
+  const file = join(newFolder(), "values");
+  const settings = { UPTIME_BASE_URL: "http://127.0.0.1:1", UPTIME_API_KEY: canary("key") };
+  Object.assign(process.env, settings, { UPTIME_REVIEW_FILE: file });
+  return file;
+}
+
 /** What the provider notes of a check with this key. */
 async function noted(inputs: Properties, key = "a key"): Promise<string | undefined> {
-  const file = join(newFolder(), "values");
-  Object.assign(process.env, {
-    UPTIME_BASE_URL: "http://127.0.0.1:1",
-    UPTIME_API_KEY: canary("key"),
-    UPTIME_REVIEW_FILE: file,
-    UPTIME_REVIEW_KEY: key,
-  });
+  const file = newFile();
+  process.env.UPTIME_REVIEW_KEY = key;
   const news = { ...home, ...inputs, __options: { owner } };
   await dynamicProvider(monitor).check?.({}, news);
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
@@ -53,12 +56,7 @@ test("without a key, no value is noted", async () => {
 });
 
 test("a preview notes which properties of a declared resource change, also without a key", async () => {
-  const file = join(newFolder(), "values");
-  Object.assign(process.env, {
-    UPTIME_BASE_URL: "http://127.0.0.1:1",
-    UPTIME_API_KEY: canary("key"),
-    UPTIME_REVIEW_FILE: file,
-  });
+  const file = newFile();
   const { check, diff } = dynamicProvider(monitor);
   const headers = (value: string) => ({ requestHeaders: [{ key: "Authorization", value }] });
   const olds = { ...home, ...headers(canary("one")) };
@@ -68,13 +66,8 @@ test("a preview notes which properties of a declared resource change, also witho
   expect(existsSync(file)).toBe(false);
   // The host removes the marks of secrets.
   const inputs = unwrapSecrets((await check?.({}, news))?.inputs);
-  await diff?.(
-    "1",
-    { ...olds, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false },
-    inputs,
-  );
-  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
-    name: owner,
-    changed: ["interval", "requestHeaders"],
-  });
+  const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
+  await diff?.("1", { ...olds, ...defaults }, inputs);
+  const changed = ["interval", "requestHeaders"];
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ name: owner, changed });
 });

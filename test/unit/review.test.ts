@@ -138,19 +138,10 @@ describe("hashes and digest", () => {
       return { op: "same", urn: bucketUrn, oldState: { ...state, ...before }, newState: state };
     };
     const deleted = (id: string) => ({ ...bucket("delete"), oldState: { type: "aws:s3/bucket:Bucket", id } });
-    const all = [
-      unprotected("a", { protect: true }),
-      unprotected("a", { retainOnDelete: true }),
-      { ...unprotected("a", {}), op: "update" },
-      deleted("a"),
-      deleted("b"),
-    ];
-    expect(
-      await digestsOf(
-        all.map((one) => [one]),
-        [],
-      ),
-    ).toHaveProperty("size", all.length);
+    const before = [{ protect: true }, { retainOnDelete: true }].map((one) => unprotected("a", one));
+    const all = [...before, { ...unprotected("a", {}), op: "update" }, deleted("a"), deleted("b")];
+    const alone = all.map((one) => [one]);
+    expect(await digestsOf(alone, [])).toHaveProperty("size", all.length);
   });
 
   test("tell apart drift, whether or not the program changes the same value", async () => {
@@ -228,10 +219,8 @@ describe("an apply may do what was reviewed", () => {
   });
 
   test("a delete that a reviewed replacement has left, of the same record only", async () => {
-    await review([
-      step("replace", "a", inputs("a"), changedA),
-      step("create-replacement", "a", inputs("a"), changedA),
-    ]);
+    const replaced = ["replace", "create-replacement"].map((op) => step(op, "a", inputs("a"), changedA));
+    await review(replaced);
     const left = step("delete-replaced", "a", inputs("a"));
     expect(await apply([left])).toMatchObject(isApplied);
     const other = withStates(left, { id: "another" });

@@ -140,10 +140,8 @@ describe("the note of a run", () => {
     const one = note();
     expect(one.isDeleted("1")).toBe(false);
     // What only state has is void.
-    expect([one.isCreatedElsewhere("1", newClaim()), one.isCreatedElsewhere("1", claim)]).toEqual([
-      true,
-      false,
-    ]);
+    const elsewhere = [newClaim(), claim].map((own) => one.isCreatedElsewhere("1", own));
+    expect(elsewhere).toEqual([true, false]);
     expect(deleter(claim, one)).toBe("this process");
   });
 
@@ -324,11 +322,8 @@ describe("a note that cannot be read", () => {
   ])("because its folder %s, is not used; creates and deletes say so once", async (_, spoil, reason) => {
     spoil();
     const lines: string[] = [];
-    const one = new Program(
-      "dynamic",
-      {},
-      { runNote: openRunNote(engine), print: (line) => lines.push(line) },
-    ).resource();
+    const surroundings = { runNote: openRunNote(engine), print: (line: string) => lines.push(line) };
+    const one = new Program("dynamic", {}, surroundings).resource();
     await one.up(home);
     await one.destroy();
     expect(storedIds()).toEqual([]);

@@ -10,11 +10,8 @@ import { home } from "../support/monitors";
 const key = canary("key-of-the-account");
 const password = canary("password");
 const token = canary("token");
-const declared = {
-  ...home,
-  requestAuthPassword: password,
-  requestHeaders: [{ key: "X-Token", value: token }],
-};
+const requestHeaders = [{ key: "X-Token", value: token }];
+const declared = { ...home, requestAuthPassword: password, requestHeaders };
 
 /** What a server may show beside the fields that the API's documentation has. */
 const extraFields = {

@@ -37,10 +37,8 @@ test("an address has the same hash however it is written, and another address an
 test("monitors have the address of domains unless they have one of their own", () => {
   const same = read(complete);
   expect(same.monitorsBaseUrl).toBe(same.baseUrl);
-  const { baseUrl, monitorsBaseUrl } = read({
-    ...complete,
-    "uptime:monitorsBaseUrl": "https://m.example.com",
-  });
+  const own = { ...complete, "uptime:monitorsBaseUrl": "https://m.example.com" };
+  const { baseUrl, monitorsBaseUrl } = read(own);
   expect([baseUrl.url, monitorsBaseUrl.url]).toEqual(["https://uptime.example.com", "https://m.example.com"]);
 });
 
@@ -112,11 +110,9 @@ test.each([
 });
 
 test("pairs of the same account may be separated by commas, or be JSON", () => {
+  const both = ["3f9c=81d0", "0000=81d0"];
   for (const pairs of ["3f9c=81d0,0000=81d0", " 3f9c=81d0 , 0000=81d0,", '["3f9c=81d0", "0000=81d0"]'])
-    expect(read({ ...complete, "uptime:sameAccount": pairs }).sameAccount).toEqual([
-      "3f9c=81d0",
-      "0000=81d0",
-    ]);
+    expect(read({ ...complete, "uptime:sameAccount": pairs }).sameAccount).toEqual(both);
 });
 
 test.each([

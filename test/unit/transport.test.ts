@@ -29,13 +29,9 @@ afterEach(() => {
 });
 
 function send(url: string, method: "GET" | "POST" = "GET") {
-  const settings = settingsOf({
-    "uptime:baseUrl": url,
-    "uptime:allowHttp": "true",
-    "uptime:maxRetries": "1",
-  });
+  const given = settingsOf({ "uptime:baseUrl": url, "uptime:allowHttp": "true", "uptime:maxRetries": "1" });
   const operation = new Operation({ clock });
-  return clientOf(settings, clock).send({ method, plural: "domains", operation });
+  return clientOf(given, clock).send({ method, plural: "domains", operation });
 }
 
 /** What a create is told that fails and surely had no effect. */
@@ -95,8 +91,9 @@ describe("a proxy from the environment", () => {
 });
 
 describe("a create that did not get through a proxy had no effect", () => {
+  beforeEach(() => void (process.env.HTTP_PROXY = proxy.url));
+
   test.each([plain, encrypted])("if the proxy wants another password (407): %s", async (url) => {
-    process.env.HTTP_PROXY = proxy.url;
     proxy.refusal = () => ({ status: 407, body: "<h1>Authenticate</h1>" });
     expect(await refusalOf(url)).toContain(
       "the proxy refused the connection with status 407. Check uptime:baseUrl, the network and the proxy",
@@ -105,7 +102,6 @@ describe("a create that did not get through a proxy had no effect", () => {
   });
 
   test("if the proxy does not allow the tunnel (403)", async () => {
-    process.env.HTTP_PROXY = proxy.url;
     proxy.refusal = () => ({ status: 403 });
     expect(await refusalOf(encrypted)).toContain("the proxy refused the connection with status 403");
     expect(proxy.received).toHaveLength(1);
@@ -124,20 +120,17 @@ describe("a create that did not get through a proxy had no effect", () => {
   );
 
   test("if the proxy cannot be reached", async () => {
-    process.env.HTTP_PROXY = proxy.url;
     proxy.stop();
-    expect(await refusalOf(plain)).toContain("the connection was refused");
-    expect(await refusalOf(encrypted)).toContain("the connection was refused");
+    for (const url of [plain, encrypted])
+      expect(await refusalOf(url)).toContain("the connection was refused");
   });
 
   test.each(["proxy-password@:", "proxy.example:3128", "me:proxy-password@proxy.example:3128"])(
     "if the proxy's address is not a URL (%s)",
     async (address) => {
       process.env.HTTP_PROXY = address;
-      expect(await refusalOf(plain)).toContain("the proxy's address is not a URL that begins with http://");
-      expect(await refusalOf(encrypted)).toContain(
-        "the proxy's address is not a URL that begins with http://",
-      );
+      for (const url of [plain, encrypted])
+        expect(await refusalOf(url)).toContain("the proxy's address is not a URL that begins with http://");
     },
   );
 });

@@ -537,11 +537,8 @@ describe("which monitors", () => {
 
   test("--all reads the account's, and skips those whose password the API does not show", async () => {
     const { url, received } = await recording((_, response) => response.writeHead(500).end());
-    emulator.monitors.add({
-      ...home,
-      url,
-      request_headers: [{ key: "X-Probe", value: canary("try-header") }],
-    });
+    const request_headers = [{ key: "X-Probe", value: canary("try-header") }];
+    emulator.monitors.add({ ...home, url, request_headers });
     emulator.monitors.add({ ...home, url, request_auth_username: "me", request_auth_password: "hidden" });
     emulator.monitors.add({ ...home, url, pause: true });
     const { code, stdout } = await cli(emulator, folder, ["try", "--all"]);

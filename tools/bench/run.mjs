@@ -58,10 +58,8 @@ async function main({ quick, scale }) {
 }
 
 function writePage(measured) {
-  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], {
-    cwd: root,
-    encoding: "utf8",
-  }).trim();
+  const options = { cwd: root, encoding: "utf8" };
+  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], options).trim();
   const run = { date: new Date().toISOString().slice(0, 10), commit, ...measured };
   const page = readFileSync(join(root, "docs", "performance.md"), "utf8");
   write("tools/bench/scale.json", `${JSON.stringify(run)}\n`);

@@ -22,13 +22,9 @@ const modules = ["cli/go.mod", "cli/go.sum", "host/go.mod", "host/go.sum"].map((
 /** The engine version that is installed where there is none: the one that tools/engine/cli/go.mod pins. */
 export const pinnedVersion = new RegExp(`${CLI_PACKAGE} v(\\S+)`).exec(modules[0])[1];
 
+const digest = createHash("sha256").update(modules.join("\0")).digest("hex").slice(0, 12);
 /** Two clones share an installed engine when all that it is made from is the same. */
-export const cacheKey = [
-  pinnedVersion,
-  process.platform,
-  process.arch,
-  createHash("sha256").update(modules.join("\0")).digest("hex").slice(0, 12),
-].join("-");
+export const cacheKey = [pinnedVersion, process.platform, process.arch, digest].join("-");
 
 /** What has to be installed for the source `go` to work. */
 export const goVersion = /^go (\S+)$/m.exec(modules[0])[1];
@@ -98,13 +94,8 @@ async function installFromGo(draft, { env, log }) {
   const versionFlag = `-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${pinnedVersion}`;
   await goBuild(draft, { module: "host", program: HOST, target: HOST_PACKAGE, ldflags: "-s -w", env });
   log("The language host is built; the CLI is next.");
-  await goBuild(draft, {
-    module: "cli",
-    program: CLI,
-    target: `${CLI_PACKAGE}/cmd/pulumi`,
-    ldflags: `-s -w ${versionFlag}`,
-    env,
-  });
+  const target = `${CLI_PACKAGE}/cmd/pulumi`;
+  await goBuild(draft, { module: "cli", program: CLI, target, ldflags: `-s -w ${versionFlag}`, env });
 }
 
 /** Builds a program of a pinned Go module of this folder into `<draft>/bin`. */
@@ -143,10 +134,8 @@ function versionOf(cli, env) {
 }
 
 async function askVersion(cli, env) {
-  const output = await run(cli, ["version"], {
-    env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
-    timeoutSeconds: 60,
-  });
+  const quiet = { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" };
+  const output = await run(cli, ["version"], { env: quiet, timeoutSeconds: 60 });
   const version = /v?(\d+\.\d+\.\d+\S*)/.exec(output)?.[1];
   if (!version) throw new Error(`\`${cli} version\` printed no version, but: ${output.trim().slice(0, 200)}`);
   return version;

@@ -187,11 +187,8 @@ export class SimulatedEngine {
   constructor(readonly register: Register) {}
 
   /** Runs a command to its end, or until it is killed: then state is what it was saved as at that moment. */
-  async run(
-    providers: Providers,
-    options: RunOptions,
-    { killed, interrupted }: Endings = {},
-  ): Promise<Outcome> {
+  async run(providers: Providers, options: RunOptions, endings: Endings = {}): Promise<Outcome> {
+    const { killed, interrupted } = endings;
     const run = new Run(options.isPreview ? this.copy() : this, providers, options);
     void interrupted?.then(() => run.interrupt());
     await Promise.race([run.execute(), ...(killed ? [killed.then(() => (run.isKilled = true))] : [])]);
@@ -389,13 +386,8 @@ class Run implements Outcome {
       this.remove(entry);
       return undefined;
     }
-    const refreshed: Entry = {
-      ...entry,
-      id: read.id,
-      outputs: read.outputs,
-      inputs: read.inputs ?? entry.inputs,
-      hasInitErrors: false,
-    };
+    const { inputs = entry.inputs, ...there } = read;
+    const refreshed: Entry = { ...entry, ...there, inputs, hasInitErrors: false };
     // Whether there is drift is asked with the old inputs as the new ones.
     await this.call({ operation: "diff", urn, id: refreshed.id }, () =>
       provider.diff(urn, refreshed.id, refreshed.outputs, refreshed.inputs, entry.inputs),

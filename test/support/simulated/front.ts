@@ -46,10 +46,7 @@ interface Registration {
 }
 
 /** Runs a program of one resource on Pulumi's SDK, with an engine that only listens. */
-async function registered(
-  { kind, name, parent, args, ...options }: Declared,
-  settings: Settings,
-): Promise<Goal> {
+async function registered({ kind, name, parent, args, ...options }: Declared, settings: Settings) {
   // Programs share the SDK's settings, so they run one after the other.
   const goal = running.then(async () => {
     await pulumi.runtime.setMocks(

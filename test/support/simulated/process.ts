@@ -12,11 +12,7 @@ import type { Front } from "./front";
 export type Notes<T> = { readonly process: T; readonly line: NoteLine }[];
 
 /** The note of a run, without a file. */
-export function noteOf<T>(
-  notes: Notes<T>,
-  self: T,
-  isRunning: (process: T) => boolean = () => true,
-): RunNote {
+export function noteOf<T>(notes: Notes<T>, self: T): RunNote {
   const own = new Set<NoteLine>();
   return {
     add: (told) => {
@@ -24,8 +20,7 @@ export function noteOf<T>(
       own.add(line);
       notes.push({ process: self, line });
     },
-    linesAbout: (place) =>
-      notes.flatMap(({ process, line }) => (line.recordKey === place && isRunning(process) ? [line] : [])),
+    linesAbout: (place) => notes.flatMap(({ line }) => (line.recordKey === place ? [line] : [])),
     isOwn: (line) => own.has(line),
     assertWhole: () => undefined,
   };

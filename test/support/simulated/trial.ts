@@ -112,13 +112,11 @@ export class Trial {
     process: ProviderProcess,
     settings: Settings,
     declared = this.declared,
-  ): Promise<readonly Error[]> {
+  ) {
     const { kind } = this.one;
     const options = { command, settings, program: [declared] };
-    const outcome = await this.time.until(
-      this.engine.run({ provider: () => process[kind] }, options),
-      longest,
-    );
+    const running = this.engine.run({ provider: () => process[kind] }, options);
+    const outcome = await this.time.until(running, longest);
     for (const error of outcome.errors) if (!(error instanceof OperationFailed)) throw error;
     return outcome.errors;
   }
