@@ -22,7 +22,7 @@ import { newFolder } from "../support/folder";
 import type { ModelResource } from "../support/model";
 import { fronts, Program } from "../support/program";
 import { storedIds } from "../support/sent";
-import { emulator, failureOf, myKey, on, otherKey, settingsOf, withServer } from "../support/server";
+import { answer, emulator, failureOf, myKey, on, otherKey, settingsOf, withServer } from "../support/server";
 import { noteOf, type Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
 
@@ -429,6 +429,21 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     on("POST", { kind: "answer", effect: false, status: 200, body: { id: 2, ...home } });
     expect(await failureOf(equal.up(home))).toContain("monitor 2, which was there before");
     expect(storedIds().sort()).toEqual(["1", "2"]);
+  });
+
+  test("one neither updates nor deletes its record if the server has given the id to a create of the other", async () => {
+    const one = await createdBefore();
+    emulator.monitors.remove(1);
+    emulator.fault = ({ method }) =>
+      method === "POST" ? answer(201, emulator.monitors.add({ ...home, id: 1 })) : undefined;
+    await processWith({}).resource().up(home);
+    emulator.fault = undefined;
+    emulator.forget();
+    expect(await failureOf(one.up({ ...home, pause: true }))).toContain(
+      "has given its id 1 to a monitor that this run has created",
+    );
+    await one.destroy();
+    expect([emulator.writes(), storedIds()]).toEqual([[], ["1"]]);
   });
 
   test("one does not import a record twice by two keys of the same account", async () => {
