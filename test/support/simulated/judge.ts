@@ -92,17 +92,18 @@ class Judge {
 
   /**
    * The id in state is that of no record that was made, and nobody can know it: that a record that is shown whole has another
-   * id than it shows, that a Location or a job's id is another while what is there cannot be read, or that a record was there
-   * before if no list shows it.
+   * id than it shows, that a Location or a job's id is another while what is there cannot be read, or is not there yet, or that a
+   * record was there before if no list shows it.
    */
   private get isNewId(): boolean {
     const { id } = this;
     const { habits, interruption, kind } = this.trial.one;
     if (id === undefined) return false;
+    const isAbsent = !this.isGreen && this.trial.api.get(kind, id) === undefined;
     const isUnlisted = this.happened(["list"], hides);
     // After an interruption nothing waits for a list that lags.
     const isUnseen = interruption !== undefined && habits.lag > 0;
-    const isUnreadable = isUnseen || this.happened(["show"]);
+    const isUnreadable = isUnseen || isAbsent || this.happened(["show"]);
     return this.happened(["create"], (mutation) => {
       if (this.trial.foreign.has(id)) return isUnlisted;
       if (mutation.mutate === "id" && id === String(mutation.id).toWellFormed()) return true;
