@@ -45,7 +45,7 @@ export class Domain extends pulumi.CustomResource implements dynamic.Domain {
     return new Domain(name, argsToRead(domain, name, id, state) as dynamic.DomainArgs, { ...opts, id });
   }
 
-  /** Returns true for a domain of this type, also for one that another copy of this package has made. */
+  /** Returns true for a domain of this type, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Domain {
     return isOf(Domain.__pulumiType, obj);
   }
@@ -96,7 +96,7 @@ export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
     return new Monitor(name, argsToRead(monitor, name, id, state) as dynamic.MonitorArgs, { ...opts, id });
   }
 
-  /** Returns true for a monitor of this type, also for one that another copy of this package has made. */
+  /** Returns true for a monitor of this type, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Monitor {
     return isOf(Monitor.__pulumiType, obj);
   }

@@ -113,7 +113,7 @@ export function isDeleted({ raw }: ApiRecord): boolean {
   );
 }
 
-/** Whether a value is a date from 1900 to 2099: a string, a Unix time, or an object with one; also `true`. 1970-01-01 stands for none. */
+/** Whether a value is a date from 1900 to 2099: a string, a Unix time, or an object with one; also `true`. 1970-01-01 means that there is no date. */
 function isSetDate(value: unknown): boolean {
   if (isObject(value)) return Object.values(value).some(isSetDate);
   const text = textOf(value);
@@ -124,11 +124,11 @@ function isSetDate(value: unknown): boolean {
 
 /** Whether an answer holds nothing, or nothing where the record would be. */
 export function isBlankAnswer(body: unknown, { singular }: Definition): boolean {
-  if (isBlank(body)) return true;
+  if (isBlankOrFalse(body)) return true;
   return (
     isObject(body) &&
     parseId(body) === undefined &&
-    [singular, "data"].some((key) => key in body && isBlank(body[key]))
+    [singular, "data"].some((key) => key in body && isBlankOrFalse(body[key]))
   );
 }
 
@@ -157,7 +157,7 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
     [body, body.meta, body.data].some(
       (part) =>
         isObject(part) && (saysFailed(part, mayBeRecord) || (method === "DELETE" && saysNo(part.deleted))),
-    ) || [error, errors].some((one) => !isBlank(one) && !isFalse(one))
+    ) || [error, errors].some((one) => !isBlankOrFalse(one) && !isFalse(one))
   );
 }
 
@@ -192,8 +192,8 @@ const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|
 /** A name in lower case and without `_`: `nextpageurl` of `next_page_url` and `nextPageUrl`. */
 export const plainName = (name: string): string => name.replaceAll("_", "").toLowerCase();
 
-/** Nothing, false, an empty string, or an empty list or object. PHP writes an empty object as a list. */
-export const isBlank = (value: unknown): boolean =>
+/** Unlike `isEmpty`, it counts false and an empty object too. PHP writes an empty object as a list. */
+export const isBlankOrFalse = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === false ||
@@ -201,8 +201,9 @@ export const isBlank = (value: unknown): boolean =>
   (typeof value === "object" && Object.keys(value).length === 0);
 
 /** What a list may show for a field that it has not loaded. */
-export const isUnset = (value: unknown): boolean => isBlank(value) || value === 0;
+export const isUnset = (value: unknown): boolean => isBlankOrFalse(value) || value === 0;
 
+/** Fewer than a field of a record may have: here a wrong guess would turn an answer into a failure. */
 const falseValues: readonly unknown[] = [false, 0, "0", "false"];
 const trueValues: readonly unknown[] = [true, 1, "1", "true"];
 export const isFalse = (value: unknown): boolean => falseValues.includes(value);

@@ -95,10 +95,10 @@ export class Client {
     const since = clock.now();
     let ready = since;
     for (let attempt = 1; ; attempt++) {
-      const denied = (reason: Denial): UptimeError =>
+      const denialError = (reason: Denial): UptimeError =>
         notSentError(requestText, reason, operation, this.settings, lastError);
       const result = await this.limiter.run(
-        { operation, isWrite: method !== "GET", since, denialError: denied },
+        { operation, isWrite: method !== "GET", since, denialError },
         async () => {
           const begun = clock.now();
           const ended = await this.attempt(request, requestText);
@@ -116,11 +116,11 @@ export class Client {
         throw new LostAnswerError(lastError.parts, step, { cause: lastError });
       ready = clock.now();
       if (step === "wait") continue;
-      if (this.limiter.hasGivenUp) throw denied("throttled");
+      if (this.limiter.hasGivenUp) throw denialError("throttled");
       const pause = retries.recordFailure(result.failure, ready);
       if (pause === undefined || pause > operation.timeLeft) throw lastError;
       await operation.sleep(pause).catch(() => {
-        throw denied("ended");
+        throw denialError("ended");
       });
     }
   }

@@ -192,7 +192,7 @@ export class Collection {
     return { totals, hasEnd };
   }
 
-  /** Throws {@link ApiError} also if a status of 2xx comes with a body that says that the request failed. */
+  /** Also throws {@link ApiError} for a 2xx whose body says that the request failed. */
   private async request(request: ApiRequest): Promise<Answer> {
     const answer = await this.client.send(request);
     const failure = this.failureIn(answer, request);

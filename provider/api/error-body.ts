@@ -2,7 +2,7 @@ import { excerpt } from "../common/text";
 import { isObject } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
-import { isBlank } from "./answer";
+import { isBlankOrFalse } from "./answer";
 import { message, quote, type Message, type Quote } from "./errors";
 
 /** The names of secret fields. An answer may show the records of others, whose secrets nobody else knows. */
@@ -39,7 +39,7 @@ export function parseError(
       (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
     );
   const reasons = [body.message, body.error, Array.isArray(body.errors) ? body.errors : undefined];
-  const words = reasons.find((one) => !isBlank(one));
+  const words = reasons.find((one) => !isBlankOrFalse(one));
   if (words !== undefined) return { reason: quoteUnlessEmpty(wordsOf(words)), fields };
   return { reason: fields.size > 0 ? [] : whole(), fields };
 }

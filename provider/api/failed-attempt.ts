@@ -126,9 +126,9 @@ export function unansweredAttempt(
 ): FailedAttempt {
   const failed = (
     type: NetworkFailure["type"],
-    Reason: typeof UptimeError,
+    ErrorClass: typeof UptimeError,
     text: Message,
-  ): FailedAttempt => ({ failure: { type }, error: new Reason(text, { cause: error }) });
+  ): FailedAttempt => ({ failure: { type }, error: new ErrorClass(text, { cause: error }) });
   if (operation.timeSignal?.aborted) {
     // The time of the operation is over, so nothing is retried. A write may have had its effect, so it counts as a timeout. After a
     // create, the look for its record then reports that the time is over.
@@ -145,8 +145,8 @@ export function unansweredAttempt(
   const network = isProxied(new URL(address.url))
     ? ", the network and the proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)"
     : " and the network";
-  const Reason = type === "unreachable" ? UnreachableError : UptimeError;
-  return failed(type, Reason, message`${requestText} ${text}. Check ${address.source}${network}.`);
+  const ErrorOfType = type === "unreachable" ? UnreachableError : UptimeError;
+  return failed(type, ErrorOfType, message`${requestText} ${text}. Check ${address.source}${network}.`);
 }
 
 /** Advice for an answer that does not say whether the record is gone, such as 403: a person must decide. */
@@ -163,13 +163,14 @@ function adviceFor(
 ): (string | Message)[] {
   const { source } = address;
   const key = settings.apiKeySource;
-  const ifChanged = oldSettingsHint(operation.mayHaveOldSettings);
-  const ifFormer = operation.mayHaveOldSettings ? adviceOnProvider(settings) : [];
-  if (status === 401) return [`The API does not accept the key from ${key}.`, ...ifChanged, ...ifFormer];
+  const changedSettingHint = oldSettingsHint(operation.mayHaveOldSettings);
+  const formerProviderHint = operation.mayHaveOldSettings ? adviceOnProvider(settings) : [];
+  if (status === 401)
+    return [`The API does not accept the key from ${key}.`, ...changedSettingHint, ...formerProviderHint];
   if (status === 403)
-    return [`The key from ${key} may not do this.`, ...ifChanged, ...adviceIfGone({ method, id })];
+    return [`The key from ${key} may not do this.`, ...changedSettingHint, ...adviceIfGone({ method, id })];
   if (status === 404 && id === undefined)
-    return [`There is no API at this address: check ${source}.`, ...ifChanged];
+    return [`There is no API at this address: check ${source}.`, ...changedSettingHint];
   if (status === 429) return [`Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows.`];
   if (redirectTarget) {
     const location = headerOf(headers, "location");
@@ -190,7 +191,10 @@ function adviceFor(
   return status >= 300 && status < 400 ? [`This is not an answer of the API: check ${source}.`] : [];
 }
 
-/** Advice on a refused key in state: with it, Pulumi deletes the resources of a provider that the program no longer uses. */
+/**
+ * Advice if a refused key comes from state. Pulumi uses that key to delete the resources of a provider that the program no longer
+ * declares.
+ */
 function adviceOnProvider({ providerName }: Settings): string[] {
   if (providerName === undefined) return [];
   return providerName === defaultProvider

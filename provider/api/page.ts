@@ -1,7 +1,7 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject } from "../common/values";
-import { isBlank, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./answer";
+import { isBlankOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./answer";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
 
@@ -59,7 +59,7 @@ function merge(parts: readonly Record<string, unknown>[]): Record<string, unknow
   const merged: Record<string, unknown> = {};
   for (const [key, value] of parts.flatMap((part) => Object.entries(part))) {
     const name = plainName(key);
-    if (isBlank(merged[name])) merged[name] = value;
+    if (isBlankOrFalse(merged[name])) merged[name] = value;
   }
   return merged;
 }
@@ -98,7 +98,7 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
 
 /** What a server writes if there is no next page. */
 const saysNoNextPage = (value: unknown): boolean =>
-  isBlank(value) || isFalse(value) || formsOfNone.includes(value);
+  isBlankOrFalse(value) || isFalse(value) || formsOfNone.includes(value);
 
 const formsOfNone: readonly unknown[] = [-1, "-1", "null"];
 

@@ -71,21 +71,22 @@ export function mayHaveEffect(failure: Failure): boolean {
 /** A server restarts in less time. */
 const restartMilliseconds = 60_000;
 
+/** Counts the failures of one request, and says how long to wait before each retry. */
 export class Retries {
   private countedFailures = 0;
   private pauses = 0;
   private unreachableSince: number | undefined;
 
   /**
-   * @param maxRetries how often it may be sent again
-   * @param unreachableMilliseconds how long one that does not reach the server, which does no harm, is sent again
+   * @param maxRetries how many times the request may be sent again
+   * @param unreachableMilliseconds for how long a request that cannot reach the server, which does no harm, is sent again
    */
   constructor(
     private readonly maxRetries: number,
     private readonly unreachableMilliseconds = restartMilliseconds,
   ) {}
 
-  /** Milliseconds to wait before it is sent again after a failure at this time; undefined if it is not. */
+  /** Milliseconds to wait before the request is sent again after a failure at this time; undefined if it is not sent again. */
   recordFailure({ type }: Failure, now: number): number | undefined {
     const pause = backoff(++this.pauses);
     if (type !== "unreachable") {

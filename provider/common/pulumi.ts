@@ -59,7 +59,7 @@ export interface HiddenOptions {
   readonly replaceOnChanges?: readonly string[] | undefined;
   readonly customTimeouts?:
     Readonly<Partial<Record<"create" | "read" | "update" | "delete", string | undefined>>> | undefined;
-  /** The resource's URN suffix; in state a hash of it. */
+  /** The URN suffix when the program sends it, and in state its hash: an `Owner`. The name is in state, so it cannot change. */
   readonly owner?: string | undefined;
   /** The inputs that the program has marked as secret, beside the fields that always are. */
   readonly secrets?: readonly string[] | undefined;

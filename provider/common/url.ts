@@ -10,7 +10,7 @@ export function parseUrl(text: string, base?: string): URL | undefined {
   }
 }
 
-/** Whether a value is a URL with a password, also if it cannot be parsed. */
+/** Whether a value is a URL with a password, even if it cannot be parsed. */
 export function hasPassword(value: unknown): boolean {
   return typeof value === "string" && /\/\/[^/?#]*:[^/?#]*@/.test(value);
 }

@@ -20,7 +20,7 @@ export function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Whether a date is one that stands for none: all zeros in MySQL, which PHP shows as the last day of November before the year 0, and
+ * Whether a date means that none is set: all zeros in MySQL, which PHP shows as the last day of November before the year 0, and
  * the first day of year 1 in Go and .NET.
  */
 export function isZeroDate(date: unknown): boolean {

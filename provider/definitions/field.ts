@@ -28,7 +28,7 @@ export interface Field<
   readonly default?: string | number | boolean;
   /** Encrypted in state, never printed, never part of `attributes`. */
   readonly secret?: Secret;
-  /** @internal The program has marked its value as secret, so no message shows it. See `withMarked`. */
+  /** @internal The program has marked its value as secret, so no message shows it. See `withMarkedSecrets`. */
   readonly isMarkedSecret?: boolean;
   /** @internal Never compared with what the API shows. */
   readonly writeOnly?: boolean;

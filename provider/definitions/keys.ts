@@ -53,7 +53,7 @@ export function isConfidential({ secret, isMarkedSecret: isMarked }: Field): boo
 }
 
 /** The definition for a resource whose inputs of these names the program has marked as secret. */
-export function withSecretFields(definition: Definition, names: readonly string[]): Definition {
+export function withMarkedSecrets(definition: Definition, names: readonly string[]): Definition {
   if (names.length === 0) return definition;
   const fields = Object.entries(definition.fields).map(([key, field]) => [
     key,

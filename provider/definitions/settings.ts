@@ -138,5 +138,5 @@ export function meaningOf(name: SettingName): string {
 }
 
 export function joinWithOr(values: readonly string[]): string {
-  return `${values.slice(0, -1).join(", ")} or ${values.at(-1) ?? ""}`;
+  return [values.slice(0, -1).join(", "), values.at(-1) ?? ""].filter((part) => part !== "").join(" or ");
 }

@@ -33,8 +33,7 @@ class CollectingFront extends Front {
       ? String(declaration.importId)
       : undefined;
     const isTold =
-      urnSuffix !== undefined &&
-      (await this.tell({ urnSuffix: urnSuffix, importId, inputs, problems: [...problems] }));
+      urnSuffix !== undefined && (await this.tell({ urnSuffix, importId, inputs, problems: [...problems] }));
     if (!isTold) return result;
     if (problems.length > 0) this.refused.add(ownerOf(urnSuffix));
     return { inputs, problems: [] };

@@ -4,7 +4,7 @@ import { message, UptimeError, withoutPeriod, type Message } from "../api/errors
 import { oldSettingsHint } from "../api/failed-attempt";
 import { NoAccountError, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { withSecretFields } from "../definitions/keys";
+import { withMarkedSecrets } from "../definitions/keys";
 import { engineUnknown, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import { counted } from "../common/text";
@@ -164,7 +164,7 @@ export class Front {
       const isRenamed = isOfState && error instanceof NoAccountError;
       const advice = [
         ...(isRenamed ? ["If it has another name now, run `pulumi up` once without --refresh."] : []),
-        // Without the program, Pulumi uses the settings of the last `up`, also if they have been corrected since.
+        // Without the program, Pulumi uses the settings of the last `up`, even if they have been corrected since.
         ...oldSettingsHint(mayHaveOldSettings),
       ];
       throw advice.length === 0
@@ -174,7 +174,7 @@ export class Front {
   }
 
   private markedDefinition(...properties: readonly Properties[]): Definition {
-    return withSecretFields(this.definition, secretInputNames(...properties));
+    return withMarkedSecrets(this.definition, secretInputNames(...properties));
   }
 
   markSecrets(properties: Properties, ...others: readonly Properties[]): Properties {

@@ -8,7 +8,7 @@ const maxPasses = 5;
 const maxEscapeCharacters = 64;
 
 /**
- * Finds secrets in texts, in any letter case, and also if a server has encoded them. Takes time in proportion to the text;
+ * Finds secrets in texts, in any letter case, and even if a server has encoded them. Takes time in proportion to the text;
  * docs/security.md names the encodings.
  */
 export class SecretDetector {
@@ -152,7 +152,7 @@ const escapes = new RegExp(
 );
 
 /**
- * Decodes the escapes of JSON, URLs and HTML, also if a text was escaped several times. Removes all backslashes, because
+ * Decodes the escapes of JSON, URLs and HTML, even if a text was escaped several times. Removes all backslashes, because
  * their number does not show how often it was escaped.
  */
 function decodeEscapes(text: string): string {

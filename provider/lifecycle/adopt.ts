@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
-import { hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
+import { hasFixedKey, identityKeys, isConfidential, nameKeyOf } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord, describeRecords } from "./describe";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
@@ -84,7 +84,8 @@ export async function namesakesOf(
   operation: Operation,
   isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
-  const [nameKey = "", ...otherKeys] = identityKeys(scope.definition);
+  const nameKey = nameKeyOf(scope.definition);
+  const otherKeys = identityKeys(scope.definition).filter((key) => key !== nameKey);
   const find = (names: readonly string[], sharedKeys: readonly string[]): Promise<Namesake[]> => {
     const listed = names.flatMap((one) => byName.get(one) ?? []).filter(isFree);
     return readNamesakes(scope, wanted, listed, known, sharedKeys, operation);

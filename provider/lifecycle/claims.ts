@@ -47,7 +47,7 @@ export class Claims {
     return this.ledger.isTakenInRun(id) || this.note.hasOther(id);
   }
 
-  /** Whether this run deletes a record, or has deleted it. The record counts also if another process knows it by another key. */
+  /** Whether this run deletes a record, or has deleted it. With the record, deletes by a process with another key count too. */
   isDeleted(id: string, record?: ApiRecord): boolean {
     return this.ledger.isDeleted(id) || this.note.isDeleted(id, record);
   }

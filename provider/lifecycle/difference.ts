@@ -1,4 +1,4 @@
-import { isBlank, isUnset, type ApiRecord } from "../api/answer";
+import { isBlankOrFalse, isUnset, type ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
@@ -204,7 +204,7 @@ export function valueOf(values: Readonly<Record<string, unknown>>, key: string):
 function findShown(field: Field, { raw }: ApiRecord): { readonly value: unknown } | undefined {
   const names = shownNames(field).filter((one) => Object.hasOwn(raw, one));
   // `pause: null`, or `false`, beside a date in `paused_at`, for example.
-  const name = names.find((one) => !isBlank(raw[one])) ?? names[0];
+  const name = names.find((one) => !isBlankOrFalse(raw[one])) ?? names[0];
   if (name === undefined) return undefined;
   // A list may be shown as JSON text. It is parsed before entities are decoded, because a decoded quote would end a string in it.
   const value = isList(field) ? parseJsonList(raw[name]) : raw[name];

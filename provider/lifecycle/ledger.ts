@@ -166,7 +166,7 @@ export class Ledger {
     return this.entries.get(id)?.wasChanged === true;
   }
 
-  /** Whether this run has heard of a record with this id, also if it is gone now. */
+  /** Whether this run has heard of a record with this id, even if it is gone now. */
   knows(id: string): boolean {
     return this.heard.has(id);
   }

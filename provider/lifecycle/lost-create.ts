@@ -185,7 +185,7 @@ function withDuplicateAdvice({ definition, settings }: RecordScope, error: unkno
   );
 }
 
-/** The API's error, also if an error that names the properties is around it. */
+/** The API's error, even if an error that names the properties is around it. */
 function apiErrorIn(error: unknown): ApiError | undefined {
   const cause = error instanceof UptimeError && !(error instanceof ApiError) ? error.cause : error;
   return cause instanceof ApiError ? cause : undefined;

@@ -5,29 +5,29 @@ export type Owner = string & { readonly brand: "owner" };
 
 /** The resources that the program declares: those that this run has checked. */
 export class Owners {
-  private readonly urnSuffixes = new Map<Owner | undefined, string>();
+  private readonly urnSuffixes = new Map<Owner, string>();
 
   declare(urnSuffix: string): void {
     this.urnSuffixes.set(ownerOf(urnSuffix), urnSuffix);
   }
 
   isDeclared(owner: Owner | undefined): owner is Owner {
-    return this.urnSuffixes.has(owner);
+    return this.urnSuffixOf(owner) !== undefined;
   }
 
   /** The URN suffix of a declared resource; undefined for others. */
   urnSuffixOf(owner: Owner | undefined): string | undefined {
-    return this.urnSuffixes.get(owner);
+    return owner === undefined ? undefined : this.urnSuffixes.get(owner);
   }
 
   /** A resource in a message: its URN suffix. */
   describe(owner: Owner | undefined): string {
-    return this.urnSuffixes.get(owner) ?? "another resource";
+    return this.urnSuffixOf(owner) ?? "another resource";
   }
 
   /** A declared resource in a message: its name alone. */
   resourceName(owner: Owner | undefined): string {
-    return this.urnSuffixes.get(owner)?.replace(/^.*?::/s, "") ?? "";
+    return this.urnSuffixOf(owner)?.replace(/^.*?::/s, "") ?? "";
   }
 }
 

@@ -54,7 +54,7 @@ export interface Outputs {
 export interface State {
   readonly id: string;
   readonly outputs: Outputs;
-  /** Says which record it has adopted. */
+  /** A line for a person, such as which record was adopted. */
   readonly announcement?: Message | undefined;
 }
 

@@ -42,7 +42,7 @@ export function assertSameServer(
   );
 }
 
-/** How to say that the account with this fingerprint is the present one: a pair more, beside those that are set already. */
+/** How to say that the account with this fingerprint is the present one: it adds a pair to those that are set already. */
 export function adviseSameAccount({ keyFingerprint, settings }: Account, digits: string): string {
   const pairs = [...settings.sameAccount, `${digits}=${keyFingerprint}`].join(",");
   const command = configCommand(settings, "sameAccount", pairs);

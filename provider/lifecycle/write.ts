@@ -114,7 +114,10 @@ async function getStored(
   return stored;
 }
 
-/** Reads a record until it is as expected, or for the last time: {@link maxReads}. Undefined stands for one that is not found. */
+/**
+ * Reads a record until it is as expected, {@link maxReads} times at most. Returns the error if the last read has found none, for which
+ * `isExpected` gets undefined.
+ */
 export async function readUntil(
   collection: Collection,
   id: string,

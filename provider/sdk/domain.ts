@@ -49,7 +49,7 @@ export class Domain extends pulumi.CustomResource {
 
   /**
    * Reads an existing domain by its id, without managing it. A field that the record does not show is an output of undefined,
-   * also a required one. Of `state`, only `account` is used. (docs/domain.md)
+   * even if the field is required. Of `state`, only `account` is used. (docs/domain.md)
    *
    * @throws if `state` has a key that is no output. The run fails if the domain does not exist: see docs/errors.md
    */
@@ -62,7 +62,7 @@ export class Domain extends pulumi.CustomResource {
     return new Domain(name, argsToRead(domain, name, id, state) as DomainArgs, { ...opts, id });
   }
 
-  /** Returns true for a domain of this type, also for one that another copy of this package has made. */
+  /** Returns true for a domain of this type, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Domain {
     return isOf(Domain.__pulumiType, obj);
   }

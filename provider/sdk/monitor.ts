@@ -50,7 +50,7 @@ export class Monitor extends pulumi.CustomResource {
 
   /**
    * Reads an existing monitor by its id, without managing it. A field that the record does not show is an output of undefined,
-   * also a required one. Of `state`, only `account` is used. (docs/monitor.md)
+   * even if the field is required. Of `state`, only `account` is used. (docs/monitor.md)
    *
    * @throws if `state` has a key that is no output. The run fails if the monitor does not exist: see docs/errors.md
    */
@@ -63,7 +63,7 @@ export class Monitor extends pulumi.CustomResource {
     return new Monitor(name, argsToRead(monitor, name, id, state) as MonitorArgs, { ...opts, id });
   }
 
-  /** Returns true for a monitor of this type, also for one that another copy of this package has made. */
+  /** Returns true for a monitor of this type, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Monitor {
     return isOf(Monitor.__pulumiType, obj);
   }

@@ -30,7 +30,7 @@ export class Provider extends ProviderResource {
     super("uptime", name, settingStrings(args), withVersion(opts));
   }
 
-  /** Returns true for such a provider, also for one that another copy of this package has made. */
+  /** Returns true for such a provider, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Provider {
     return isOf(providerType, obj);
   }

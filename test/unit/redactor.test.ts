@@ -11,7 +11,7 @@ import {
   withoutPeriod,
 } from "../../provider/api/errors";
 import { excerpt, shorten } from "../../provider/common/text";
-import { withSecretFields } from "../../provider/definitions/keys";
+import { withMarkedSecrets } from "../../provider/definitions/keys";
 import { monitor } from "../../provider/definitions/monitor";
 import { Redactor } from "../../provider/engine/redactor";
 import { anyCharacter } from "../support/arbitraries";
@@ -148,7 +148,7 @@ describe("a secret header", () => {
 
 describe("a secret URL", () => {
   const url = "https://me@hooks.example.com/services/T0123456789ABCDEF/x?team=7#top";
-  const definition = withSecretFields(monitor, ["url"]);
+  const definition = withMarkedSecrets(monitor, ["url"]);
   const redactor = Redactor.forResource([], definition, { url });
 
   test.each([

@@ -177,7 +177,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     isDeletedFirst: operation === "replace" && oldState?.pendingReplacement === true,
     isPendingDelete: false,
     isProtected: present?.protect === true,
-    // The engine asks state, also if the program changes the option.
+    // The engine asks state, even if the program changes the option.
     keptBy: (oldState ?? newState)?.retainOnDelete === true ? "retainOnDelete" : undefined,
     properties: isNew ? changedProperties({}, after) : [],
     options: [],
@@ -240,7 +240,7 @@ function changedOptions(before: PreviewStep["oldState"], after: PreviewStep["new
   });
 }
 
-/** The properties that Pulumi shows too. Keys in a provider are secret, also if the program does not say so. */
+/** The properties that Pulumi shows too. Keys in a provider are secret, even if the program does not say so. */
 function visibleIn(urn: string, properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { importId: _, ...visible } = withoutHidden(properties);
   if (parseUrn(urn).type !== providerType) return visible;

@@ -7,7 +7,7 @@ import { hasPassword } from "../../common/url";
 import type { Value } from "../../common/values";
 import { mustBeDeclared } from "../../definitions/codecs";
 import type { Definition, Field } from "../../definitions/field";
-import { isConfidential, withSecretFields } from "../../definitions/keys";
+import { isConfidential, withMarkedSecrets } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
 import { completeRecords } from "../../lifecycle/complete-records";
 import { shownValues } from "../../lifecycle/difference";
@@ -90,7 +90,7 @@ function exportedOf(
     if (mustBeDeclared(field, value) || isOff) values.set(key, value);
   }
   const withPasswords = [...values].flatMap(([key, value]) => (hasPassword(value) ? [key] : []));
-  const marked = withSecretFields(definition, withPasswords);
+  const marked = withMarkedSecrets(definition, withPasswords);
   const redactor = Redactor.forResource(secrets, marked, Object.fromEntries(shown));
   const refused = problemsOf(marked, Object.fromEntries(values))
     .filter(({ property }) => !unreadable.some((problem) => problem.property === property))
