@@ -46,7 +46,7 @@ export class NoAnswerError extends Error {
 /** Browsers follow twenty, curl fifty; no page that is monitored needs more than these. */
 const maxRedirects = 10;
 /** The most bytes of a page in which a text is looked for. */
-const maxTextCharacters = 8 * 1024 * 1024;
+const maxTextBytes = 8 * 1024 * 1024;
 
 export class Sender {
   private readonly slots = new Slots(8);
@@ -142,16 +142,16 @@ async function readBody(body: AsyncIterable<Buffer>, headers: Headers): Promise<
   for await (const chunk of body) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > maxTextCharacters) break;
+    if (size > maxTextBytes) break;
   }
   const bytes = decompress(Buffer.concat(chunks), headers["content-encoding"]);
-  return { content: decode(bytes, headers["content-type"]), isWhole: size <= maxTextCharacters };
+  return { content: decode(bytes, headers["content-type"]), isWhole: size <= maxTextBytes };
 }
 
 /** A server compresses only if a monitor declares a header that allows it. */
 function decompress(bytes: Buffer, encoding: Headers[string]): Buffer {
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
-  const options = { maxOutputLength: 4 * maxTextCharacters };
+  const options = { maxOutputLength: 4 * maxTextBytes };
   try {
     if (encoding === "br")
       return brotliDecompressSync(bytes, { ...options, finishFlush: BROTLI_OPERATION_FLUSH });
