@@ -70,7 +70,7 @@ export function pluginType({ label }: Pick<Kind, "label">): string {
   return `uptime:index:${label}`;
 }
 
-/** The number of records that a lookup finds: `getMonitor` one, `getMonitors` all that it selects. */
+/** What a lookup finds: `getMonitor` one record, `getMonitors` all that it selects. */
 export type LookupMode = "one" | "all";
 
 export function lookupName({ label, plural }: Pick<Kind, "label" | "plural">, mode: LookupMode): string {

@@ -48,8 +48,8 @@ export function secretKeys(definition: Definition): string[] {
 }
 
 /** Whether no message may show the field's value. */
-export function isConfidential({ secret, isMarkedSecret: isMarked }: Field): boolean {
-  return secret === true || isMarked === true;
+export function isConfidential({ secret, isMarkedSecret }: Field): boolean {
+  return secret === true || isMarkedSecret === true;
 }
 
 /** The definition for a resource whose inputs of these names the program has marked as secret. */

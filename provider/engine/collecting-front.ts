@@ -46,9 +46,9 @@ class CollectingFront extends Front {
     try {
       return await super.diff(...request);
     } catch (error) {
-      const name = this.context.session.owners.urnSuffixOf(owner);
+      const urnSuffix = this.context.session.owners.urnSuffixOf(owner);
       const problems = [this.redactorFor(news).error(error)];
-      if (name !== undefined && (await this.tell({ urnSuffix: name, inputs: news, problems })))
+      if (urnSuffix !== undefined && (await this.tell({ urnSuffix, inputs: news, problems })))
         return unchanged;
       throw error;
     }

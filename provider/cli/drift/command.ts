@@ -68,7 +68,7 @@ Examples:
     )
     .action(async (options: DriftOptions) => {
       const { stdout, stderr, setExitCode } = context;
-      const { unlisted: listingError, ...report } = await findDrift(options, context);
+      const { listingError, ...report } = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of groupErrors(report))
@@ -83,7 +83,7 @@ Examples:
 
 interface FoundDrift extends DriftReport {
   /** Why there is no list of the records that are not managed, although it was asked for. */
-  readonly unlisted?: string;
+  readonly listingError?: string;
 }
 
 /** Compares a stack's state with the API. Reads both, writes neither. */
@@ -113,7 +113,7 @@ async function findDrift(options: DriftOptions, context: CommandContext): Promis
   } catch (error) {
     // The drift that was found in other accounts is still told.
     if (!(error instanceof UptimeError)) throw error;
-    return { ...report, unlisted: new Redactor(secrets).error(error) };
+    return { ...report, listingError: new Redactor(secrets).error(error) };
   }
 }
 
