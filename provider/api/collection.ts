@@ -204,8 +204,8 @@ export class Collection {
 
   private failureIn(answer: Answer, request: ApiRequest): ApiError | undefined {
     if (!isFailure(answer.body, this.definition, request.method)) return undefined;
-    const { reason, fields } = parseError(answer.body, "");
-    return new ApiError(answer.requestText, answer.status, reason, fields, adviceIfGone(request));
+    const { requestText, status, body } = answer;
+    return new ApiError({ requestText, status, ...parseError(body, ""), advice: adviceIfGone(request) });
   }
 
   /** A request about one record. Throws {@link NotFoundError}. */
@@ -215,7 +215,7 @@ export class Collection {
     try {
       return await this.request({ ...request, plural: this.definition.plural, id });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.isRedirectedElsewhere) throw error;
+      if (!(error instanceof ApiError) || error.answer.isRedirectedElsewhere) throw error;
       if (error.status !== 404 && error.status !== 410) throw error;
       throw new NotFoundError(error.parts, { cause: error });
     }

@@ -77,24 +77,32 @@ export class UptimeError extends Error {
   }
 }
 
+/** An answer that says that the request failed. */
+interface ErrorAnswer {
+  /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
+  readonly requestText: Message;
+  readonly status: number;
+  /** The API's words on the whole; empty if they are not readable. */
+  readonly reason: Message;
+  /** The API's words on single fields, under its own names. */
+  readonly fields: ReadonlyMap<string, readonly Quote[]>;
+  /** Sentences that say what to do. */
+  readonly advice?: readonly (string | Message)[];
+  /** The request was redirected to another path, so the answer says nothing about the record. */
+  readonly isRedirectedElsewhere?: boolean;
+}
+
 export class ApiError extends UptimeError {
-  constructor(
-    /** The request and its address, for example `PATCH https://…/api/v1/monitors/7`. */
-    readonly requestText: Message,
-    readonly status: number,
-    /** The API's words on the whole; empty if they are not readable. */
-    readonly reason: Message,
-    /** The API's words on single fields, under its own names. */
-    readonly fields: ReadonlyMap<string, readonly Quote[]>,
-    /** Sentences that say what to do. */
-    advice: readonly (string | Message)[] = [],
-    /** The request was redirected to another path, so this says nothing about the record. */
-    readonly isRedirectedElsewhere = false,
-  ) {
-    const answer = message`${requestText} returned status
+  constructor(readonly answer: ErrorAnswer) {
+    const { requestText, status, reason, advice = [] } = answer;
+    const text = message`${requestText} returned status
       ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
     const sentences = advice.map((one) => message` ${one}`).flat();
-    super(sentences.length > 0 ? message`${withoutPeriod(answer)}.${sentences}` : answer);
+    super(sentences.length > 0 ? message`${withoutPeriod(text)}.${sentences}` : text);
+  }
+
+  get status(): number {
+    return this.answer.status;
   }
 
   /** The API took the request for invalid. With 400 or 422 it had no effect; with an error inside a 2xx something may be stored. */
@@ -108,9 +116,9 @@ export class KeyRefusedError extends ApiError {
   constructor(
     /** The setting that the key came from. */
     readonly keySource: string,
-    ...rest: ConstructorParameters<typeof ApiError>
+    answer: ErrorAnswer,
   ) {
-    super(...rest);
+    super(answer);
   }
 }
 

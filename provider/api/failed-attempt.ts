@@ -90,15 +90,12 @@ export function errorStatusAttempt(
   body: unknown,
 ): FailedAttempt {
   const { status, headers, text, isRedirectedElsewhere } = response;
-  const { reason, fields } = parseError(body, text);
-  const hasRetryAfter = headers["retry-after"] !== undefined;
-  const known = [attempted.requestText, status, reason, fields, adviceFor(attempted, response)] as const;
+  const { requestText, settings } = attempted;
+  const advice = adviceFor(attempted, response);
+  const answer = { requestText, status, ...parseError(body, text), advice, isRedirectedElsewhere };
   return {
-    failure: { type: "status", status, hasRetryAfter },
-    error:
-      status === 401
-        ? new KeyRefusedError(attempted.settings.apiKeySource, ...known)
-        : new ApiError(...known, isRedirectedElsewhere),
+    failure: { type: "status", status, hasRetryAfter: headers["retry-after"] !== undefined },
+    error: status === 401 ? new KeyRefusedError(settings.apiKeySource, answer) : new ApiError(answer),
   };
 }
 

@@ -46,7 +46,7 @@ export async function* readPages(
   for (let number = 1; ; number++) {
     const answer = await ask(query).catch((error: unknown) => {
       if (number === 1 || !(error instanceof ApiError)) throw error;
-      const { requestText, status } = error;
+      const { requestText, status } = error.answer;
       // Some servers answer 404 after the last page.
       if (isGuess && status === 404) return undefined;
       throw saysNoSuchPage(error)

@@ -173,8 +173,8 @@ function withDuplicateAdvice({ definition, settings }: RecordScope, error: unkno
   const key = nameKeyOf(definition);
   if (!apiError) return error;
   // Names of domains are mostly unique, so a refusal that names no field may be about the name.
-  const mayBeNamed =
-    apiError.fields.has(fields[key]?.wire ?? "") || (hasFixedKey(definition) && apiError.fields.size === 0);
+  const { fields: refused } = apiError.answer;
+  const mayBeNamed = refused.has(fields[key]?.wire ?? "") || (hasFixedKey(definition) && refused.size === 0);
   if (apiError.status !== 409 && !(apiError.isRefusal && mayBeNamed)) return error;
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(

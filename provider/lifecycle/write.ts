@@ -175,7 +175,7 @@ export function formOf(
 }
 
 function isAboutEmptyList(definition: Definition, wanted: WantedValues, refusal: ApiError): boolean {
-  const named = [...refusal.fields.keys()].map(topLevel);
+  const named = [...refusal.answer.fields.keys()].map(topLevel);
   return [...wanted].some(([key, value]) => {
     const field = fieldOf(definition, key);
     // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
@@ -196,15 +196,16 @@ function describeNotStored({ key, field, wanted, actual, problem }: Difference):
 
 /** The refusal with the names of properties instead of the API's names. */
 function nameProperties({ fields }: Definition, error: ApiError): UptimeError {
-  const reasons = [...error.fields].map(([name, texts]) => {
+  const { requestText, status, reason, fields: refused } = error.answer;
+  const reasons = [...refused].map(([name, texts]) => {
     const key = Object.keys(fields).find((one) => fields[one]?.wire === topLevel(name));
     const path = name.replace(/^[^.[]+/, key ?? "$&").replace(/\.(\d+)/g, "[$1]");
     return message`${quote(path)}: ${joinMessages(texts, " ")}`;
   });
   if (reasons.length === 0) return error;
-  const whole = error.reason.length > 0 ? message` (${error.reason})` : "";
+  const whole = reason.length > 0 ? message` (${reason})` : "";
   return new UptimeError(
-    message`${error.requestText} was refused with status ${error.status}${whole}: ${joinMessages(reasons, "; ")}`,
+    message`${requestText} was refused with status ${status}${whole}: ${joinMessages(reasons, "; ")}`,
     { cause: error },
   );
 }

@@ -104,7 +104,8 @@ describe("an answer with status 200 that holds no record and says that it failed
   test("says what is wrong with each field", async () => {
     const body = { success: false, message: "Invalid", errors: { name: ["is taken"] } };
     const error = await errorOf(collectionOf(() => body).monitors.create([], start()));
-    expect(error).toMatchObject({ isRefusal: true, fields: new Map([["name", [{ text: "is taken" }]]]) });
+    const fields = new Map([["name", [{ text: "is taken" }]]]);
+    expect(error).toMatchObject({ isRefusal: true, answer: { fields } });
   });
 
   test("to a delete also if it says that nothing was deleted", async () => {
