@@ -4,7 +4,7 @@ import { UptimeError } from "../api/errors";
 import type { Changes } from "../lifecycle/diff";
 import { ownerOf, type Owner } from "../lifecycle/owners";
 import { collectVariable, type CollectedResource } from "./collected";
-import { Front, type CheckRequest, type CheckResult, type FrontContext } from "./front";
+import { Front, type CheckRequest, type CheckResult, type DiffRequest, type FrontContext } from "./front";
 import { openReviewFile } from "./review-file";
 
 /** Tells what a program declares and a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
@@ -39,12 +39,13 @@ class CollectingFront extends Front {
     return { inputs, problems: [] };
   }
 
-  override async diff(...request: Parameters<Front["diff"]>): Promise<Changes> {
-    const [, , news, { owner }] = request;
+  override async diff(request: DiffRequest): Promise<Changes> {
+    const { news, options } = request;
+    const { owner } = options;
     const unchanged: Changes = { changed: [], replaces: [], deleteBeforeReplace: false };
     if (owner && this.refused.has(owner)) return unchanged;
     try {
-      return await super.diff(...request);
+      return await super.diff(request);
     } catch (error) {
       const urnSuffix = this.context.session.owners.urnSuffixOf(owner);
       const problems = [this.redactorFor(news).error(error)];

@@ -102,6 +102,15 @@ export interface CheckRequest {
   readonly refusals?: readonly InputProblem[];
 }
 
+export interface DiffRequest {
+  readonly id: string;
+  readonly outputs: Outputs;
+  readonly news: Properties;
+  readonly options: EngineOptions;
+  /** The inputs that are marked as secret in state; undefined if it does not say that. */
+  readonly marked: readonly string[] | undefined;
+}
+
 /** The properties of a request: the new ones, and then the old ones if it has them. */
 type RequestProperties = readonly [news: Properties, ...olds: Properties[]];
 
@@ -207,14 +216,7 @@ export class Front {
     return { inputs: this.markSecrets(encodeInputs(checked.inputs, news), news), problems };
   }
 
-  /** @param marked the inputs that are marked as secret in state; undefined if it does not say that */
-  diff(
-    id: string,
-    outputs: Outputs,
-    news: Properties,
-    options: EngineOptions,
-    marked: readonly string[] | undefined,
-  ): Changes | Promise<Changes> {
+  diff({ id, outputs, news, options, marked }: DiffRequest): Changes | Promise<Changes> {
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
@@ -245,7 +247,7 @@ export class Front {
   private newlyMarked(
     { attributes }: Outputs,
     news: Properties,
-    before: readonly string[] | undefined,
+    before: DiffRequest["marked"],
   ): readonly string[] {
     const marked = secretInputNames(news).filter(
       (name) => Object.hasOwn(this.definition.fields, name) && news[name] != null,

@@ -99,13 +99,13 @@ export class PluginResources {
           attributes: decodeOutputs(definition, oldOutputs).attributes,
         }
       : this.outputsInState(request);
-    const { changed, replaces, deleteBeforeReplace } = await this.front.diff(
+    const { changed, replaces, deleteBeforeReplace } = await this.front.diff({
       id,
       outputs,
-      inputs,
-      this.requestOptions(request),
-      imported ? undefined : secretInputNames(oldOutputs),
-    );
+      news: inputs,
+      options: this.requestOptions(request),
+      marked: imported ? undefined : secretInputNames(oldOutputs),
+    });
     if (!imported && isImported(oldInputs)) this.assertNothingOverwritten(request, changed, replaces);
     const changes = new Map<string, PropertyChange>();
     for (const key of changed) {
