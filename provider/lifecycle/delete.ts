@@ -14,12 +14,23 @@ export async function deleteRecord(
   outputs: Outputs,
   options: EngineOptions,
 ): Promise<Message | undefined> {
-  const { claims, collection, definition, ledger } = scope;
+  const { claims, collection, ledger } = scope;
   assertSameServer(scope, outputs, options);
   const operation = new Operation(scope, options);
   const deleter = await claims.beginDelete(id, outputs, () => collection.find(id, operation));
   if (deleter === "nobody") return claims.describeStay(id);
-  if (deleter === "another process") return undefined;
+  if (deleter === "this process")
+    await ledger.whileDeleting(id, () => sendDelete(scope, id, outputs, operation));
+  return undefined;
+}
+
+async function sendDelete(
+  scope: RecordScope,
+  id: string,
+  outputs: Outputs,
+  operation: Operation,
+): Promise<void> {
+  const { claims, collection, definition, ledger } = scope;
   const isSameAccount = isAccountOfState(scope, outputs);
   try {
     if (!isSameAccount || hasFixedKey(definition)) {
@@ -36,13 +47,12 @@ export async function deleteRecord(
     });
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
-    if (claims.isVoid(id, outputs)) return undefined;
+    if (claims.isVoid(id, outputs)) return;
     if (!(error instanceof NotFoundError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
   // If the claim is void, the id is now that of a record which this run has created.
   if (!claims.isVoid(id, outputs)) ledger.markDeleted(id);
-  return undefined;
 }
 
 /** Asks for a record whose DELETE was answered with words that may mean anything. Throws if it stays. */

@@ -36,6 +36,8 @@ interface Entry {
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
   private readonly heard = new Set<string>();
+  /** The records whose delete was sent and is not decided yet. */
+  private readonly beingDeleted = new Set<string>();
   /** The records that this run has deleted. */
   private readonly deleted = new Set<string>();
   /** The records that this run has deleted, or has found gone. */
@@ -108,6 +110,16 @@ export class Ledger {
     if (entry.taken?.claim === claim) entry.taken = undefined;
   }
 
+  /** Runs the delete of a record. A server may use its id again before the delete is answered. */
+  async whileDeleting<T>(id: string, run: () => Promise<T>): Promise<T> {
+    this.beingDeleted.add(id);
+    try {
+      return await run();
+    } finally {
+      this.beingDeleted.delete(id);
+    }
+  }
+
   markDeleted(id: string): void {
     this.markGone(id);
     this.deleted.add(id);
@@ -156,6 +168,10 @@ export class Ledger {
   /** Whether the server has shown the record in this run, which has not deleted it since. */
   isShown(id: string): boolean {
     return this.entries.get(id)?.isShown === true;
+  }
+
+  isBeingDeleted(id: string): boolean {
+    return this.beingDeleted.has(id);
   }
 
   isDeleted(id: string): boolean {

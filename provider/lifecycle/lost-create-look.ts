@@ -21,7 +21,8 @@ export interface Look {
 
 /**
  * Looks once for the record of a lost create. A record of the list is new if it was not there before the first create, or if
- * this run has deleted the one that had its id, and if no resource has got it in this run. What it is, its own address decides:
+ * this run has deleted the one that had its id (which a replica may still show, so this counts in the last look), and if no
+ * resource has got it in this run. What it is, its own address decides:
  *
  * | a new record                                                                            |         |
  * | --------------------------------------------------------------------------------------- | ------- |
@@ -43,8 +44,9 @@ export async function lookOnce(
   const { claims, collection, creates, definition, ledger } = scope;
   const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
   // Servers use ids again.
-  const isSurelyNew = (id: string): boolean => isHigher(id, highestIdBefore) || claims.isDeleted(id);
-  const wasInBaseline = (id: string): boolean => wasListed(baseline, id) && !claims.isDeleted(id);
+  const isSurelyNew = (id: string): boolean =>
+    isHigher(id, highestIdBefore) || (isLast && ledger.isDeleted(id));
+  const wasInBaseline = (id: string): boolean => wasListed(baseline, id) && !claims.mayBeUsedAgain(id);
   const isNew = ({ id }: ApiRecord): boolean =>
     (isLast || isSurelyNew(id)) && !wasInBaseline(id) && !claims.isTakenInRun(id);
   const equalsAnotherLostCreate = (record: ApiRecord): boolean =>

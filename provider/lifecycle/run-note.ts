@@ -204,6 +204,11 @@ export class RecordNote {
     return this.linesSinceCreate(id, record && this.subjectToGet(record)).some(isDelete);
   }
 
+  /** Whether another process deletes the record, or has deleted it. */
+  isDeletedElsewhere(id: string): boolean {
+    return this.linesSinceCreate(id).some((line) => isDelete(line) && !this.isOfOurLedger(line));
+  }
+
   /** Whether another process has created a record with this id, so that any other claim on it is void. */
   isCreatedElsewhere(id: string, claim: Claim): boolean {
     const [first] = this.linesSinceCreate(id);

@@ -127,8 +127,9 @@ async function recordInFailure(
 /** Some servers do not answer 404 for what cannot be an id of theirs, such as that of a job or a request, but refuse it. */
 const isRefusedId = (error: unknown): boolean => error instanceof ApiError && error.isRefusal;
 
-function wasThere({ claims }: RecordScope, id: string, baseline: Baseline): boolean {
-  return (wasListed(baseline, id) || claims.existedBefore(id)) && !claims.isDeleted(id);
+function wasThere({ claims, ledger }: RecordScope, id: string, baseline: Baseline): boolean {
+  if (claims.mayBeUsedAgain(id) || ledger.isBeingDeleted(id)) return false;
+  return wasListed(baseline, id) || claims.existedBefore(id);
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */

@@ -2,7 +2,8 @@ import type { Fault } from "../../provider/emulator";
 import { kinds, type Kind } from "../support/calls";
 import type { ModelResource } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
-import { storedIds } from "../support/sent";
+import { isList, storedIds } from "../support/sent";
+import { noteOf, type Notes } from "../support/simulated/process";
 import { answer, clock, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
@@ -119,6 +120,79 @@ describe.each(fronts)("a delete during which the server gives the id to a new re
     expect(await destroyAll([twin])).toEqual(["deleted"]);
     expect(created.state?.id).toBe("1");
     expect(storedIds()).toEqual(["1"]);
+  });
+});
+
+describe.each(fronts)("a record whose delete has begun is not the new one of a lost create (%s)", (front) => {
+  const cut = { kind: "cut", effect: false } as const;
+
+  /** A delete is sent, and a second later a create can be, whose first request is cut. */
+  async function begun(onDelete: Fault, { elsewhere = false } = {}) {
+    const notes: Notes<object> = [];
+    const process = () => new Program(front, {}, { runNote: noteOf(notes, {}) });
+    const program = process();
+    const old = program.resource();
+    await old.up(home);
+    program.nextRun();
+    notes.length = 0;
+    const faults = [cut];
+    emulator.fault = ({ method }) => {
+      if (method === "DELETE") return onDelete;
+      return method === "POST" ? faults.shift() : undefined;
+    };
+    const deleted = failureOf(old.destroy());
+    await clock.sleep(1000);
+    return { old, deleted, created: (elsewhere ? process() : program).resource() };
+  }
+
+  test("while the server deletes it", async () => {
+    const { deleted, created } = await begun({ kind: "delay", delayMs: 20_000 });
+    expect(await failureOf(created.up(home))).toBe("");
+    expect([await deleted, created.state?.id, storedIds()]).toEqual(["", "2", ["2"]]);
+  });
+
+  test("while another process deletes it", async () => {
+    const { deleted, created } = await begun({ kind: "delay", delayMs: 20_000 }, { elsewhere: true });
+    await failureOf(created.up(home));
+    expect([await deleted, storedIds()]).toEqual(["", created.state ? [created.state.id] : []]);
+  });
+
+  test("if the delete has failed", async () => {
+    const { old, deleted, created } = await begun(answer(403));
+    expect(await deleted).toContain("403");
+    expect(await failureOf(created.up(home))).toBe("");
+    expect([old.state?.id, created.state?.id]).toEqual(["1", "2"]);
+  });
+
+  test("nor is it named as a new one that is alike", async () => {
+    const { created } = await begun(answer(403));
+    expect(await failureOf(created.up({ ...home, name: "By POST", requestMethod: "POST" }))).toBe("");
+  });
+
+  test("nor may an answer to a create name it if the delete has failed", async () => {
+    const { deleted, created } = await begun(answer(403));
+    await deleted;
+    emulator.fault = ({ method }) => (method === "POST" ? answer(200, { ...home, id: 1 }) : undefined);
+    expect(await failureOf(created.up(home))).toContain("was there before");
+  });
+
+  test("if a replica still shows it", async () => {
+    const one = new Program(front).resource();
+    await one.up(home);
+    one.nextRun();
+    const before = emulator.monitors.all();
+    const faults = [cut];
+    let deletedAt = Infinity;
+    emulator.fault = (request) => {
+      if (request.method === "DELETE") deletedAt = clock.now();
+      if (request.method === "POST") return faults.shift();
+      const lags = clock.now() >= deletedAt && clock.now() < deletedAt + 2000;
+      return lags && request.method === "GET"
+        ? answer(200, { data: isList(request) ? before : before[0] })
+        : undefined;
+    };
+    expect(await failureOf(one.replace(home))).toBe("");
+    expect([one.state?.id, storedIds()]).toEqual(["2", ["2"]]);
   });
 });
 
