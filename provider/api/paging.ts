@@ -38,6 +38,13 @@ export async function* readPages(
     sent.set(String(page), answer);
     return answer;
   };
+  /** Whether another page holds a record that was not seen before; false if the server refuses to show it. */
+  const holdsOthers = async (other: URLSearchParams): Promise<boolean> => {
+    const answer = await ask(other).catch((error: unknown) => {
+      if (!saysNoSuchPage(error)) throw error;
+    });
+    return (answer && parsePage(answer, definition))?.records.some(({ id }) => !seen.has(id)) === true;
+  };
   let emptyPages = 0;
   /** 0 if the server counts its pages from 0. */
   let firstNumber = 1;
@@ -67,18 +74,20 @@ export async function* readPages(
     const pagesWanted = (yield page) ?? Infinity;
     const size = page.records.length;
     const isRepeat = size > 0 && page.records.every((record) => seen.has(record.id));
+    for (const { id } of page.records) seen.add(id);
     isGuess = page.next === "unknown";
+    if (page.next === undefined) return;
     // The server does not say whether there is more. A page of one of the usual sizes may be full, so the next one is tried; any
-    // other page is the last. A server without paging returns the same list for every page.
-    if (page.next === undefined || (isGuess && (isRepeat || !fullSizes.includes(size)))) return;
+    // other page is the last. A server without paging returns the same list for every page, whether that is whole or cut.
+    const reverse = new URLSearchParams({ sort: query.get("sort") === "asc" ? "desc" : "asc" });
+    if (isGuess && isRepeat && (await holdsOthers(mergeQuery(query, reverse))))
+      throw incompleteListError(answer.requestText, "it is cut, and the parameter page changes nothing");
+    if (isGuess && (isRepeat || !fullSizes.includes(size))) return;
     const pageQuery = (next: number): URLSearchParams =>
       mergeQuery(query, new URLSearchParams({ page: String(next - 1 + firstNumber) }));
     // If no page says its number, the one with the number 1 shows where the server begins to count.
     if (number === 1 && typeof page.next === "string" && fullSizes.includes(size)) {
-      const pageOne = await ask(pageQuery(1)).catch((error: unknown) => {
-        if (!saysNoSuchPage(error)) throw error;
-      });
-      if (pageOne && holdsOthers(parsePage(pageOne, definition), page)) firstNumber = 0;
+      if (await holdsOthers(pageQuery(1))) firstNumber = 0;
       else sent.delete(String(pageQuery(1)));
     }
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
@@ -91,14 +100,7 @@ export async function* readPages(
       for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)
         ask(pageQuery(number + ahead)).catch(() => undefined);
     query = next;
-    for (const { id } of page.records) seen.add(id);
   }
-}
-
-/** Whether a page holds a record that another one does not. */
-function holdsOthers(page: Page | undefined, other: Page): boolean {
-  const ids = new Set(other.records.map(({ id }) => id));
-  return page?.records.some(({ id }) => !ids.has(id)) === true;
 }
 
 /** Why the page after this one cannot be read, as a clause; undefined if it can. */

@@ -22,6 +22,25 @@ async function expectAdoption(front: Front, id: string, inputs = home): Promise<
 }
 
 test.each(fronts)(
+  "nothing is created if the list is cut at per_page and its other pages cannot be asked for (%s)",
+  async (front) => {
+    const all = Array.from({ length: 150 }, (_, index) =>
+      emulator.monitors.add({ ...home, name: `m-${index}` }),
+    );
+    emulator.fault = (request) => {
+      const { sort } = Object.fromEntries(request.query);
+      return isList(request)
+        ? answer(200, (sort === "asc" ? all : all.toReversed()).slice(0, 100))
+        : undefined;
+    };
+    expect(await failureOf(resource(front).up({ ...home, name: "m-0" }))).toContain(
+      "cannot be read completely",
+    );
+    expect(posts()).toBe(0);
+  },
+);
+
+test.each(fronts)(
   "nothing is created if the list is empty although a record is known (%s)",
   async (front) => {
     const one = resource(front);
