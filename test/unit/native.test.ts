@@ -21,6 +21,7 @@ import { startEmulator } from "../support/emulator";
 import { sigKey } from "../support/marks";
 import { home } from "../support/monitors";
 import { PluginProcess, startPlugin } from "../support/plugin-calls";
+import { urnOf } from "../support/simulated/engine";
 import schema from "../../provider/engine/plugin/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
@@ -129,6 +130,24 @@ describe("with a server", () => {
       ["eu/8", home, "Monitor 8 does not exist"],
     ])("of %s is refused with the inputs %j", async (id, inputs, message) => {
       await expect(imported(id, inputs)).rejects.toThrow(message);
+    });
+
+    test.each([
+      ["days of 0 that are shown as null", { sslAlertDays: 0 }, { ssl_alert_days: null }],
+      [
+        "a text with an entity",
+        { alertCondition: "url_text", alertTextLookup: "&copy; Example" },
+        { alert_condition: "url_text", alert_text_lookup: "&copy; Example" },
+      ],
+    ])("of %s is followed by no change", async (_, fields, shown) => {
+      emulator.monitors.edit(1, shown);
+      const program = new Program("plugin");
+      const one = program.resource();
+      const declared = { ...home, name: "Ours", ...fields };
+      const state = await program.providers.monitor.import?.(urnOf(one), "1", declared);
+      if (state) one.state = { ...state, unfinished: false };
+      program.nextRun();
+      expect([state?.id, await one.preview(declared)]).toEqual(["1", "same"]);
     });
   });
 

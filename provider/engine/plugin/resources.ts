@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { message, messageOf, NotFoundError, quoteId, UptimeError } from "../../api/errors";
-import type { Definition } from "../../definitions/field";
+import type { Definition, Field } from "../../definitions/field";
 import { equalValues } from "../../definitions/codecs";
+import { fieldOf } from "../../definitions/keys";
 import { engineUnknown, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { urnSuffix } from "../../common/urn";
-import { isEmpty, isObject, type Value } from "../../common/values";
+import { decodeEntities, isEmpty, isObject, type Value } from "../../common/values";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { ownerOf } from "../../lifecycle/owners";
 import { getUnmanaged, read } from "../../lifecycle/read";
@@ -225,9 +226,13 @@ export class PluginResources {
     const { definition } = this.front;
     const outputs = decodeOutputs(definition, oldOutputs);
     if (isImported(oldInputs)) return outputs;
-    const managed = Object.entries(outputs.values).filter(
-      ([key]) => oldInputs[key] !== undefined || definition.fields[key]?.default !== undefined,
-    );
+    const { values: inputs } = decodeInputs(definition, oldInputs);
+    const managed = Object.entries(outputs.values).flatMap(([key, value]): [string, Value][] => {
+      const field = fieldOf(definition, key);
+      if (oldInputs[key] === undefined && field.default === undefined) return [];
+      const input = inputs[key] as Value | undefined;
+      return [[key, input !== undefined && isShownAs(field, input, value) ? input : value]];
+    });
     return { ...outputs, values: Object.fromEntries(managed) };
   }
 
@@ -240,6 +245,11 @@ export class PluginResources {
     const run = this.front.runOptions(oldOutputs);
     return { ...run, urn, owner: ownerOf(urnSuffix(urn)), timeout, ignoreChanges };
   }
+}
+
+/** Whether an import, which knows no input, reads this value from a record that shows this input. */
+function isShownAs(field: Field, input: Value, value: Value): boolean {
+  return [input, decodeEntities(input) as Value].some((one) => equalValues(field, one, value));
 }
 
 /** The paths at which two different values of a property differ. */
