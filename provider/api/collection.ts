@@ -116,10 +116,11 @@ export class Collection {
     const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation, ...events });
     // Another update may change it while this one waits for its answer.
     const method = this.updateMethod;
-    const answer = await send(method).catch((error: unknown) => {
+    const answer = await send(method).catch(async (error: unknown) => {
       if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
+      const answered = await send("PUT");
       this.updateMethod = "PUT";
-      return send("PUT");
+      return answered;
     });
     const found = parseRecord(answer.body, this.definition);
     const record = found?.id === id ? found : undefined;

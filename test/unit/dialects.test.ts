@@ -137,6 +137,15 @@ describe("wire forms", () => {
     expect(emulator.monitors.all().map((record) => record.alert_channel_ids)).toEqual([[], []]);
   });
 
+  test.each(fronts)("a PATCH is sent again if PUT was answered with 405 too (%s)", async (front) => {
+    const one = new Program(front).resource();
+    await one.up(home);
+    emulator.fault = ({ method }) => (["PATCH", "PUT"].includes(method) ? answer(405) : undefined);
+    expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain("405");
+    on("PUT", answer(405));
+    expect(await failureOf(one.up({ ...home, interval: 600 }))).toBe("");
+  });
+
   test("a PATCH that is answered with 405 is sent as PUT, which is remembered", async () => {
     emulator.dialect = { patch: "405" };
     const one = stack();
