@@ -150,7 +150,7 @@ export function unansweredAttempt(
 export function adviceIfGone({ method, id }: Pick<AttemptedRequest, "method" | "id">): string[] {
   return id === undefined || !["GET", "DELETE"].includes(method)
     ? []
-    : ["If the record no longer exists, remove it from state with `pulumi state delete URN`."];
+    : ["If state has this record and it no longer exists, run `pulumi state delete URN`."];
 }
 
 /** Advice for an answer's status, in sentences. */
@@ -166,7 +166,7 @@ function adviceFor(
     return [`The API does not accept the key from ${key}.`, ...changedSettingHint, ...formerProviderHint];
   if (status === 403)
     return [`The key from ${key} may not do this.`, ...changedSettingHint, ...adviceIfGone({ method, id })];
-  if (status === 404 && id === undefined)
+  if (status === 404 && id === undefined && method === "GET")
     return [`There is no API at this address: check ${source}.`, ...changedSettingHint];
   if (status === 429) return [`Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows.`];
   if (redirectTarget) {

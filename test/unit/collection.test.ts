@@ -94,7 +94,7 @@ describe("an answer with status 200 that holds no record and says that it failed
   test("to a read or a delete says what to do if the record is missing", async () => {
     const { monitors } = collectionOf(() => ({ success: false, message: "Not found." }));
     const way =
-      "status 200: Not found. If the record no longer exists, remove it from state with `pulumi state delete URN`.";
+      "status 200: Not found. If state has this record and it no longer exists, run `pulumi state delete URN`.";
     for (const request of ["get", "delete"] as const)
       expect(shownText(await errorOf(requests[request](monitors)))).toContain(way);
     for (const request of ["create", "update", "list"] as const)

@@ -1,6 +1,6 @@
 import type { ModelResource } from "../support/model";
 import { fronts, Program } from "../support/program";
-import { answer, emulator, failureOf, withServer } from "../support/server";
+import { answer, emulator, failureOf, on, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const hint =
@@ -99,6 +99,16 @@ describe.each(fronts)("an error says that Pulumi uses the settings of the last `
     }
   });
 });
+
+test.each(fronts)(
+  "404 to a create does not say that there is no API: its list was read (%s)",
+  async (front) => {
+    on("POST", answer(404, { message: "No alert channel 5." }));
+    const failure = await failureOf(new Program(front).resource().up({ ...home, alertChannelIds: [5] }));
+    expect(failure).toContain("status 404: No alert channel 5.");
+    expect(failure).not.toContain("There is no API");
+  },
+);
 
 test.each(fronts)(
   "the way out of a refused key is said once for each key, not by each resource (%s)",
