@@ -1,3 +1,4 @@
+import { withoutValidity } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
 import { mapLeaves, isObject } from "../common/values";
 import type { Method } from "./transport";
@@ -108,8 +109,8 @@ export function isDeleted({ raw }: ApiRecord): boolean {
   const names = ["deleted_at", "trashed_at", "deletedAt", "trashedAt"];
   const flags = ["deleted", "is_deleted", "trashed", "isDeleted"];
   return (
-    names.some((name) => isSetDate(raw[name])) ||
-    flags.some((name) => isTrue(raw[name]) || isSetDate(raw[name]))
+    names.some((name) => isSetDate(withoutValidity(raw[name]))) ||
+    flags.map((name) => withoutValidity(raw[name])).some((flag) => isTrue(flag) || isSetDate(flag))
   );
 }
 

@@ -27,7 +27,7 @@ export function parseValue(field: Field, raw: unknown): Value {
 }
 
 /** The value in an object such as `{"String": "x", "Valid": true}`, as servers in Go show what may be null in their database. */
-function withoutValidity(raw: unknown): unknown {
+export function withoutValidity(raw: unknown): unknown {
   if (!isObject(raw) || typeof raw.Valid !== "boolean" || Object.keys(raw).length !== 2) return raw;
   const [value] = Object.entries(raw).flatMap(([name, part]) => (name === "Valid" ? [] : [part]));
   return raw.Valid ? value : null;

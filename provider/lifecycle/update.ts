@@ -62,10 +62,14 @@ export async function update(
         ? partialFailure(scope, id, outputs, declared, reason)
         : reason;
     if (!(error instanceof NotFoundError)) throw failureOf(error);
-    // If it is not certain that the record is gone, it may have been updated.
-    await assertGone(scope, id, outputs, error, operation).catch((unsure: unknown) => {
+    try {
+      // It may be about something else, such as a channel that does not exist.
+      if (await collection.find(id, operation)) throw error;
+      await assertGone(scope, id, outputs, error, operation);
+    } catch (unsure) {
+      // If it is not certain that the record is gone, it may have been updated.
       throw failureOf(unsure);
-    });
+    }
     throw goneError(definition, id, error);
   }
 }

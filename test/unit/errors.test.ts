@@ -104,7 +104,8 @@ const cases: Record<string, () => Promise<unknown>> = {
     return one.up({ ...home, interval: 300 });
   }),
   "The record of an update is marked as deleted": later((one) => {
-    on("PATCH", answer(200, { id: 1, ...home, deleted_at: "2030-01-01T00:00:00Z" }));
+    const marked = answer(200, { id: 1, ...home, deleted_at: "2030-01-01T00:00:00Z" });
+    emulator.fault = (request) => (isList(request) ? undefined : marked);
     return one.up({ ...home, interval: 300 });
   }),
   "A delete is answered, and the record stays": later((one) => {

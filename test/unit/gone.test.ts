@@ -318,6 +318,7 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     { deleted: true },
     { is_deleted: 1 },
     { trashed: "1" },
+    { is_deleted: { Bool: true, Valid: true } },
   ])("if it is marked as deleted, also in the list: %j", async (mark) => {
     const [all] = await createdBefore(front, 2);
     // Which counts the record all the same.
@@ -329,11 +330,20 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
   test.each([
     { deleted_at: null, trashed_at: "", deleted: false, is_deleted: 0, trashed: "0" },
     { deleted_at: 0, trashed_at: "0000-00-00 00:00:00" },
+    { is_deleted: { Bool: false, Valid: true }, deleted_at: { Time: "0001-01-01T00:00:00Z", Valid: false } },
     { deleted_at: "0001-01-01T00:00:00Z", trashed_at: "-000001-11-30T00:00:00.000000Z" },
   ])("but not if the mark is not set: %j", async (mark) => {
     const [all] = await createdBefore(front, 1);
     emulator.monitors.edit(1, mark);
     expect(await refreshAll(all)).toEqual(["there"]);
+  });
+
+  test("but not if an update is answered with 404 and the record is there: the answer is about something else", async () => {
+    const [[one]] = await createdBefore(front, 1);
+    on("PATCH", answer(404, { message: "No alert channel 5." }));
+    const failure = await failureOf(one.up({ ...declared("monitor", 1), alertChannelIds: [5] }));
+    expect(failure).toContain("No alert channel 5");
+    expect(failure).not.toMatch(/does not exist|removes the Monitor from state/);
   });
 
   const faults: [string, Fault][] = [
@@ -362,7 +372,7 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     emulator.fault = () => answer(403);
     for (const operation of [() => one.refresh(), () => one.destroy()])
       expect(await failureOf(operation())).toMatch(
-        /may not do this\..* If the record .*`pulumi state delete URN`\.$/,
+        /may not do this\..* If state has this record .*`pulumi state delete URN`\.$/,
       );
   });
 
