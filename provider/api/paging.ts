@@ -1,4 +1,5 @@
 import type { Definition } from "../definitions/field";
+import type { ApiRecord } from "./answer";
 import type { Answer, Client } from "./client";
 import { quoteBody } from "./error-body";
 import { ApiError, message, UptimeError, type Message } from "./errors";
@@ -38,13 +39,14 @@ export async function* readPages(
     sent.set(String(page), answer);
     return answer;
   };
-  /** Whether another page holds a record that was not seen before; false if the server refuses to show it. */
-  const holdsOthers = async (other: URLSearchParams): Promise<boolean> => {
+  /** The records of another page; none if the server refuses to show it. */
+  const recordsOf = async (other: URLSearchParams): Promise<readonly ApiRecord[]> => {
     const answer = await ask(other).catch((error: unknown) => {
       if (!saysNoSuchPage(error)) throw error;
     });
-    return (answer && parsePage(answer, definition))?.records.some(({ id }) => !seen.has(id)) === true;
+    return (answer && parsePage(answer, definition)?.records) ?? [];
   };
+  const isUnseen = ({ id }: ApiRecord): boolean => !seen.has(id);
   let emptyPages = 0;
   /** 0 if the server counts its pages from 0. */
   let firstNumber = 1;
@@ -73,21 +75,27 @@ export async function* readPages(
       );
     const pagesWanted = (yield page) ?? Infinity;
     const size = page.records.length;
-    const isRepeat = size > 0 && page.records.every((record) => seen.has(record.id));
+    const isRepeat = size > 0 && !page.records.some(isUnseen);
     for (const { id } of page.records) seen.add(id);
     isGuess = page.next === "unknown";
     if (page.next === undefined) return;
+    if (isGuess && isRepeat) {
+      // A server without paging returns the same list for every page, whether that is whole or cut. In the opposite order, a cut one
+      // shows others, and as many: with a record that was made meanwhile, a whole list is longer.
+      const sort = query.get("sort") === "asc" ? "desc" : "asc";
+      const opposite = await recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
+      if (opposite.length === size && opposite.some(isUnseen))
+        throw incompleteListError(answer.requestText, "it is cut, and the parameter page changes nothing");
+      return;
+    }
     // The server does not say whether there is more. A page of one of the usual sizes may be full, so the next one is tried; any
-    // other page is the last. A server without paging returns the same list for every page, whether that is whole or cut.
-    const reverse = new URLSearchParams({ sort: query.get("sort") === "asc" ? "desc" : "asc" });
-    if (isGuess && isRepeat && (await holdsOthers(mergeQuery(query, reverse))))
-      throw incompleteListError(answer.requestText, "it is cut, and the parameter page changes nothing");
-    if (isGuess && (isRepeat || !fullSizes.includes(size))) return;
+    // other page is the last.
+    if (isGuess && !fullSizes.includes(size)) return;
     const pageQuery = (next: number): URLSearchParams =>
       mergeQuery(query, new URLSearchParams({ page: String(next - 1 + firstNumber) }));
     // If no page says its number, the one with the number 1 shows where the server begins to count.
     if (number === 1 && typeof page.next === "string" && fullSizes.includes(size)) {
-      if (await holdsOthers(pageQuery(1))) firstNumber = 0;
+      if ((await recordsOf(pageQuery(1))).some(isUnseen)) firstNumber = 0;
       else sent.delete(String(pageQuery(1)));
     }
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);

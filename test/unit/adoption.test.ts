@@ -1,6 +1,6 @@
 import type { ModelResource } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
-import { isList, posts, storedIds } from "../support/sent";
+import { isList, lists, posts, storedIds } from "../support/sent";
 import { urnOf } from "../support/simulated/engine";
 import { answer, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
@@ -37,6 +37,22 @@ test.each(fronts)(
       "cannot be read completely",
     );
     expect(posts()).toBe(0);
+  },
+);
+
+test.each(fronts)(
+  "a list without paging is whole, also if a record is made while it is read (%s)",
+  async (front) => {
+    Array.from({ length: 10 }, (_, index) => add({ name: `m-${index}` }));
+    emulator.fault = (request) => {
+      if (!isList(request)) return undefined;
+      const all = emulator.monitors.all();
+      // After the first page, and pages 1 and 2, which repeat it.
+      if (lists() === 3) add({ name: "Another" });
+      return answer(200, all);
+    };
+    await expectAdoption(front, "1", { ...home, name: "m-0" });
+    expect(lists()).toBe(4);
   },
 );
 
