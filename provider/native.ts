@@ -1,5 +1,5 @@
 // The same classes, types and lookups as in `index.ts`, on the provider plugin: `import { Monitor } from "pulumi-uptime/native"`.
-// `get` and the lookups have no full comment here: editors take it from `index.ts`.
+// The full comments are in `index.ts`.
 import * as pulumi from "@pulumi/pulumi";
 
 import { pluginType } from "./common/pulumi";
@@ -8,7 +8,7 @@ import { monitor } from "./definitions/monitor";
 import type * as dynamic from "./index";
 import { lookups } from "./sdk/lookups";
 import { pluginBinding } from "./sdk/plugin-binding";
-import { argsToRead, isOf, Registration } from "./sdk/resource";
+import { argsToRead, hasPulumiType, Registration } from "./sdk/resource";
 
 export * from "./index";
 export { Provider } from "./sdk/provider";
@@ -31,11 +31,10 @@ export class Domain extends pulumi.CustomResource implements dynamic.Domain {
       registration.complete(this);
     } catch (error) {
       throw registration.withTrace(error, new.target);
-    } finally {
-      registration.end();
     }
   }
 
+  /** Reads an existing domain by its id, without managing it. Of `state`, only `account` is used. (docs/domain.md) */
   static get(
     name: string,
     id: pulumi.Input<pulumi.ID>,
@@ -47,7 +46,7 @@ export class Domain extends pulumi.CustomResource implements dynamic.Domain {
 
   /** Returns true for a domain of this type, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Domain {
-    return isOf(Domain.__pulumiType, obj);
+    return hasPulumiType(Domain.__pulumiType, obj);
   }
 }
 
@@ -82,11 +81,10 @@ export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
       registration.complete(this);
     } catch (error) {
       throw registration.withTrace(error, new.target);
-    } finally {
-      registration.end();
     }
   }
 
+  /** Reads an existing monitor by its id, without managing it. Of `state`, only `account` is used. (docs/monitor.md) */
   static get(
     name: string,
     id: pulumi.Input<pulumi.ID>,
@@ -98,7 +96,7 @@ export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
 
   /** Returns true for a monitor of this type, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Monitor {
-    return isOf(Monitor.__pulumiType, obj);
+    return hasPulumiType(Monitor.__pulumiType, obj);
   }
 }
 

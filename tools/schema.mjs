@@ -136,8 +136,8 @@ function settingProperties({ settingDeclarations, meaningOf }) {
   );
 }
 
-function sharedTypes({ accountSettings, settingDeclarations }) {
-  const own = accountSettings.map((name) => {
+function sharedTypes({ accountSettingNames, settingDeclarations }) {
+  const own = accountSettingNames.map((name) => {
     const { type, secret, text } = settingDeclarations[name];
     return [name, { ...settingTypes[type], description: text, ...(secret && { secret }) }];
   });

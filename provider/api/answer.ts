@@ -1,6 +1,6 @@
 import { withoutValidity } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
-import { mapLeaves, isObject } from "../common/values";
+import { mapLeaves, isObject, tryParseJson } from "../common/values";
 import type { Method } from "./transport";
 
 /** A record as the API shows it: its id, and everything else under the API's own names. */
@@ -12,10 +12,13 @@ export interface ApiRecord {
 /** No record is nested deeper than this, and Pulumi could not store a value that is. */
 const maxDepth = 50;
 
-/** JSON, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Throws SyntaxError. */
+/**
+ * The JSON in an answer, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Undefined if
+ * it is not JSON, or nested too deeply.
+ */
 export function parseJson(source: string): unknown {
-  const value = JSON.parse(/\d{16}/.test(source) ? withExactNumbers(source) : source) as unknown;
-  if (!isShallow(value, maxDepth)) throw new SyntaxError("nested too deeply");
+  const value = tryParseJson(/\d{16}/.test(source) ? withExactNumbers(source) : source);
+  if (!isShallow(value, maxDepth)) return undefined;
   // Only a `\u` escape can be half of a surrogate pair, which neither state nor an error message may contain.
   return /\\u[dD][89a-fA-F]/.test(source) ? mendStrings(value) : value;
 }
@@ -105,7 +108,7 @@ function countRequired({ fields }: Definition, { raw }: ApiRecord): number {
 }
 
 /** Some servers keep deleted records, and mark them. */
-export function isDeleted({ raw }: ApiRecord): boolean {
+export function isMarkedDeleted({ raw }: ApiRecord): boolean {
   const names = ["deleted_at", "trashed_at", "deletedAt", "trashedAt"];
   const flags = ["deleted", "is_deleted", "trashed", "isDeleted"];
   return (
@@ -177,11 +180,11 @@ const statusNames = /^(?:http)?(?:status(?:code)?|code|stat|result)$/;
 
 const saysNo = (value: unknown): boolean => isFalse(value) || /^no?$/i.test(textOf(value));
 
-/** Unlike `String`, it takes an object with a property `toString` too. */
+/** A value as text; empty if it is an object. `String` would throw on one whose `toString` is not a function. */
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 
-/** A word of success, the number of deleted records, an id of one, or the date of the delete. */
+/** Whether a value says that a delete is done: a word of success, the number of deleted records, a record's id, or a date. */
 const saysDone = (value: unknown): boolean =>
   value === true ||
   /^(?:true|yes|ok|done|success(?:ful)?|deleted|\d+)$/i.test(textOf(value)) ||
@@ -204,7 +207,7 @@ export const isBlankOrFalse = (value: unknown): boolean =>
 /** What a list may show for a field that it has not loaded. */
 export const isUnset = (value: unknown): boolean => isBlankOrFalse(value) || value === 0;
 
-/** Fewer than a field of a record may have: here a wrong guess would turn an answer into a failure. */
+/** Fewer forms than a boolean field may have: here, a wrong guess would turn an answer into a failure. */
 const falseValues: readonly unknown[] = [false, 0, "0", "false"];
 const trueValues: readonly unknown[] = [true, 1, "1", "true"];
 export const isFalse = (value: unknown): boolean => falseValues.includes(value);

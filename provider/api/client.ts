@@ -10,7 +10,7 @@ import {
   unansweredAttempt,
   unreadableAttempt,
 } from "./failed-attempt";
-import type { FailedAttempt, FinalResponse } from "./failed-attempt";
+import type { FailedAttempt, FinalAnswer } from "./failed-attempt";
 import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { mayHaveEffect, nextStep, Retries } from "./retry";
@@ -93,7 +93,8 @@ export class Client {
     const retries = new Retries(this.settings.maxRetries, unreachableMilliseconds);
     let lastError: UptimeError | undefined;
     const since = clock.now();
-    let ready = since;
+    /** When the request could be sent, if there were no rate limit. */
+    let readySince = since;
     for (let attempt = 1; ; attempt++) {
       const denialError = (reason: Denial): UptimeError =>
         notSentError(requestText, reason, operation, this.settings, lastError);
@@ -102,7 +103,7 @@ export class Client {
         async () => {
           const begun = clock.now();
           const ended = await this.attempt(request, requestText);
-          const times = { taken: clock.now() - begun, waited: begun - ready, attempt };
+          const times = { duration: clock.now() - begun, waited: begun - readySince, attempt };
           if (this.settings.logLevel === "debug") print?.(describeAttempt(request, ended.result, times));
           return ended;
         },
@@ -114,10 +115,10 @@ export class Client {
       if (step === "fail") throw lastError;
       if (step !== "retry" && step !== "wait")
         throw new LostAnswerError(lastError.parts, step, { cause: lastError });
-      ready = clock.now();
+      readySince = clock.now();
       if (step === "wait") continue;
       if (this.limiter.hasGivenUp) throw denialError("throttled");
-      const pause = retries.recordFailure(result.failure, ready);
+      const pause = retries.recordFailure(result.failure, readySince);
       if (pause === undefined || pause > operation.timeLeft) throw lastError;
       await operation.sleep(pause).catch(() => {
         throw denialError("ended");
@@ -138,14 +139,14 @@ export class Client {
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
     if (method !== "GET") operation.hasWritten = true;
     request.onSend?.();
-    let response: FinalResponse;
+    let response: FinalAnswer;
     try {
       response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));
     } catch (error) {
       return { result: unansweredAttempt(attempted, error, timeout) };
     }
     const { status, headers, text, isRedirectedElsewhere } = response;
-    const body = parseBody(text);
+    const body = parseJson(text);
     if (status >= 300) return { result: errorStatusAttempt(attempted, response, body), response };
     const isText = text.trim() !== "" && body === undefined;
     // The record's own address says what an update or a delete has done that is answered with "OK", for example.
@@ -160,7 +161,7 @@ export class Client {
     url: URL,
     signal: AbortSignal,
     redirects = 0,
-  ): Promise<FinalResponse> {
+  ): Promise<FinalAnswer> {
     const { method, form } = request;
     const { status, headers, body } = await this.dependencies.transport({
       url,
@@ -196,13 +197,13 @@ export class Client {
 function describeAttempt(
   { method, plural, id }: ApiRequest,
   result: Answer | FailedAttempt,
-  { taken, waited, attempt }: { taken: number; waited: number; attempt: number },
+  { duration, waited, attempt }: { duration: number; waited: number; attempt: number },
 ): string {
   const outcome = "failure" in result ? outcomeOf(result.failure) : result.status;
   const shown = pathOf({ plural }) + (id === undefined ? "" : `/${/^\d+$/.test(id) ? id : "[id]"}`);
   const repeated = attempt > 1 ? `, attempt ${attempt}` : "";
   const delayed = Math.round(waited) > 0 ? `, after ${Math.round(waited)} ms` : "";
-  return `uptime: ${method} ${shown} ${outcome}, ${Math.round(taken)} ms${repeated}${delayed}`;
+  return `uptime: ${method} ${shown} ${outcome}, ${Math.round(duration)} ms${repeated}${delayed}`;
 }
 
 /** Whether an address is that of the requested record or collection, with a slash or without. */
@@ -220,13 +221,4 @@ export function pathOf({ plural, id }: Pick<ApiRequest, "plural" | "id">): strin
 function describeRequest({ method, plural, id }: ApiRequest, { url }: Address): Message {
   const collection = `${method} ${url}${pathOf({ plural })}`;
   return id === undefined ? [collection] : [`${collection}/`, quoteId(encodeURIComponent(id))];
-}
-
-/** The JSON in an answer; undefined if it is none. */
-function parseBody(source: string): unknown {
-  try {
-    return parseJson(source);
-  } catch {
-    return undefined;
-  }
 }

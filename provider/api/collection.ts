@@ -1,6 +1,6 @@
 import {
   isBlankAnswer,
-  isDeleted,
+  isMarkedDeleted,
   isFailure,
   isRecordId,
   isRecordOf,
@@ -31,7 +31,7 @@ export interface WriteAnswer {
   readonly requestText: Message;
   /** Only of an update: the answer, quoted, if it is neither empty nor the record. */
   readonly words?: Message | undefined;
-  /** Only of a create, if the answer has an id and says all the same that it failed. */
+  /** Only of a create, if the answer has an id and yet says that it failed. */
   readonly failure?: ApiError | undefined;
 }
 
@@ -149,9 +149,9 @@ export class Collection {
       const { totals, hasEnd } = yield* this.readPass(operation, parameters, seen);
       // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
       // created meanwhile, the total does not change, so the records are counted too.
-      // `Number(undefined)` is NaN, and so is a total that no page says: neither is ever larger or smaller.
-      const hasShrunk = totals.some((total, index) => total < Number(totals[index - 1]));
-      const isShort = seen.size < Number(totals[0]);
+      // NaN, for a total that no page says, is neither larger nor smaller than a number.
+      const hasShrunk = totals.some((total, index) => total < (totals[index - 1] ?? NaN));
+      const isShort = seen.size < (totals[0] ?? NaN);
       if (!hasShrunk && !isShort) return;
       if (!hasShrunk && pass > 1 && seen.size === seenBefore) {
         // Some servers count records that they do not show. If they say which page is the last, these are all.
@@ -187,7 +187,7 @@ export class Collection {
       hasEnd = next === undefined;
       const fresh = records.filter(({ id }) => !seen.has(id));
       for (const { id } of fresh) seen.add(id);
-      const existing = fresh.filter((record) => !isDeleted(record));
+      const existing = fresh.filter((record) => !isMarkedDeleted(record));
       if (existing.length > 0) pagesWanted = yield existing;
     }
     return { totals, hasEnd };
@@ -224,7 +224,7 @@ export class Collection {
 
   /** Throws {@link NotFoundError} if the record is marked as deleted. */
   private assertPresent(record: ApiRecord | undefined, { requestText }: Answer): void {
-    if (!record || !isDeleted(record)) return;
+    if (!record || !isMarkedDeleted(record)) return;
     throw new NotFoundError(
       message`${requestText} returned a ${this.definition.singular} that is marked as deleted.`,
     );

@@ -1,5 +1,4 @@
 import { cutPeriod } from "../common/text";
-import type { ApiRecord } from "./answer";
 
 /** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
 export class Quote {
@@ -155,17 +154,6 @@ export class NotFoundError extends UptimeError {}
 
 /** The id belongs to another record than the one in state. */
 export class RecordMismatchError extends UptimeError {}
-
-/** The API took a value and did not store it. */
-export class NotStoredError extends UptimeError {
-  constructor(
-    given: string | Message,
-    /** The record as it is. */
-    readonly record: ApiRecord,
-  ) {
-    super(given);
-  }
-}
 
 export function joinMessages(messages: readonly (Message | Quote)[], separator: string): Message {
   return messages.flatMap((one, index) => [

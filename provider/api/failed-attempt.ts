@@ -36,7 +36,7 @@ interface AttemptedRequest {
   readonly settings: Settings;
 }
 
-export interface FinalResponse {
+export interface FinalAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -86,7 +86,7 @@ export function notSentError(
 /** An answer with a status of 300 or above. */
 export function errorStatusAttempt(
   attempted: AttemptedRequest,
-  response: FinalResponse,
+  response: FinalAnswer,
   body: unknown,
 ): FailedAttempt {
   const { status, headers, text, isRedirectedElsewhere } = response;
@@ -102,7 +102,7 @@ export function errorStatusAttempt(
 /** An answer with a good status and a body that is not JSON. */
 export function unreadableAttempt(
   { requestText, address }: AttemptedRequest,
-  { status, headers, text }: FinalResponse,
+  { status, headers, text }: FinalAnswer,
 ): FailedAttempt {
   const encoding = headerOf(headers, "content-encoding");
   const found =
@@ -156,7 +156,7 @@ export function adviceIfGone({ method, id }: Pick<AttemptedRequest, "method" | "
 /** Advice for an answer's status, in sentences. */
 function adviceFor(
   { method, id, path, operation, address, settings }: AttemptedRequest,
-  { status, redirectTarget, headers }: FinalResponse,
+  { status, redirectTarget, headers }: FinalAnswer,
 ): (string | Message)[] {
   const { source } = address;
   const key = settings.apiKeySource;

@@ -69,7 +69,7 @@ export class Listing {
     for (const [name, value] of Object.entries(record.raw)) if (!isUnset(value)) this.filledNames.add(name);
   }
 
-  /** Reads one more page for all callers that wait, and asks for as many as are wanted if their addresses are known. */
+  /** Reads the next page, once for all callers that wait for it. With it, up to as many as are wanted are asked for. */
   private advance(pagesWanted: number): Promise<void> {
     return (this.next ??= this.read(pagesWanted).finally(() => (this.next = undefined)));
   }

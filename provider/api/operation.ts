@@ -91,7 +91,7 @@ export class Operation {
     return !this.isOver && (!this.isInterrupted || (this.hasWritten && !isWrite));
   }
 
-  /** Rejects at once when the operation's time is over, or when it is interrupted. */
+  /** Waits. Rejects as soon as the operation's time is over, or Pulumi is interrupted. */
   async sleep(milliseconds: number): Promise<void> {
     const signal = this.waitSignal;
     if (!signal?.aborted) await this.clock.sleep(milliseconds, signal).catch(() => undefined);

@@ -26,9 +26,9 @@ export function parsePage(
   // Twice, because `pagination` may be inside `meta`.
   const parts = withParts(withParts(envelopes));
   const info = merge(parts);
-  const header = linksIn(headerOf(headers, "link"));
+  const headerLinks = linksIn(headerOf(headers, "link"));
   const linked = parts.flatMap((part) => [part.links, part._links]);
-  const links = merge([header, ...linked.map(byRelation).filter(isObject)]);
+  const links = merge([headerLinks, ...linked.map(byRelation).filter(isObject)]);
   const [, ofAll] = /\/(\d+)$/.exec(headerOf(headers, "content-range")) ?? [];
   const totals = ["", "count", "items", "records", "results", "elements"].map((of) => info[`total${of}`]);
   const total = [...totals, info.recordstotal, headers["x-total-count"], headers["x-total"], ofAll]
@@ -82,11 +82,11 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   const isLast = info.islastpage ?? info.last;
   if (isLast === true) return undefined;
   // Some servers count pages from 0. Spring calls the page `number`; others answer with an empty page after the last one.
-  const own = [info.currentpage, info.page].map(parseNumber).find((one) => one >= 0);
-  const fromZero = parseNumber(info.number);
-  // A `number` that is not below that of the last page is another one, such as that of the records on a page.
-  const current = own ?? (fromZero >= last ? NaN : fromZero);
-  const lastNumber = own === undefined ? last - 1 : last;
+  const oneBased = [info.currentpage, info.page].map(parseNumber).find((one) => one >= 0);
+  const zeroBased = parseNumber(info.number);
+  // A `number` that is not below the last page's is not that of a page: of the records on it, for example.
+  const current = oneBased ?? (zeroBased >= last ? NaN : zeroBased);
+  const lastNumber = oneBased === undefined ? last - 1 : last;
   const following = new URLSearchParams({ page: String(current + 1) });
   if (current >= 0 && last >= 1) return current < lastNumber ? following : undefined;
   if (isLast === false) return current >= 0 ? following : "more";

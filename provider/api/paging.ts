@@ -14,7 +14,7 @@ const fullSizes: readonly number[] = [10, 25, 50, pageSize];
 /** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */
 const maxPages = 10_000;
 
-/** So many empty pages in a row never end. A few may come from a filter that the server applies after paging. */
+/** More empty pages in a row have no end. A few may come from a filter that the server applies after paging. */
 const maxEmptyPages = 20;
 
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { definitions } from "../definitions";
-import { accountSettings, joinWithOr } from "../definitions/settings";
+import { accountSettingNames, joinWithOr } from "../definitions/settings";
 import type { Setting, SettingName, settingDeclarations } from "../definitions/settings";
 import { nearest } from "../common/nearest";
 import { isLoopback, parseUrl } from "../common/url";
@@ -9,16 +9,16 @@ import { isObject, tryParseJson } from "../common/values";
 import { hexHash } from "../common/hash";
 
 /** The address of a server, without a slash at its end, and the short hash of it that state keeps. */
-export interface Server {
+export interface ParsedAddress {
   readonly url: string;
   readonly hash: string;
 }
 
 /** The settings of one account. */
-export type AccountValues = Readonly<Partial<Record<(typeof accountSettings)[number], string>>>;
+export type AccountValues = Readonly<Partial<Record<(typeof accountSettingNames)[number], string>>>;
 
 interface ValueOfType {
-  readonly url: Server;
+  readonly url: ParsedAddress;
   readonly key: string;
   readonly accounts: Readonly<Record<string, AccountValues>>;
   readonly boolean: boolean;
@@ -56,7 +56,7 @@ export function settingParser(
     case "key":
       return { expected: "one word of printable ASCII characters", schema: keySchema };
     case "url":
-      return { expected: expectedAddress, schema: serverSchema(allowHttp) };
+      return { expected: expectedAddress, schema: addressSchema(allowHttp) };
     case "accounts":
       return { expected: expectedAccounts, schema: accountsSchema };
   }
@@ -95,7 +95,7 @@ const keySchema = z.string().check(
 
 const expectedAddress = "an absolute URL such as https://uptime.example.com";
 
-const serverSchema = (allowHttp: boolean) => {
+const addressSchema = (allowHttp: boolean) => {
   const checked = z.instanceof(URL).check(
     refuse(({ protocol }) => !/^https?:$/.test(protocol), "must begin with https://"),
     refuse(
@@ -113,12 +113,12 @@ const serverSchema = (allowHttp: boolean) => {
     z.string(),
     z.transform((text) => parseUrl(text)),
   );
-  return z.pipe(url, z.pipe(checked, z.transform(serverAt)));
+  return z.pipe(url, z.pipe(checked, z.transform(parseAddress)));
 };
 
 const endOfApi = new RegExp(`/api/v1(?:/+(?:${definitions.map(({ plural }) => plural).join("|")}))?$`);
 
-function serverAt({ origin, pathname }: URL): Server {
+function parseAddress({ origin, pathname }: URL): ParsedAddress {
   // People copy the path from the API's documentation.
   const path = pathname.replace(/\/+$/, "").replace(endOfApi, "");
   const url = origin + path.replace(/\/+$/, "");
@@ -128,7 +128,7 @@ function serverAt({ origin, pathname }: URL): Server {
 export const expectedAccounts = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
 
 const ownSetting = z.optional(z.string("must be a string").check(z.trim()));
-const accountSchema = z.object(Object.fromEntries(accountSettings.map((name) => [name, ownSetting])));
+const accountSchema = z.object(Object.fromEntries(accountSettingNames.map((name) => [name, ownSetting])));
 
 /** What is wrong with the entries of `uptime:accounts`. It repeats no name, because a key may be in the place of one. */
 function problemOfAccounts(accounts: unknown): string | undefined {
@@ -136,10 +136,10 @@ function problemOfAccounts(accounts: unknown): string | undefined {
   for (const [index, entry] of entries.entries()) {
     const place = `must be ${expectedAccounts}: account ${index + 1} of ${entries.length}`;
     if (!isObject(entry)) return `${place} is not an object`;
-    const unknown = Object.keys(entry).filter((name) => !accountSettings.some((known) => known === name));
+    const unknown = Object.keys(entry).filter((name) => !accountSettingNames.some((known) => known === name));
     if (unknown.length === 0) continue;
-    const near = nearest(unknown[0] ?? "", accountSettings);
-    return `${place} has a setting other than ${accountSettings.join(", ")}${near === undefined ? "" : ` (did you mean ${near}?)`}`;
+    const near = nearest(unknown[0] ?? "", accountSettingNames);
+    return `${place} has a setting other than ${accountSettingNames.join(", ")}${near === undefined ? "" : ` (did you mean ${near}?)`}`;
   }
   return undefined;
 }

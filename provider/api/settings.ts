@@ -3,7 +3,7 @@ import { settingNames, settingOf, settingDeclarations, type SettingName } from "
 import { hexHash } from "../common/hash";
 import { UptimeError } from "./errors";
 import { expectedAccounts, settingParser } from "./setting-schemas";
-import type { AccountValues, Server, SettingValues } from "./setting-schemas";
+import type { AccountValues, ParsedAddress, SettingValues } from "./setting-schemas";
 
 /** The settings of one account, read and checked. */
 export interface Settings extends Omit<SettingValues, "accounts"> {
@@ -16,7 +16,7 @@ export interface Settings extends Omit<SettingValues, "accounts"> {
 }
 
 /** The address of a server, and the setting it came from. */
-export interface Address extends Server {
+export interface Address extends ParsedAddress {
   readonly source: string;
 }
 
@@ -272,6 +272,6 @@ export function namedAddresses(config: Config, env: NodeJS.ProcessEnv): string[]
   ]);
   return given.flatMap((value) => {
     const parsed = value === undefined ? undefined : parseSetting("baseUrl", { ...raw.baseUrl, value }, raw);
-    return parsed?.problems.length === 0 ? [(parsed.value as Server).url] : [];
+    return parsed?.problems.length === 0 ? [(parsed.value as ParsedAddress).url] : [];
   });
 }

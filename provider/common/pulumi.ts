@@ -34,7 +34,7 @@ export const hiddenNames = {
   options: "__options",
   providerCode: "__provider",
   // Outputs: what state knows besides the record's values.
-  serverHash: "__server",
+  addressHash: "__server",
   keyFingerprint: "__key",
   claim: "__claim",
   isPartial: "__partial",
@@ -43,11 +43,11 @@ export const hiddenNames = {
   /** See `Outputs.notStoredHash` in lifecycle/resource.ts. */
   notStoredHash: "__notStored",
   /**
-   * An input of a native resource that was imported. It says that the other inputs are the record's values and not the
+   * An input of a resource of the plugin that was imported. It says that the other inputs are the record's values and not the
    * program's, and stays until the resource is updated.
    */
   isImported: "__imported",
-  /** A setting that holds the name of a native provider and the types of its parents. All default providers have one name. */
+  /** A setting that holds the name of a provider of the plugin and the types of its parents. All default providers have one name. */
   providerName: "__name",
   /** A setting of an explicit provider: hashes of its addresses, each with the key that is sent there. State has it encrypted. */
   addressProofs: "__addresses",

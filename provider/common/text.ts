@@ -1,4 +1,4 @@
-/** Cuts a string to `most` characters. The result is well-formed Unicode, as the engine requires. */
+/** Cuts a string to `most` characters, and adds an ellipsis. The result is well-formed Unicode, as the engine requires. */
 export function shorten(text: string, most: number): string {
   const whole = text.toWellFormed();
   if (whole.length <= most) return whole;

@@ -18,13 +18,13 @@ export function parseUrn(urn: string): Urn {
  * What tells a resource from others in its stack: its URN without stack and project, which may get other names. For example,
  * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`.
  */
-export function urnSuffix(urn: string): string {
+export function urnSuffixOf(urn: string): string {
   const { types, name } = parseUrn(urn);
   return `${types}::${name}`;
 }
 
 /** The URN in a resource's reference to its provider, which is the provider's URN and id. */
-export function providerUrn(reference = ""): string {
+export function providerUrnOf(reference = ""): string {
   return reference.replace(/::[^:]*$/, "");
 }
 

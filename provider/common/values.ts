@@ -41,7 +41,7 @@ export function isUnknown(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(isUnknown);
 }
 
-/** Parses a JSON text; undefined if it is none. */
+/** Parses a JSON text; undefined if it is not JSON. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -56,8 +56,8 @@ export function getOrMake<Key, T>(
   key: Key,
   make: () => T,
 ): T {
-  const present = map.get(key);
-  if (present !== undefined) return present;
+  const known = map.get(key);
+  if (known !== undefined) return known;
   const made = make();
   map.set(key, made);
   return made;

@@ -122,7 +122,7 @@ export const settingDeclarations = {
 export type SettingName = keyof typeof settingDeclarations;
 
 /** The settings that an account of `accounts` may have; the others hold for all accounts. */
-export const accountSettings = ["baseUrl", "monitorsBaseUrl", "apiKey"] as const satisfies SettingName[];
+export const accountSettingNames = ["baseUrl", "monitorsBaseUrl", "apiKey"] as const satisfies SettingName[];
 
 export const settingNames = Object.keys(settingDeclarations) as readonly SettingName[];
 

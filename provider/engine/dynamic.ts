@@ -7,7 +7,7 @@ import type { Definition } from "../definitions/field";
 import { unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import { read } from "../lifecycle/read";
-import type { EngineOptions } from "../lifecycle/resource";
+import type { RequestOptions } from "../lifecycle/resource";
 import { newFront } from "./collecting-front";
 import { FrontSession, type Front } from "./front";
 import { OperationError } from "./operation-error";
@@ -24,7 +24,7 @@ import {
 } from "./request";
 
 /**
- * The front for the dynamic provider host of Pulumi's Node.js SDK. It translates what is special about this host: the answer
+ * The front for the dynamic provider host of Pulumi's Node.js SDK. It translates what is special about this host: the response
  * for a record that is gone, and the form of errors.
  *
  * @param session what the resources of all kinds share in this process
@@ -56,7 +56,7 @@ export function dynamicProvider(
     }
   };
 
-  const operationOptions = (properties: Properties, operation: TimedOperation): EngineOptions => ({
+  const operationOptions = (properties: Properties, operation: TimedOperation): RequestOptions => ({
     ...decodeOptions(properties, operation),
     ...front.runOptions(properties),
   });
@@ -67,7 +67,7 @@ export function dynamicProvider(
     const state = await read(front.scopeOf(outputs.account, properties), id, outputs, options);
     if (!state) return {};
     const props = front.encodeState(state.outputs, properties);
-    // If nothing has changed, the answer has no inputs, so that the engine keeps its own and does not compare them.
+    // If nothing has changed, the response has no inputs, so that the engine keeps its own and does not compare them.
     if (isSameState(props, properties)) return { id, props };
     const { attributes, ...inputs } = withoutHidden(props);
     return { id, props, inputs: { ...inputs, ...pick(props, hiddenNames.options) } };
@@ -95,7 +95,7 @@ export function dynamicProvider(
       run([news, olds], async () => {
         const outputs = decodeOutputs(definition, olds);
         const options = { ...decodeOptions(news), ...front.runOptions(olds) };
-        // State of older versions does not name its secret inputs, so they are undefined: not known. Pulumi's host has marked its outputs.
+        // State of older versions does not name its secret inputs, so they are undefined: not known.
         const marked = urnSuffixOrOwnerIn(olds) === undefined ? undefined : secretInputNames(olds);
         const { changed, replaces, ...others } = await front.diff({ id, outputs, news, options, marked });
         const changes = changed.length > 0 || isOfPlugin(olds, news);
@@ -103,7 +103,10 @@ export function dynamicProvider(
       }),
     create: (properties: Properties) =>
       run([properties], async () => {
-        const { id, outputs } = await front.save([properties], operationOptions(properties, "create"));
+        const { id, outputs } = await front.save({
+          properties: [properties],
+          options: operationOptions(properties, "create"),
+        });
         return { id, outs: outputs };
       }),
     read: (id, properties: Properties) =>
@@ -115,13 +118,15 @@ export function dynamicProvider(
     update: (id, olds: Properties, news: Properties) =>
       run([news, olds], async () => {
         const old = { id, outputs: decodeOutputs(definition, olds) };
-        const { outputs } = await front.save([news, olds], operationOptions(news, "update"), old);
+        const options = operationOptions(news, "update");
+        const { outputs } = await front.save({ properties: [news, olds], options, old });
         return { outs: outputs };
       }),
     delete: (id, properties: Properties) =>
       run([properties], async () => {
         const outputs = decodeOutputs(definition, properties);
-        await front.delete(id, outputs, [properties], operationOptions(properties, "delete"));
+        const options = operationOptions(properties, "delete");
+        await front.delete({ id, outputs, properties: [properties], options });
       }),
   };
 }
@@ -137,10 +142,10 @@ function hostError({ message, kept }: OperationError, provider: unknown): Error 
 
 /** Whether two states are equal, apart from what a refresh renews after a rotation of the key or a move of the server. */
 function isSameState(current: Properties, old: Properties): boolean {
-  const { serverHash, keyFingerprint, providerCode } = hiddenNames;
+  const { addressHash, keyFingerprint, providerCode } = hiddenNames;
   return Object.keys({ ...current, ...old }).every(
     (key) =>
-      [serverHash, keyFingerprint, providerCode].some((renewed) => renewed === key) ||
+      [addressHash, keyFingerprint, providerCode].some((renewed) => renewed === key) ||
       current[key] === old[key] ||
       isDeepStrictEqual(unwrapSecrets(current[key]), unwrapSecrets(old[key])),
   );

@@ -7,8 +7,8 @@ import type { FrontSession } from "./front";
 /** Time between two checks whether the engine still runs, if standard input does not show it. */
 const enginePollMilliseconds = 2000;
 
-/** Time for the engine to receive the last answer. */
-const answerMilliseconds = 200;
+/** Time for the engine to receive the last response. */
+const responseMilliseconds = 200;
 
 /**
  * Ends this process at a signal. Requests that were sent are answered first, and the engine gets the results, so that they are
@@ -24,8 +24,9 @@ export function endAtSignal(sessionOf: () => Pick<FrontSession, "interrupt" | "i
   const end = async (): Promise<void> => {
     const session = sessionOf();
     session?.interrupt();
+    // An idle session resolves before the next turn.
     const isBusy = await Promise.race([session?.idle().then(() => false), nextTurn(true)]);
-    if (isBusy) await session?.idle().then(() => sleep(answerMilliseconds));
+    if (isBusy) await session?.idle().then(() => sleep(responseMilliseconds));
     process.exit();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGBREAK"]) process.once(signal, () => void end());

@@ -17,7 +17,7 @@ import { isRecordedAccount } from "../lifecycle/same-record";
 import { readForGet } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
-import type { EngineOptions, Outputs, State } from "../lifecycle/resource";
+import type { RequestOptions, Outputs, OperationResult } from "../lifecycle/resource";
 import { Session } from "../lifecycle/session";
 import { update } from "../lifecycle/update";
 import type { InputProblem } from "../lifecycle/validate";
@@ -106,13 +106,29 @@ export interface DiffRequest {
   readonly id: string;
   readonly outputs: Outputs;
   readonly news: Properties;
-  readonly options: EngineOptions;
+  readonly options: RequestOptions;
   /** The inputs that are marked as secret in state; undefined if it does not say that. */
   readonly marked: readonly string[] | undefined;
 }
 
 /** The properties of a request: the new ones, and then the old ones if it has them. */
 type RequestProperties = readonly [news: Properties, ...olds: Properties[]];
+
+interface SaveRequest {
+  /** The new inputs, and those and the outputs in the old state. */
+  readonly properties: RequestProperties;
+  readonly options: RequestOptions;
+  /** Undefined for a create. */
+  readonly old?: Pick<OperationResult, "id" | "outputs">;
+}
+
+interface DeleteRequest {
+  readonly id: string;
+  readonly outputs: Outputs;
+  /** The resource's inputs and outputs. */
+  readonly properties: readonly Properties[];
+  readonly options: RequestOptions;
+}
 
 /** The inputs that the engine keeps, and why it must refuse them. */
 export interface CheckResult {
@@ -143,7 +159,7 @@ export class Front {
   }
 
   /** Whether the program declares the resource, as far as it was checked. */
-  isDeclared({ owner }: EngineOptions): boolean {
+  isDeclared({ owner }: RequestOptions): boolean {
     return this.context.session.owners.isDeclared(owner);
   }
 
@@ -163,7 +179,7 @@ export class Front {
 
   private connectFor(
     account: string | undefined,
-    { mayHaveOldSettings }: EngineOptions,
+    { mayHaveOldSettings }: RequestOptions,
     isOfState: boolean,
   ): RecordScope {
     try {
@@ -191,7 +207,7 @@ export class Front {
   }
 
   /** The options of an operation that depend on the run; the properties are those of its resource. */
-  runOptions(...properties: readonly Properties[]): EngineOptions {
+  runOptions(...properties: readonly Properties[]): RequestOptions {
     return { mayHaveOldSettings: properties.some(isInState) && !this.context.session.hasProgram };
   }
 
@@ -221,11 +237,11 @@ export class Front {
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
-    const scopeOf = (account?: string) =>
+    const scopeFor = (account?: string) =>
       this.withSecretInputs(this.connectFor(account, options, true), news);
-    const declared = scopeOf(inputs.account);
+    const declared = scopeFor(inputs.account);
     const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);
-    const scope = isMoved ? scopeOf(outputs.account) : declared;
+    const scope = isMoved ? scopeFor(outputs.account) : declared;
     const changes = diff(scope, id, outputs, inputs, options, isMoved);
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
@@ -261,16 +277,8 @@ export class Front {
     return isDeepStrictEqual(cleaned, attributes) ? [] : marked;
   }
 
-  /**
-   * Creates a record or, if there is an old state, updates it. Encodes the new state.
-   *
-   * @param properties the new inputs, and those and the outputs in the old state
-   */
-  async save(
-    properties: RequestProperties,
-    options: EngineOptions,
-    old?: Pick<State, "id" | "outputs">,
-  ): Promise<{ id: string; outputs: Properties }> {
+  /** Creates a record or, if there is an old state, updates it. Encodes the new state. */
+  async save({ properties, options, old }: SaveRequest): Promise<{ id: string; outputs: Properties }> {
     const [news] = properties;
     const inputs = decodeInputs(this.definition, news);
     const scope = this.scopeOf(inputs.account, ...properties);
@@ -281,12 +289,7 @@ export class Front {
     return { id, outputs: this.encodeState(outputs, ...properties) };
   }
 
-  async delete(
-    id: string,
-    outputs: Outputs,
-    properties: readonly Properties[],
-    options: EngineOptions,
-  ): Promise<void> {
+  async delete({ id, outputs, properties, options }: DeleteRequest): Promise<void> {
     const scope = this.scopeOf(outputs.account, ...properties);
     const announcement = await deleteRecord(scope, id, outputs, options);
     this.announce(announcement, properties, options.urn);
@@ -296,7 +299,7 @@ export class Front {
   async readForGet(
     id: string,
     properties: Properties,
-    options: EngineOptions,
+    options: RequestOptions,
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
     const outputs = decodeOutputs(this.definition, properties);
     const { account } = outputs;

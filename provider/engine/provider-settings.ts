@@ -33,6 +33,7 @@ export function checkProviderSettings(
 ): CheckedSettings {
   const { project, types, name } = parseUrn(urn);
   const isDefault = isDefaultProvider(urn);
+  const prefix = isDefault ? "uptime:" : "";
   const fullName = isDefault ? defaultProvider : `${types}::${name}`;
   const settings: Record<string, unknown> = { ...given, [hiddenNames.providerName]: fullName };
   for (const key of settingNames)
@@ -47,13 +48,11 @@ export function checkProviderSettings(
   if (proofs.length > 0) settings[hiddenNames.addressProofs] = asSecret(proofs);
   return {
     settings,
-    warnings: isDefault
-      ? unknownSettingWarnings(
-          own.map((key) => `uptime:${key}`),
-          project,
-          "uptime:",
-        )
-      : unknownSettingWarnings(own, undefined),
+    warnings: unknownSettingWarnings(
+      own.map((key) => prefix + key),
+      isDefault ? project : undefined,
+      prefix,
+    ),
     problems: problemsOfSettings(config, env),
   };
 }

@@ -54,7 +54,7 @@ export class Redactor {
       if (typeof part === "string") return part;
       // The rest is not shown, and a server may send megabytes.
       const source = part.text.slice(0, excerptScanLength + detector.reach);
-      if ([source, source.replace(markup, "")].some((text) => detector.finds(text))) return redacted;
+      if ([source, source.replace(markup, "")].some((text) => detector.findsIn(text))) return redacted;
       const shown = part.isValue ? shorten(escapeInvisible(source), 300) : excerpt(part.text);
       return part.isWithoutPeriod ? cutPeriod(shown) : shown;
     });
@@ -79,7 +79,7 @@ export class Redactor {
     const secretFields = secretFieldsIn(definition, all);
     const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
     const detector = new SecretDetector(known);
-    return detector.finds(all) ? replaceSecrets(detector, rest) : rest;
+    return detector.findsIn(all) ? replaceSecrets(detector, rest) : rest;
   }
 
   /** A value that a record shows; what repeats a secret in it is replaced. */
@@ -96,10 +96,10 @@ function inBrief(text: string): string {
 }
 
 function replaceSecrets<T>(detector: SecretDetector, value: T): T {
-  const cleanText = (text: string): string => (detector.finds(text) ? redacted : text);
+  const cleanText = (text: string): string => (detector.findsIn(text) ? redacted : text);
   const cleanLeaf = (leaf: unknown): unknown => {
     if (typeof leaf === "string") return cleanText(leaf);
-    return typeof leaf === "number" && detector.has(String(leaf)) ? redacted : leaf;
+    return typeof leaf === "number" && detector.isSecret(String(leaf)) ? redacted : leaf;
   };
   return mapLeaves(value, cleanLeaf, cleanText);
 }

@@ -4,7 +4,7 @@ import { hiddenNames, type HiddenOptions } from "../common/pulumi";
 import { mapLeaves, isEmpty, isObject, isUnknown, notYetKnown, type Value } from "../common/values";
 import type { Declaration } from "../lifecycle/check";
 import { ownerOf } from "../lifecycle/owners";
-import type { Claim, Inputs, EngineOptions, Outputs } from "../lifecycle/resource";
+import type { Claim, Inputs, RequestOptions, Outputs } from "../lifecycle/resource";
 import type { Redactor } from "./redactor";
 import { parseDuration } from "./duration";
 
@@ -104,7 +104,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     attributes: isObject(attributes) ? attributes : {},
     account: ifValid(properties.account, isText),
     importId: ifValid(properties.importId, isText),
-    serverHash: ifValid(properties[hiddenNames.serverHash], isText),
+    addressHash: ifValid(properties[hiddenNames.addressHash], isText),
     keyFingerprint: ifValid(properties[hiddenNames.keyFingerprint], isText),
     // State of other versions has other texts as claims.
     claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
@@ -119,7 +119,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
 export type TimedOperation = keyof NonNullable<HiddenOptions["customTimeouts"]>;
 
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
-export function decodeOptions(properties: Properties, operation?: TimedOperation): EngineOptions {
+export function decodeOptions(properties: Properties, operation?: TimedOperation): RequestOptions {
   const { customTimeouts, ignoreChanges, replaceOnChanges } = optionsIn(properties);
   const timeout = operation && isObject(customTimeouts) ? customTimeouts[operation] : undefined;
   const owner = urnSuffixOrOwnerIn(properties);
@@ -143,7 +143,7 @@ export function encodeOutputs(
   redactor: Redactor,
   from: Properties = {},
 ): Properties {
-  const { values, attributes, account, importId, serverHash, keyFingerprint, claim } = outputs;
+  const { values, attributes, account, importId, addressHash, keyFingerprint, claim } = outputs;
   // What a refresh leaves as it is was cleaned when it was stored.
   const isStored = attributes === from.attributes;
   return {
@@ -152,7 +152,7 @@ export function encodeOutputs(
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...pick(from, hiddenNames.options),
-    ...(serverHash !== undefined && { [hiddenNames.serverHash]: serverHash }),
+    ...(addressHash !== undefined && { [hiddenNames.addressHash]: addressHash }),
     ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),

@@ -16,7 +16,7 @@ export const reviewVariables = { file: "UPTIME_REVIEW_FILE", key: "UPTIME_REVIEW
 
 export const reviewLine = z.object({
   /** The resource's URN suffix. */
-  name: z.string(),
+  urnSuffix: z.string(),
   /** Of its inputs. */
   hash: z.optional(z.string()),
   /** The properties in which its inputs differ from state. */
@@ -33,7 +33,7 @@ export interface ReviewFile {
 export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
   const { [reviewVariables.file]: file, [reviewVariables.key]: key } = env;
   if (!file) return undefined;
-  const add = (line: object): void => {
+  const add = (line: z.infer<typeof reviewLine>): void => {
     try {
       appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
     } catch (error) {
@@ -47,10 +47,10 @@ export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
     addInputs: (urnSuffix, inputs) => {
       if (!key) return;
       const text = JSON.stringify([urnSuffix, unwrapSecrets(inputs)], inOrder);
-      add({ name: urnSuffix, hash: createHmac("sha256", key).update(text).digest("base64") });
+      add({ urnSuffix, hash: createHmac("sha256", key).update(text).digest("base64") });
     },
     addChanges: (urnSuffix, changed) => {
-      add({ name: urnSuffix, changed });
+      add({ urnSuffix, changed: [...changed] });
     },
   };
 }

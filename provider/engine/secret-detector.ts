@@ -23,12 +23,12 @@ export class SecretDetector {
     this.secrets = Array.from(values).flatMap((value) => (value === "" ? [] : [formsOf(value)]));
   }
 
-  has(text: string): boolean {
+  isSecret(text: string): boolean {
     const folded = foldCase(text);
     return this.secrets.some(({ value }) => value === folded);
   }
 
-  finds(text: string): boolean {
+  findsIn(text: string): boolean {
     if (this.secrets.length === 0) return false;
     const source = text.toWellFormed();
     const decoded = decodeEscapes(source);

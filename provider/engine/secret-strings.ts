@@ -5,8 +5,6 @@ import { comparableHost } from "../definitions/codecs";
 import type { Definition, Field } from "../definitions/field";
 import { isConfidential } from "../definitions/keys";
 
-// Which strings are secret.
-
 /** The fewest characters of a part of a secret that counts as secret too; shorter parts are ordinary words. */
 const minPartLength = 8;
 /** The fewest characters between two slashes of a URL that count as secret: ordinary paths have shorter words. */

@@ -45,12 +45,11 @@ export async function readBaseline(
       const key = comparableName(nameIn(definition, record));
       getOrMake(byName, key, () => []).push(record);
     }
-  // An empty list does not show how it is sorted, but then every record is new.
-  const isDoubtful = ids.size === 0 && ledger.knowsLivingRecord;
   return {
     ids,
+    // An empty list does not show how it is sorted, but then every record is new.
     highestId: order.isDescending ? (order.highest ?? -1n) : undefined,
-    isDoubtful,
+    isDoubtful: ids.size === 0 && ledger.knowsLivingRecord,
     byName,
     recordsByOwnAddress: new Map(),
   };

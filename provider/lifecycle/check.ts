@@ -8,7 +8,7 @@ import { isUnknown, notYetKnown } from "../common/values";
 import { checkImport, type CheckedImport } from "./import";
 import { topLevel } from "./paths";
 import type { Connect, RecordScope } from "./record-scope";
-import type { EngineOptions, Inputs } from "./resource";
+import type { RequestOptions, Inputs } from "./resource";
 import { problemsOf, type InputProblem } from "./validate";
 
 /** A resource as a program declares it, and as state has it. */
@@ -17,7 +17,7 @@ export interface Declaration {
   readonly declared: Readonly<Record<string, unknown>>;
   readonly account?: unknown;
   readonly importId?: unknown;
-  readonly options: EngineOptions;
+  readonly options: RequestOptions;
   /** The checked inputs in state; undefined if the resource is not in state or is about to be replaced. */
   readonly old?: Inputs | undefined;
   /**

@@ -5,7 +5,7 @@ import { message, quoteId, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import type { Ledger } from "./ledger";
 import type { Owner, Owners } from "./owners";
-import type { Claim, EngineOptions, Outputs } from "./resource";
+import type { Claim, RequestOptions, Outputs } from "./resource";
 import type { Deleter, RecordNote } from "./run-note";
 
 /** The claim of every resource whose state is older than claims and has none. */
@@ -87,7 +87,7 @@ export class Claims {
   }
 
   /** Notes that a resource in state has the record. */
-  hear(id: string, outputs: Outputs, { owner }: EngineOptions): void {
+  hear(id: string, outputs: Outputs, { owner }: RequestOptions): void {
     this.ledger.hear(id, claimOf(outputs), owner);
   }
 
@@ -95,7 +95,7 @@ export class Claims {
    * Notes that a resource of the program keeps the record that it has in state. Throws if another resource of the program has
    * the record too: after `b` has adopted the record of `a`, for example.
    */
-  keep(id: string, outputs: Outputs, { owner }: EngineOptions): void {
+  keep(id: string, outputs: Outputs, { owner }: RequestOptions): void {
     if (!this.owners.isDeclared(owner)) return;
     this.assertNotVoid(id, outputs);
     const { label, singular } = this.definition;
@@ -155,8 +155,8 @@ export class Claims {
     findRecord: () => Promise<ApiRecord | undefined>,
   ): Promise<Deleter> {
     const claim = claimOf(outputs);
-    // What follows runs without a pause, so that no other resource of this process takes the record meanwhile.
     const record = this.note.mayBeAnotherRecord(id, outputs) ? await findRecord() : undefined;
+    // What follows runs without a pause, so that no other resource of this process takes the record meanwhile.
     this.ledger.endClaim(id, claim);
     return this.ledger.hasOther(id, { claim }) ? "nobody" : this.note.beginDelete(id, claim, outputs, record);
   }

@@ -1,4 +1,4 @@
-import { message, messageOf, NotStoredError, quoteId, withoutPeriod } from "../api/errors";
+import { message, messageOf, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
@@ -10,12 +10,16 @@ import { hashOfNotStored } from "./not-stored";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import type { CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { PartialFailureError, type Inputs, type EngineOptions, type State } from "./resource";
+import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
 import { sendCreate } from "./send-create";
-import { sendUpdate, verify } from "./write";
+import { NotStoredError, sendUpdate, verify } from "./write";
 
 /** Imports, adopts or creates the record of a resource, and verifies it. Never creates two. */
-export async function create(scope: RecordScope, inputs: Inputs, options: EngineOptions): Promise<State> {
+export async function create(
+  scope: RecordScope,
+  inputs: Inputs,
+  options: RequestOptions,
+): Promise<OperationResult> {
   const { definition, owners, settings } = scope;
   const { owner } = options;
   const operation = new Operation(scope, options);
@@ -46,7 +50,7 @@ async function settle(
   wantedOnCreate: WantedValues,
   created: CreatedRecord,
   operation: Operation,
-): Promise<State> {
+): Promise<OperationResult> {
   const { definition } = scope;
   const { id, claim, record, advice, isAdopted = false } = created;
   const wanted = wantedValues(definition, inputs.values);

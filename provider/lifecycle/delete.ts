@@ -3,8 +3,8 @@ import { Operation } from "../api/operation";
 import { hasFixedKey } from "../definitions/keys";
 import { assertGone } from "./gone";
 import type { RecordScope } from "./record-scope";
-import type { EngineOptions, Outputs } from "./resource";
-import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
+import type { RequestOptions, Outputs } from "./resource";
+import { assertSameRecord, assertSameAddress, isAccountOfState } from "./same-record";
 import { readUntil } from "./write";
 
 /** Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. */
@@ -12,10 +12,10 @@ export async function deleteRecord(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
-  options: EngineOptions,
+  options: RequestOptions,
 ): Promise<Message | undefined> {
   const { claims, collection, ledger } = scope;
-  assertSameServer(scope, outputs, options);
+  assertSameAddress(scope, outputs, options);
   const operation = new Operation(scope, options);
   const deleter = await claims.beginDelete(id, outputs, () => collection.find(id, operation));
   if (deleter === "nobody") return claims.describeStay(id);

@@ -6,8 +6,8 @@ import { isUnknown } from "../common/values";
 import { valueOf } from "./difference";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";
-import type { EngineOptions, Inputs, Outputs } from "./resource";
-import { assertSameServer } from "./same-record";
+import type { RequestOptions, Inputs, Outputs } from "./resource";
+import { assertSameAddress } from "./same-record";
 
 export interface Changes {
   /** Properties; "account" and "importId" may be among them. */
@@ -32,10 +32,10 @@ export function diff(
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: EngineOptions,
+  options: RequestOptions,
   isMoved: boolean,
 ): Changes {
-  assertSameServer(scope, outputs, options);
+  assertSameAddress(scope, outputs, options);
   const { definition } = scope;
   const { ignoreChanges, replaceOnChanges } = options;
   // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
@@ -66,7 +66,7 @@ export function assertImportStays(
   { definition, owners }: RecordScope,
   inputs: Inputs,
   { replaces }: Changes,
-  { owner }: EngineOptions,
+  { owner }: RequestOptions,
 ): void {
   const { importId } = inputs;
   const [key] = replaces;

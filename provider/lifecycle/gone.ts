@@ -6,8 +6,8 @@ import type { Outputs } from "./resource";
 import { adviseSameAccount, fingerprintInState, isAccountOfState } from "./same-record";
 
 /**
- * Returns if a record that a delete or an update did not find is gone. Throws if the account may be another one, where nothing
- * is ever gone, or if the API cannot be read: a proxy answers everything with 404 while the server is restarted, for example.
+ * Throws unless it is certain that a record that a delete or an update did not find is gone: if the account may be another one, where
+ * nothing is ever gone, or if the API cannot be read. A proxy answers everything with 404 while the server is restarted, for example.
  */
 export async function assertGone(
   scope: RecordScope,
@@ -40,7 +40,7 @@ export async function assertGone(
   }
 }
 
-/** Returns if a record that a refresh did not find is gone: see {@link assertGone}. The list must not contradict it either. */
+/** Throws unless a record that a refresh did not find is gone: see {@link assertGone}. The list must not contradict it either. */
 export async function assertGoneInRefresh(
   scope: RecordScope,
   id: string,

@@ -18,7 +18,7 @@ import { compare, differences, wantedValues, type WantedValues } from "./differe
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
-import type { EngineOptions, Inputs, State } from "./resource";
+import type { RequestOptions, Inputs, OperationResult } from "./resource";
 import type { InputProblem } from "./validate";
 
 export interface CheckedImport {
@@ -33,7 +33,7 @@ export async function checkImport(
   scope: RecordScope,
   inputs: Inputs,
   id: string,
-  options: EngineOptions,
+  options: RequestOptions,
 ): Promise<CheckedImport> {
   const { owner } = options;
   const { claims, definition, owners } = scope;
@@ -83,9 +83,9 @@ export async function importRecord(
   scope: RecordScope,
   id: string,
   inputs: Inputs,
-  options: EngineOptions,
+  options: RequestOptions,
   operation: Operation,
-): Promise<State> {
+): Promise<OperationResult> {
   const { claims, definition, checkedImports, owners } = scope;
   const { label } = definition;
   const { owner } = options;
@@ -114,11 +114,13 @@ async function getToImport(
   { definition, ledger, reader }: RecordScope,
   id: string,
   { values }: Inputs,
-  { owner }: EngineOptions,
+  { owner }: RequestOptions,
   operation: Operation,
 ): Promise<ApiRecord> {
   try {
-    const record = await reader.get(id, wantedValues(definition, values), operation, true);
+    const record = await reader.get(id, wantedValues(definition, values), operation, {
+      withAttributes: true,
+    });
     ledger.markShown(id);
     return record;
   } catch (error) {
@@ -136,7 +138,7 @@ async function getToImport(
 function valuesToCompare(
   definition: Definition,
   { values }: Inputs,
-  { ignoreChanges }: EngineOptions,
+  { ignoreChanges }: RequestOptions,
 ): WantedValues {
   return wantedValues(definition, values, (key) => !pathsInclude(ignoreChanges, key));
 }

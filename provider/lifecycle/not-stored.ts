@@ -5,7 +5,7 @@ import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { hexHash } from "../common/hash";
 import { fixedDifference, valueOf } from "./difference";
 import type { RecordScope } from "./record-scope";
-import type { EngineOptions, Inputs, Outputs } from "./resource";
+import type { RequestOptions, Inputs, Outputs } from "./resource";
 
 /** The hash for {@link Outputs.notStoredHash}; undefined if the record shows what is declared, or nothing. */
 export function hashOfNotStored(
@@ -23,7 +23,7 @@ export function assertReplacementHelps(
   id: string,
   { notStoredHash, values }: Outputs,
   inputs: Inputs,
-  { owner }: EngineOptions,
+  { owner }: RequestOptions,
 ): void {
   if (notStoredHash === undefined || !owners.isDeclared(owner)) return;
   const key = fixedKeys(definition).find((one) => hashOfValue(inputs.values[one]) === notStoredHash);

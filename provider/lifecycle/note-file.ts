@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { UptimeError } from "../api/errors";
 import { getOrMake } from "../common/values";
 import { hexHash } from "../common/hash";
-import { noNote, verbs, type NoteLine, type RunNote, type Verb } from "./run-note";
+import { noNote, verbs, type NoteLine, type RunNote, type NoteVerb } from "./run-note";
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
@@ -159,7 +159,7 @@ function* linesIn(text: string): Generator<NoteLine> {
   }
 }
 
-const isVerb = (word: string | undefined): word is Verb => verbs.some((verb) => verb === word);
+const isVerb = (word: string | undefined): word is NoteVerb => verbs.some((verb) => verb === word);
 
 /** Why a folder cannot be trusted: anybody may have created it, and would own it. */
 function problemOfFolder(stats: Stats): string | undefined {

@@ -44,7 +44,7 @@ export function outputsOf(
     attributes: attributes ?? attributesOf(definition, record, Object.keys(values)),
     account: declared.account,
     importId: declared.importId,
-    serverHash: scope.address.hash,
+    addressHash: scope.address.hash,
     keyFingerprint: scope.keyFingerprint,
     claim,
     ...(isPartial && { isPartial }),
@@ -53,7 +53,7 @@ export function outputsOf(
   };
 }
 
-/** A longer value is left out of {@link partialOutputsOf}: with several, the header would be too large to arrive. */
+/** {@link partialOutputsOf} leaves longer values out: with several of them, the header would be too large to arrive. */
 const maxPartialCharacters = 4000;
 
 /**
@@ -81,7 +81,7 @@ export function outputsOfRecord(
   const fields = Object.entries(definition.fields);
   const values = Object.fromEntries(fields.map(([key, field]) => [key, shownValue(field, record) ?? null]));
   const attributes = attributesOf(definition, record, Object.keys(definition.fields));
-  return { values, attributes, account, serverHash: address.hash, keyFingerprint, isReadOnly: true };
+  return { values, attributes, account, addressHash: address.hash, keyFingerprint, isReadOnly: true };
 }
 
 /**

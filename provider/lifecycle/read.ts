@@ -6,18 +6,18 @@ import { shows, wantedValues, type WantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
-import type { EngineOptions, Outputs, State } from "./resource";
-import { assertSameRecord, assertSameServer } from "./same-record";
+import type { RequestOptions, Outputs, OperationResult } from "./resource";
+import { assertSameRecord, assertSameAddress } from "./same-record";
 
-/** The present outputs of a resource in state, or undefined if it is gone. */
+/** The current outputs of a resource in state, or undefined if it is gone. */
 export async function read(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
-  options: EngineOptions,
-): Promise<State | undefined> {
+  options: RequestOptions,
+): Promise<OperationResult | undefined> {
   const { claims, definition, ledger, settings } = scope;
-  assertSameServer(scope, outputs, options);
+  assertSameAddress(scope, outputs, options);
   claims.hear(id, outputs, options);
   if (claims.isVoid(id, outputs)) return undefined;
   // After an operation that failed half-way, the attributes in state are not those of a verified record.
@@ -74,7 +74,7 @@ async function findRecord(
 export async function getUnmanaged(
   scope: RecordScope,
   id: string,
-  options: EngineOptions,
+  options: RequestOptions,
 ): Promise<ApiRecord> {
   try {
     return await scope.collection.get(id, new Operation(scope, options));
@@ -95,8 +95,8 @@ export async function readForGet(
   scope: RecordScope,
   id: string,
   outputs: Pick<Outputs, "account" | "isReadOnly">,
-  options: EngineOptions,
-): Promise<State | undefined> {
+  options: RequestOptions,
+): Promise<OperationResult | undefined> {
   try {
     const record = await getUnmanaged(scope, id, options);
     return { id, outputs: outputsOfRecord(scope, record, outputs.account) };

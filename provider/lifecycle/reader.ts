@@ -55,13 +55,13 @@ export class RecordReader {
    * The record under an id. Throws NotFoundError.
    *
    * @param wanted undefined if the record is wanted as its own address shows it
-   * @param withAttributes whether everything else that its own address shows is wanted too
+   * @param options.withAttributes whether everything else that its own address shows is wanted too
    */
   async get(
     id: string,
     wanted: WantedValues | undefined,
     operation: Operation,
-    withAttributes = false,
+    { withAttributes = false } = {},
   ): Promise<ApiRecord> {
     this.askedIds.add(id);
     const listed = wanted && (await this.findInList(id, operation));

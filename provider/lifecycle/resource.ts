@@ -29,7 +29,7 @@ export interface Outputs {
   /** The id that the resource was imported with, kept to recognize an import that is done. */
   readonly importId?: string | undefined;
   /** A short hash of the address that the record is at. */
-  readonly serverHash?: string | undefined;
+  readonly addressHash?: string | undefined;
   /** Four hex digits of a hash of address and API key. */
   readonly keyFingerprint?: string | undefined;
   /** Undefined in old state, and for a record that is only read. */
@@ -51,7 +51,7 @@ export interface Outputs {
 }
 
 /** A resource after an operation. */
-export interface State {
+export interface OperationResult {
   readonly id: string;
   readonly outputs: Outputs;
   /** A line for a person, such as which record was adopted. */
@@ -71,7 +71,7 @@ export class PartialFailureError extends UptimeError {
 }
 
 /** What comes with an operation besides the inputs: the engine's options, and what the front knows of the run. */
-export interface EngineOptions extends OperationOptions {
+export interface RequestOptions extends OperationOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** Undefined in old state. In the outputs of a dynamic resource it may be that of a former name. */

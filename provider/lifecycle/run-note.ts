@@ -20,13 +20,13 @@ export const verbs = [
   /** It is about to be deleted with the record. This ends its claim, and nobody takes the record any more. */
   "deletes",
 ] as const;
-export type Verb = (typeof verbs)[number];
+export type NoteVerb = (typeof verbs)[number];
 
 /** Who sends the delete of a record: the first process that announces it. Nobody, if a resource has the record still. */
 export type Deleter = "this process" | "another process" | "nobody";
 
 export interface NoteLine {
-  readonly verb: Verb;
+  readonly verb: NoteVerb;
   /** The hash of the server's address. */
   readonly address: string;
   /** The kind of record and its id. */
@@ -275,7 +275,7 @@ export class RecordNote {
     }
   }
 
-  private add(verb: Verb, id: string, claim: Claim, identity?: string): void {
+  private add(verb: NoteVerb, id: string, claim: Claim, identity?: string): void {
     const { address, keyFingerprint } = this;
     this.note.add({
       verb,
@@ -288,7 +288,7 @@ export class RecordNote {
   }
 
   /** Adds a line. The other processes may not learn of it, which matters only if one of them adopts or imports the record. */
-  private tryToAdd(verb: Verb, id: string, claim: Claim, identity?: string): void {
+  private tryToAdd(verb: NoteVerb, id: string, claim: Claim, identity?: string): void {
     try {
       this.add(verb, id, claim, identity);
     } catch (error) {

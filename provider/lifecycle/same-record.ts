@@ -5,34 +5,34 @@ import { configCommand, sourceOf } from "../api/settings";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
 import { compare, fixedDifference, valueOf } from "./difference";
 import type { Account, RecordScope } from "./record-scope";
-import type { EngineOptions, Outputs } from "./resource";
+import type { RequestOptions, Outputs } from "./resource";
 
-/** Whether state was made with the present address and key, or `uptime:sameAccount` says that it is the same account. */
+/** Whether state was made with the current address and key, or `uptime:sameAccount` says that it is the same account. */
 export function isAccountOfState(account: Account, outputs: Outputs): boolean {
   const { keyFingerprint, settings } = account;
   const fingerprint = fingerprintInState(account, outputs);
-  const isPresent = fingerprint === keyFingerprint && isServerOfState(account, outputs);
-  return isPresent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
+  const isCurrent = fingerprint === keyFingerprint && isAddressOfState(account, outputs);
+  return isCurrent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
 }
 
 /** Whether state says that it was made in this account, so that only the account's name in `uptime:accounts` has changed. */
 export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
-  const { serverHash, keyFingerprint } = outputs;
-  return serverHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
+  const { addressHash, keyFingerprint } = outputs;
+  return addressHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
 }
 
 /** Whether state was made at this address. */
-export function isServerOfState({ address }: Pick<Account, "address">, { serverHash }: Outputs): boolean {
-  return serverHash === undefined || serverHash === address.hash;
+export function isAddressOfState({ address }: Pick<Account, "address">, { addressHash }: Outputs): boolean {
+  return addressHash === undefined || addressHash === address.hash;
 }
 
 /** Throws if state was made at another server, where the same ids are other records. */
-export function assertSameServer(
+export function assertSameAddress(
   account: Account,
   outputs: Outputs,
-  { mayHaveOldSettings }: EngineOptions,
+  { mayHaveOldSettings }: RequestOptions,
 ): void {
-  if (isServerOfState(account, outputs) || isAccountOfState(account, outputs)) return;
+  if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source } = account.address;
   const former = [...new Set([source, sourceOf(account.settings, "monitorsBaseUrl")])].join(" or ");
   const hint = oldSettingsHint(mayHaveOldSettings).map((sentence) => ` ${sentence}`);
@@ -42,18 +42,18 @@ export function assertSameServer(
   );
 }
 
-/** How to say that the account with this fingerprint is the present one: it adds a pair to those that are set already. */
+/** How to say that the account with this fingerprint is the current one: it adds a pair to those that are set already. */
 export function adviseSameAccount({ keyFingerprint, settings }: Account, digits: string): string {
   const pairs = [...settings.sameAccount, `${digits}=${keyFingerprint}`].join(",");
   const command = configCommand(settings, "sameAccount", pairs);
   return command ? `run ${command}` : `set ${sourceOf(settings, "sameAccount")} to ${JSON.stringify(pairs)}`;
 }
 
-/** Four hex digits of the address and key that state was made with: the present ones if state does not have them. */
+/** Four hex digits of the address and key that state was made with: the current ones if state does not have them. */
 export function fingerprintInState(account: Account, outputs: Outputs): string {
-  const { keyFingerprint, serverHash } = outputs;
-  const ofServer = isServerOfState(account, outputs) ? undefined : serverHash?.slice(0, 4);
-  return keyFingerprint ?? ofServer ?? account.keyFingerprint;
+  const { keyFingerprint, addressHash } = outputs;
+  const ofAddress = isAddressOfState(account, outputs) ? undefined : addressHash?.slice(0, 4);
+  return keyFingerprint ?? ofAddress ?? account.keyFingerprint;
 }
 
 /** Throws if a record may not be the one in state: a field that no update changes differs, or the account may be another. */

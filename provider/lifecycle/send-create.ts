@@ -1,4 +1,4 @@
-import { isDeleted, isRecordOf, type ApiRecord } from "../api/answer";
+import { isMarkedDeleted, isRecordOf, type ApiRecord } from "../api/answer";
 import type { SendEvents } from "../api/client";
 import type { WriteAnswer } from "../api/collection";
 import {
@@ -92,7 +92,7 @@ async function postOnce(
     );
   assertNew(scope, id, baseline, answer);
   // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
-  const isSuspect = ledger.knows(id) || (answer.record !== undefined && isDeleted(answer.record));
+  const isSuspect = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
   const claim = claims.takeCreated(id, owner);
   ledger.markChanged(id);
   const record = await recordOfAnswer(scope, id, wanted, answer, isSuspect, operation);

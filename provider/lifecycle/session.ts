@@ -33,9 +33,9 @@ export class Session {
   private readonly dependencies: ClientDependencies & Required<Pick<SessionDependencies, "runNote">>;
   protected readonly print: (line: string) => unknown;
   private hasWarnedOfNote = false;
-  private readonly interruptions = new AbortController();
+  private readonly interrupter = new AbortController();
   /** Aborted once the engine was interrupted. */
-  readonly interruption: AbortSignal = this.interruptions.signal;
+  readonly interruption: AbortSignal = this.interrupter.signal;
 
   constructor({
     clock = systemClock,
@@ -76,7 +76,7 @@ export class Session {
 
   /** Ends waits, and begins no further write. Requests that were sent get their answers. */
   interrupt(): void {
-    this.interruptions.abort();
+    this.interrupter.abort();
   }
 
   /** Connects to the account of these settings, for one kind of record. */
@@ -84,10 +84,14 @@ export class Session {
     const { apiKey } = settings;
     this.hide(apiKey);
     const address = settings[definition.addressSetting];
-    const account = `${address.url} ${apiKey}`;
-    const client = getOrMake(this.clients, account, () => new Client(address, settings, this.dependencies));
+    const accountKey = `${address.url} ${apiKey}`;
+    const client = getOrMake(
+      this.clients,
+      accountKey,
+      () => new Client(address, settings, this.dependencies),
+    );
     const newScope = (): SharedScope => this.newScope(definition, client);
-    const shared = getOrMake(this.scopes, `${definition.plural} ${account}`, newScope);
+    const shared = getOrMake(this.scopes, `${definition.plural} ${accountKey}`, newScope);
     const keyFingerprint = keyFingerprintOf(address, apiKey);
     const { runNote } = this.dependencies;
     const note = new RecordNote(runNote, definition, address, keyFingerprint, this.warnOfNote);

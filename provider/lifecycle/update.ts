@@ -1,13 +1,5 @@
 import type { ApiRecord } from "../api/answer";
-import {
-  message,
-  messageOf,
-  NotFoundError,
-  NotStoredError,
-  quoteId,
-  UptimeError,
-  withoutPeriod,
-} from "../api/errors";
+import { message, messageOf, NotFoundError, quoteId, UptimeError, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";
@@ -17,9 +9,15 @@ import { assertGone } from "./gone";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
-import { PartialFailureError, type Inputs, type EngineOptions, type Outputs, type State } from "./resource";
-import { assertSameRecord, assertSameServer, isAccountOfState } from "./same-record";
-import { sendUpdate } from "./write";
+import {
+  PartialFailureError,
+  type Inputs,
+  type RequestOptions,
+  type Outputs,
+  type OperationResult,
+} from "./resource";
+import { assertSameRecord, assertSameAddress, isAccountOfState } from "./same-record";
+import { NotStoredError, sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
 export async function update(
@@ -27,16 +25,17 @@ export async function update(
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: EngineOptions,
-): Promise<State> {
+  options: RequestOptions,
+): Promise<OperationResult> {
   const { collection, definition } = scope;
   const operation = new Operation(scope, options);
-  assertSameServer(scope, outputs, options);
+  assertSameAddress(scope, outputs, options);
   scope.claims.hear(id, outputs, options);
   const assertNotVoid = (): void => {
     scope.claims.assertNotVoid(id, outputs);
   };
   assertNotVoid();
+  // TypeScript does not see that `onEffect` sets it.
   let mayHaveEffect = false as boolean;
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),

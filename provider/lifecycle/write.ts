@@ -7,7 +7,6 @@ import {
   joinMessages,
   message,
   NotFoundError,
-  NotStoredError,
   quote,
   quoteValue,
   UptimeError,
@@ -21,6 +20,17 @@ import { isEmpty } from "../common/values";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
+
+/** The API took a value and did not store it. */
+export class NotStoredError extends UptimeError {
+  constructor(
+    given: string | Message,
+    /** The record as it is. */
+    readonly record: ApiRecord,
+  ) {
+    super(given);
+  }
+}
 
 /**
  * How often, and how long apart, a record is read that differs from what was sent: the server may still be at

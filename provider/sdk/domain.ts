@@ -7,7 +7,7 @@ import type { AccountArgs, ArgsOf, OutputsOf } from "../definitions/field";
 import { dynamicBinding } from "./dynamic-binding";
 import { lookups } from "./lookups";
 import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./lookups";
-import { argsToRead, isOf, Registration } from "./resource";
+import { argsToRead, hasPulumiType, Registration } from "./resource";
 import type { RecordOutputs, StateOf } from "./resource";
 
 /** The inputs of a {@link Domain}. */
@@ -42,8 +42,6 @@ export class Domain extends pulumi.CustomResource {
       registration.complete(this);
     } catch (error) {
       throw registration.withTrace(error, new.target);
-    } finally {
-      registration.end();
     }
   }
 
@@ -64,7 +62,7 @@ export class Domain extends pulumi.CustomResource {
 
   /** Returns true for a domain of this type, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Domain {
-    return isOf(Domain.__pulumiType, obj);
+    return hasPulumiType(Domain.__pulumiType, obj);
   }
 }
 

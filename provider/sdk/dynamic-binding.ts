@@ -11,7 +11,7 @@ import type * as inProcess from "./lookup-in-process";
 import { secretInputs } from "./secret-inputs";
 import { warnOfProject } from "./warnings";
 
-/** Lookups load HTTP and zod, and most programs have none. */
+/** Loaded only when a program looks something up, because it loads HTTP and zod. */
 // eslint-disable-next-line @typescript-eslint/no-require-imports
 const lookup = (): typeof inProcess => require("./lookup-in-process") as typeof inProcess;
 
@@ -69,18 +69,17 @@ export function dynamicOptions(
   };
 }
 
-const isArgument = (args: object | null | undefined, name: string): boolean =>
-  (args as Readonly<Record<string, unknown>> | null | undefined)?.[name] !== undefined;
-
-/** The SDK waits for a promise. */
-type Passing = { readonly [Name in keyof HiddenOptions]: HiddenOptions[Name] | Promise<HiddenOptions[Name]> };
+/** The hidden options as inputs, in which the SDK waits for a promise. */
+type HiddenOptionInputs = {
+  readonly [Name in keyof HiddenOptions]: HiddenOptions[Name] | Promise<HiddenOptions[Name]>;
+};
 
 function hiddenOptions(
   definition: Definition,
   name: string,
   args: object | null | undefined,
   options: CustomResourceOptions,
-): Passing {
+): HiddenOptionInputs {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
   // Every stack's state has the names, so they are not those that are always secret.
   const always = secretKeys(definition);
@@ -93,7 +92,7 @@ function hiddenOptions(
     ...(secrets && { secrets }),
     // A resource that only reads has no record of its own. With an argument of the option's name, `check` refuses the import.
     ...(options.id === undefined &&
-      !isArgument(args, "importId") && {
+      (args as { importId?: unknown } | null | undefined)?.importId === undefined && {
         owner: buildUrnSuffix(dynamicType(definition), name, options.parent),
       }),
   };

@@ -7,7 +7,7 @@ import type { monitorFields, monitorFilters } from "../definitions/monitor";
 import { dynamicBinding } from "./dynamic-binding";
 import { lookups } from "./lookups";
 import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./lookups";
-import { argsToRead, isOf, Registration } from "./resource";
+import { argsToRead, hasPulumiType, Registration } from "./resource";
 import type { RecordOutputs, StateOf } from "./resource";
 
 /** The inputs of a {@link Monitor}. */
@@ -43,8 +43,6 @@ export class Monitor extends pulumi.CustomResource {
       registration.complete(this);
     } catch (error) {
       throw registration.withTrace(error, new.target);
-    } finally {
-      registration.end();
     }
   }
 
@@ -65,7 +63,7 @@ export class Monitor extends pulumi.CustomResource {
 
   /** Returns true for a monitor of this type, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Monitor {
-    return isOf(Monitor.__pulumiType, obj);
+    return hasPulumiType(Monitor.__pulumiType, obj);
   }
 }
 

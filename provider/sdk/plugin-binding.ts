@@ -11,7 +11,7 @@ import type { Binding } from "./binding";
 import { secretInputs } from "./secret-inputs";
 import { warnOfPlainKeys } from "./warnings";
 
-/** By the provider plugin `pulumi-resource-uptime`, in the version of this package. */
+/** As resources and functions of the provider plugin `pulumi-resource-uptime`, in the version of this package. */
 export const pluginBinding: Binding = {
   prepare: (definition, name, args, options) => {
     warnOfPlainKeys();
@@ -21,8 +21,8 @@ export const pluginBinding: Binding = {
   },
   find: async (definition, mode, args, opts = {}) => {
     const token = lookupFunction(definition, mode);
-    const answer: unknown = await runtime.invoke(token, { ...args }, withVersion(opts));
-    const result = lookupResult(definition, mode, answer);
+    const response: unknown = await runtime.invoke(token, { ...args }, withVersion(opts));
+    const result = lookupResult(definition, mode, response);
     if (result !== unknown) return result;
     const name = lookupName(definition, mode);
     throw new RunError(

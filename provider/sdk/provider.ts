@@ -6,7 +6,7 @@ import { settingDeclarations } from "../definitions/settings";
 import type { Setting } from "../definitions/settings";
 import { withVersion } from "./plugin-binding";
 import type { ProviderArgs } from "./provider-args";
-import { isOf } from "./resource";
+import { hasPulumiType } from "./resource";
 
 /**
  * A server and an account on it, for the resources and lookups that have it as their option `provider`. What it does not
@@ -32,7 +32,7 @@ export class Provider extends ProviderResource {
 
   /** Returns true for such a provider, including one from another copy of this package. */
   static override isInstance(obj: unknown): obj is Provider {
-    return isOf(providerType, obj);
+    return hasPulumiType(providerType, obj);
   }
 }
 

@@ -58,6 +58,7 @@ export class Registration {
 
   /** Makes "no value" undefined in the outputs of a resource that is registered. */
   complete(resource: CustomResource): void {
+    this.end();
     const outputs = resource as unknown as Record<string, Output<unknown>>;
     for (const key of [...Object.keys(this.definition.fields), "account"])
       outputs[key] = withoutNull(outputs[key], this.props[key]);
@@ -70,7 +71,7 @@ export class Registration {
     return error;
   }
 
-  end(): void {
+  private end(): void {
     Error.stackTraceLimit = this.limit;
   }
 }
@@ -86,7 +87,7 @@ function withoutNull(shown: Output<unknown> | undefined, declared: unknown): Out
 }
 
 /** @internal Recognizes a resource by its type, because another copy of this package has other classes. */
-export function isOf(type: string, value: unknown): boolean {
+export function hasPulumiType(type: string, value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && "__pulumiType" in value && value.__pulumiType === type
   );

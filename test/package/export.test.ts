@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
 
-import { dependency } from "../../provider/cli/shared/dependency";
+import { dependencySpec } from "../../provider/cli/shared/dependency";
 import { shellWord } from "../../provider/cli/shared/quoting";
 import { domain } from "../../provider/definitions/domain";
 import { monitor } from "../../provider/definitions/monitor";
@@ -84,7 +84,7 @@ describe("the exported program", () => {
     fs.copyFileSync(join(root, "package.json"), join(installed, "package.json"));
     const manifest = JSON.stringify({ dependencies: { "pulumi-uptime": source } });
     if (source !== undefined) fs.writeFileSync(join(folder, "package.json"), manifest);
-    expect(dependency(join(installed, "dist", "provider"))).toBe(wanted);
+    expect(dependencySpec(join(installed, "dist", "provider"))).toBe(wanted);
   });
 
   test("declares every value except defaults", async () => {

@@ -6,7 +6,7 @@ import type { AccountArgs, ArgsOf, Definition, OutputsOf } from "../../provider/
 import { dynamicBinding } from "../../provider/sdk/dynamic-binding";
 import { lookups, type AllArgs, type LookupResult, type OneArgs } from "../../provider/sdk/lookups";
 import { pluginBinding } from "../../provider/sdk/plugin-binding";
-import { argsToRead, isOf, Registration, type StateOf } from "../../provider/sdk/resource";
+import { argsToRead, hasPulumiType, Registration, type StateOf } from "../../provider/sdk/resource";
 
 // A resource that the API does not have, written as a contributor would add one: its definition, and for each front its class
 // and its lookups.
@@ -49,8 +49,6 @@ export class Policy extends pulumi.CustomResource {
       registration.complete(this);
     } catch (error) {
       throw registration.withTrace(error, new.target);
-    } finally {
-      registration.end();
     }
   }
   static get(
@@ -62,7 +60,7 @@ export class Policy extends pulumi.CustomResource {
     return new Policy(name, argsToRead(policy, name, id, state) as PolicyArgs, { ...opts, id });
   }
   static override isInstance(obj: unknown): obj is Policy {
-    return isOf(Policy.__pulumiType, obj);
+    return hasPulumiType(Policy.__pulumiType, obj);
   }
 }
 
@@ -84,8 +82,6 @@ class NativePolicy extends pulumi.CustomResource {
       registration.complete(this);
     } catch (error) {
       throw registration.withTrace(error, new.target);
-    } finally {
-      registration.end();
     }
   }
   static get(
@@ -97,7 +93,7 @@ class NativePolicy extends pulumi.CustomResource {
     return new NativePolicy(name, argsToRead(policy, name, id, state) as PolicyArgs, { ...opts, id });
   }
   static override isInstance(obj: unknown): obj is NativePolicy {
-    return isOf(NativePolicy.__pulumiType, obj);
+    return hasPulumiType(NativePolicy.__pulumiType, obj);
   }
 }
 interface NativePolicy extends OutputsOf<typeof policyFields> {}

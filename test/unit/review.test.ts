@@ -611,11 +611,11 @@ describe("secrets, of which the provider has noted something", () => {
     write("values", notes.map((note) => `${JSON.stringify(note)}\n`).join(""));
     return { UPTIME_REVIEW_FILE: join(folder, "values") };
   };
-  const name = `${monitorType}::a`;
+  const urnSuffix = `${monitorType}::a`;
 
   test("count with their values", async () => {
     const hashes = (hash?: string, steps: Steps = changes) =>
-      hashesOf(steps, edits, noted(...(hash === undefined ? [] : [{ name, hash }])));
+      hashesOf(steps, edits, noted(...(hash === undefined ? [] : [{ urnSuffix, hash }])));
     const without = await hashes();
     const all = [...without, ...(await hashes("one")), ...(await hashes("two"))];
     expect(new Set(all).size).toBe(without.length + 4);
@@ -628,8 +628,8 @@ describe("secrets, of which the provider has noted something", () => {
     const one = [step("update", "a", inputs("a"), inputs("a", { interval: 300 }))];
     /** With what the provider has noted; without a key it notes no values. */
     const previewed = (changed: string[] | undefined, ...args: string[]): Promise<Outcome> => {
-      const other = { name: `${monitorType}::b`, changed: ["url"] };
-      const env = noted(...(changed ? [other, { name, changed: [] }, { name, changed }] : []));
+      const other = { urnSuffix: `${monitorType}::b`, changed: ["url"] };
+      const env = noted(...(changed ? [other, { urnSuffix, changed: [] }, { urnSuffix, changed }] : []));
       return run(one, [], args, env);
     };
     const [alone, both] = [["interval"], ["interval", "requestHeaders"]];

@@ -4,7 +4,7 @@ import { Monitor, type MonitorArgs } from "../../provider";
 import * as native from "../../provider/native";
 import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
-import { listen } from "../../provider/cli/shared/collecting-preview";
+import { whileListening } from "../../provider/cli/shared/collecting-preview";
 import type { CollectedResource } from "../../provider/engine/collected";
 import { newFront } from "../../provider/engine/collecting-front";
 import { FrontSession } from "../../provider/engine/front";
@@ -181,7 +181,7 @@ test("what doctor's preview goes on with after a check that failed is marked", a
   const news = { ...home, requestAuthPassword: "p", __options: { secrets: ["url"] } };
   const declaration = { ...decodeDeclaration(monitor, {}, news), importId: 7 };
   const heard: CollectedResource[] = [];
-  const checked = await listen(
+  const checked = await whileListening(
     (one) => heard.push(one),
     (env) => newFront(context, env).check({ declaration, urnSuffix: "Monitor::home", news }),
   );

@@ -7,7 +7,7 @@ import os from "node:os";
 import { dirname, join } from "node:path";
 import tls from "node:tls";
 
-import { listen as listenForResources } from "../../provider/cli/shared/collecting-preview";
+import { whileListening as listenForResources } from "../../provider/cli/shared/collecting-preview";
 import { isLinkLocal } from "../../provider/cli/try/link-local";
 import { unwrapSecrets } from "../../provider/common/marks";
 import { collectVariable, type CollectedResource } from "../../provider/engine/collected";

@@ -16,7 +16,7 @@ export interface ApplyAction {
   readonly isDestructive?: boolean;
   /** Hashes of what a later run may do without another review, to finish this if the apply fails in the middle. */
   readonly leftovers?: readonly string[];
-  /** Of an update: the hash that it has among the leftovers of a change to the same values. */
+  /** On an update: the hash that it has among the leftovers of a change to the same values. */
   readonly resumeHash?: string | undefined;
 }
 
@@ -54,9 +54,7 @@ export function codeActions(code: DriftReport["code"]): ApplyAction[] {
 
 /** The hashes of the code that the program declares. Outputs are still those of state. */
 export function declaredCodeHashes({ steps }: Preview): string[] {
-  const declared = (steps ?? []).flatMap(({ urn, newState }) =>
-    newState ? [{ urn, inputs: newState.inputs }] : [],
-  );
+  const declared = steps.flatMap(({ urn, newState }) => (newState ? [{ urn, inputs: newState.inputs }] : []));
   return foreignCode(declared).map(({ hash }) => hash);
 }
 
@@ -79,7 +77,7 @@ export function importsOfGoneRecords(
   const gone = drift?.drifted.filter(({ outcome }) => outcome === "gone") ?? [];
   const idOf = new Map(gone.map(({ urn, id }) => [urn, id]));
   // The plugin also knows ACCOUNT/ID.
-  const missing = (steps ?? []).filter(
+  const missing = steps.filter(
     ({ urn, newState }) => idOf.has(urn) && importIdIn(newState)?.split("/").at(-1) === idOf.get(urn),
   );
   return new Set(missing.map(({ urn }) => urn));
@@ -87,7 +85,7 @@ export function importsOfGoneRecords(
 
 /** By URN, the create that would bring what the program declares of a resource, whatever state has of it. */
 function declaredCreates({ steps }: Preview): ReadonlyMap<string, PlannedChange> {
-  const creates = (steps ?? []).flatMap(({ urn, newState, valuesHash }) =>
+  const creates = steps.flatMap(({ urn, newState, valuesHash }) =>
     newState && isOfThisPackage({ urn }) ? (changeOf({ op: "create", urn, newState, valuesHash }) ?? []) : [],
   );
   return new Map(creates.map((create) => [create.urn, create]));

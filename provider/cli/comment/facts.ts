@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
-import { urnSuffix } from "../../common/urn";
+import { urnSuffixOf } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { reviewLine, reviewVariables } from "../../engine/review-file";
 import { driftReport, type DriftReport } from "../shared/drift-report";
@@ -70,7 +70,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     throw new UptimeError(
       "There is nothing to comment on: none of the files of --preview, --drift, --doctor and --tried exists.",
     );
-  const printed = parsePrinted(previewReport, previewText ?? "") ?? {};
+  const printed = parsePrinted(previewReport, previewText ?? "") ?? { steps: [] };
   const preview = withReviewLines(printed, textAt(env[reviewVariables.file]) ?? "");
   const drift = withNewNames(parsePrinted(driftReport, driftText ?? ""), preview);
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
@@ -79,7 +79,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
   const failedChecks = textsOf("failed");
   const errors = [...errorsIn(preview), ...unknownSteps(preview)];
   // A preview that could not begin prints an empty object; otherwise the stack is a step, also of an empty program.
-  const hasResult = (preview.steps ?? []).length > 0 || errors.length > 0;
+  const hasResult = preview.steps.length > 0 || errors.length > 0;
   if (previewText !== undefined && !hasResult)
     errors.push(unreadablePreview(previewText, textAt(files.previewLog) ?? ""));
   const isKnown = previewText !== undefined && errors.length + failedChecks.length === 0;
@@ -119,7 +119,7 @@ const asCreateIfGone =
 
 /** The drift under the URNs of the preview: the program may rename resources, with an alias or by a move to the plugin. */
 function withNewNames(drift: DriftReport | undefined, { steps }: Preview): DriftReport | undefined {
-  const renamed = (steps ?? []).filter(({ urn, oldState }) => oldState?.urn !== urn);
+  const renamed = steps.filter(({ urn, oldState }) => oldState?.urn !== urn);
   const newNames = new Map(renamed.map(({ urn, oldState }) => [oldState?.urn, urn]));
   return (
     drift && {
@@ -132,9 +132,9 @@ function withNewNames(drift: DriftReport | undefined, { steps }: Preview): Drift
 /** A preview with what the provider has written about each resource: what changes in a dynamic one, and a hash of the values. */
 function withReviewLines(preview: Preview, text: string): Preview {
   const lines = text.split("\n").flatMap((line) => parseAs(reviewLine, line) ?? []);
-  const linesByName = groupBy(lines, ({ name }) => name);
-  const steps = preview.steps?.map((step) => {
-    const found = linesByName.get(urnSuffix(step.urn)) ?? [];
+  const linesByName = groupBy(lines, ({ urnSuffix: name }) => name);
+  const steps = preview.steps.map((step) => {
+    const found = linesByName.get(urnSuffixOf(step.urn)) ?? [];
     const changed = found.flatMap((line) => (line.changed ? [line.changed] : []));
     // If it is replaced, it is checked twice.
     const hashes = [...new Set(found.flatMap(({ hash }) => hash ?? []))].sort();

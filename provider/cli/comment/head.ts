@@ -41,10 +41,10 @@ export function headOf(facts: Facts, options: HeadOptions, hasLeftovers: boolean
   const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
   const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
   const tooMany = isLimited ? tooManyDeletes(actions, facts, maxDeletes) : undefined;
-  const changes = actions && hashesText(actions, programCode, limit * hashesShare, hasLeftovers);
+  const changeHashes = actions && hashesText(actions, programCode, limit * hashesShare, hasLeftovers);
   const heading = headingOf(facts);
   return [
-    markerLine({ title, commit, digest: actions && digestOf(actions), changes }),
+    markerLine({ title, commit, digest: actions && digestOf(actions), changeHashes }),
     title === ""
       ? `### ${heading.replace(/^./, (letter) => letter.toUpperCase())}`
       : `### ${codeSpan(title)}: ${heading}`,
@@ -55,7 +55,7 @@ export function headOf(facts: Facts, options: HeadOptions, hasLeftovers: boolean
     tooMany === undefined
       ? ""
       : `**${tooMany} The apply stops after the merge, unless this pull request has the label \`${deletesLabel}\` when it is merged: set it if you approve.**`,
-    actions && changes === undefined
+    actions && changeHashes === undefined
       ? "**These are more changes than a review can hold: after the merge, the apply stops, and needs the digest that it prints.**"
       : "",
   ].filter((paragraph) => paragraph !== "");

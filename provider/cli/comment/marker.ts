@@ -5,17 +5,17 @@ export interface Marker {
   /** It is missing if not everything is known that an apply would do. */
   readonly digest?: string | undefined;
   /** The hashes of the changes, if there is room for them. */
-  readonly changes?: string | undefined;
+  readonly changeHashes?: string | undefined;
 }
 
 const start = "<!-- pulumi-uptime comment v2 ";
 
-export function markerLine({ title, commit, digest, changes }: Marker): string {
+export function markerLine({ title, commit, digest, changeHashes }: Marker): string {
   const words = [
     `title=${encodeTitle(title)}`,
     ...(commit === undefined ? [] : [`commit=${encodeURIComponent(commit)}`]),
     ...(digest === undefined ? [] : [`digest=${digest}`]),
-    ...(changes === undefined ? [] : [`changes=${changes}`]),
+    ...(changeHashes === undefined ? [] : [`changes=${changeHashes}`]),
   ];
   return `${start}${words.join(" ")} -->`;
 }
@@ -37,6 +37,6 @@ export function markerIn(body: string): Marker | undefined {
     // Somebody else may have written the comment, and it is printed.
     commit: words.get("commit")?.match(/^[\w-]{1,64}$/)?.[0],
     digest: words.get("digest"),
-    changes: words.get("changes"),
+    changeHashes: words.get("changes"),
   };
 }

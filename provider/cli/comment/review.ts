@@ -45,7 +45,7 @@ type Review = { readonly digest: string } | ReviewedHashes;
 
 /** Hashes of changes and of code. */
 interface ReviewedHashes {
-  readonly changes: ReadonlySet<string>;
+  readonly changeHashes: ReadonlySet<string>;
   /** The changes whose deletes are allowed, however many. */
   readonly deletes: ReadonlySet<string>;
   /** The changes, and those of comments that were applied already. */
@@ -86,10 +86,10 @@ function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHas
   });
   const valid = marked.filter(({ problem }) => problem === undefined);
   const hashes = (of: typeof marked): Set<string> =>
-    new Set(of.flatMap(({ marker }) => hashesIn(marker.changes ?? "")));
+    new Set(of.flatMap(({ marker }) => hashesIn(marker.changeHashes ?? "")));
   const waiting = valid.filter(({ applied }) => !applied);
   return {
-    changes: hashes(waiting),
+    changeHashes: hashes(waiting),
     deletes: hashes(waiting.filter(({ deletes }) => deletes)),
     code: hashes(valid),
     problems: marked.flatMap(({ applied, problem }) => (problem === undefined || applied ? [] : [problem])),
@@ -100,7 +100,7 @@ function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHas
 /** Why a comment does not count. */
 function problemOfComment(
   { pull, head }: ReviewComment,
-  { commit, digest, changes }: Marker,
+  { commit, digest, changeHashes: changes }: Marker,
 ): string | undefined {
   const comment = pull === undefined ? "A comment" : `The comment on pull request ${pull}`;
   if (head !== undefined && commit !== head)
@@ -156,7 +156,7 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
     return review.digest === digestOf(actions)
       ? undefined
       : `The digest ${review.digest} is that of other changes than those listed above.`;
-  const { changes, problems, hasComments } = review;
+  const { changeHashes: changes, problems, hasComments } = review;
   const isReviewed = ({ hash, resumeHash = hash }: ApplyAction): boolean =>
     changes.has(hash) || changes.has(resumeHash);
   const missing = [

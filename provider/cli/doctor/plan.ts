@@ -42,7 +42,7 @@ export async function planOf(steps: readonly PlannedStep[], similarRecords: Simi
   const added = steps.filter(({ change }) => change.operation === "create" || change.operation === "import");
   const creates = added.filter(({ change }) => change.importId === undefined);
   const titleByImportId = new Map(
-    added.map((one) => [inItsAccount(one, one.change.importId), one.change.title] as const),
+    added.map((one) => [keyInAccount(one, one.change.importId), one.change.title] as const),
   );
   const planned = steps.map(async (one): Promise<PlannedResource> => {
     const { title, operation, importId: record } = one.change;
@@ -50,7 +50,7 @@ export async function planOf(steps: readonly PlannedStep[], similarRecords: Simi
     const found = wanted ? await similarRecords.find(one.step, one.definition, wanted) : [];
     const namesakes = found.map((similar) => ({
       ...similar,
-      owner: similar.owner ?? titleByImportId.get(inItsAccount(one, similar.id)),
+      owner: similar.owner ?? titleByImportId.get(keyInAccount(one, similar.id)),
     }));
     return { title, operation, record, namesakes };
   });
@@ -66,7 +66,7 @@ export async function planOf(steps: readonly PlannedStep[], similarRecords: Simi
 }
 
 /** An id or another text that identifies a record, with the kind and account of a step. */
-function inItsAccount({ definition, step: { newState } }: PlannedStep, identity: string | undefined): string {
+function keyInAccount({ definition, step: { newState } }: PlannedStep, identity: string | undefined): string {
   return JSON.stringify([definition.plural, newState?.provider, newState?.inputs?.account, identity]);
 }
 
@@ -83,7 +83,7 @@ function identityOfStep(one: PlannedStep): string | undefined {
   const wanted = declaredIn(one);
   return (
     wanted &&
-    inItsAccount(
+    keyInAccount(
       one,
       comparableIdentity(one.definition, (key) => wanted.get(key)),
     )

@@ -1,4 +1,4 @@
-import { parseUrn, providerUrn, urnSuffix } from "../../common/urn";
+import { parseUrn, providerUrnOf, urnSuffixOf } from "../../common/urn";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf } from "../shared/planned-changes";
@@ -8,7 +8,7 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources, type Deployment } from "../shared/state";
+import { managedResources, type StackState } from "../shared/state";
 import { SimilarRecords } from "./similar-records";
 import { planOf, type Plan, type PlannedStep } from "./plan";
 
@@ -38,13 +38,13 @@ export interface ProgramReport extends Plan {
  */
 export async function checkProgram(
   location: StackLocation,
-  state: Deployment,
+  state: StackState,
   settings: CommandSettings,
   session: Session,
 ): Promise<ProgramReport> {
   const { preview, collected } = await collectingPreview(location);
   // The engine plans in parallel, so the order changes from run to run.
-  const steps = (preview.steps ?? [])
+  const steps = preview.steps
     .filter(({ urn }) => findDefinition(parseUrn(urn).type))
     .sort((a, b) => byName(a.urn, b.urn));
   const managed = managedResources(state).map(({ resource }) => resource);
@@ -52,7 +52,7 @@ export async function checkProgram(
   const similarRecords = new SimilarRecords(state, settings, session);
   const planned: PlannedStep[] = [];
   for (const step of steps) {
-    const told = collected.get(urnSuffix(step.urn));
+    const told = collected.get(urnSuffixOf(step.urn));
     const change = changeOf(step);
     const definition = findDefinition(parseUrn(step.urn).type);
     if (!change || !definition || (told && refused.includes(told))) continue;
@@ -61,7 +61,7 @@ export async function checkProgram(
     else similarRecords.unchecked.add(uncheckedText(step));
   }
   // The engine itself imports a resource of the plugin.
-  const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffix(urn), newState?.importID]));
+  const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), newState?.importID]));
   const plan = await planOf(planned, similarRecords);
   const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
   // The program may rename a resource, with an alias or by a move to the plugin.
@@ -85,6 +85,6 @@ export async function checkProgram(
 }
 
 function uncheckedText({ urn, newState }: PreviewStep): string {
-  const { name } = parseUrn(providerUrn(newState?.provider));
+  const { name } = parseUrn(providerUrnOf(newState?.provider));
   return `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf({ urn })} was not checked.`;
 }

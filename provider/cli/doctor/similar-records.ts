@@ -1,7 +1,7 @@
 import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
-import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import type { Definition } from "../../definitions/field";
 import { Redactor } from "../../engine/redactor";
 import { namesakesOf } from "../../lifecycle/adopt";
@@ -13,7 +13,7 @@ import type { PreviewStep } from "../shared/preview";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources, managesRecord, type Deployment } from "../shared/state";
+import { managedResources, managesRecord, type StackState } from "../shared/state";
 import { getOrMake } from "../../common/values";
 
 /** A record with the name (and URL, for a monitor) that a new resource declares. */
@@ -38,7 +38,7 @@ export class SimilarRecords {
   private readonly baselines = new Map<unknown, Promise<Baseline>>();
 
   constructor(
-    private readonly state: Deployment,
+    private readonly state: StackState,
     settings: CommandSettings,
     private readonly session: Session,
   ) {
@@ -50,7 +50,7 @@ export class SimilarRecords {
   /** The records of the name that a new resource declares. */
   async find(step: PreviewStep, definition: Definition, wanted: WantedValues): Promise<SimilarRecord[]> {
     const { provider: reference = "" } = step.newState ?? {};
-    const provider = providerUrn(reference);
+    const provider = providerUrnOf(reference);
     const { name } = parseUrn(provider);
     if (!isDefaultProvider(provider) && !this.known.has(reference)) {
       this.unchecked.add(

@@ -10,8 +10,8 @@ import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { Connect } from "../../lifecycle/record-scope";
-import type { State } from "../../lifecycle/resource";
-import { assertSameServer } from "../../lifecycle/same-record";
+import type { OperationResult } from "../../lifecycle/resource";
+import { assertSameAddress } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { accountLabel } from "../shared/providers";
 import { clearProperties, secretKeysInState, type ManagedResource } from "../shared/state";
@@ -42,7 +42,7 @@ export function hearOfResource({ definition, resource }: ManagedResource, connec
   try {
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connect(outputs.account);
-    assertSameServer(scope, outputs, {});
+    assertSameAddress(scope, outputs, {});
     scope.claims.hear(resource.id ?? "", outputs, {});
     return `${scope.address.hash} ${scope.keyFingerprint}`;
   } catch (error) {
@@ -59,7 +59,7 @@ export async function compareResource(
   secrets: Iterable<string>,
 ): Promise<ComparedResource> {
   let clear: ClearResource | undefined;
-  let state: State | undefined;
+  let state: OperationResult | undefined;
   try {
     clear = clearResource(managed);
     const outputs = decodeOutputs(managed.definition, clear.outputs);
@@ -131,7 +131,7 @@ interface DriftedValue {
 
 function driftedValues(
   { definition, resource, inputs, outputs: stored }: ClearResource,
-  { outputs }: State,
+  { outputs }: OperationResult,
 ): DriftedValue[] {
   const { values: found } = outputs;
   const declared = decodeInputs(definition, inputs);

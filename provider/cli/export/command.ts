@@ -17,10 +17,10 @@ import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
 import { exportState, type StackLocation } from "../shared/pulumi-cli";
 import { listOf } from "../shared/quoting";
-import { readDeclared } from "../shared/records";
+import { readDeclarable } from "../shared/records";
 import { findDefinition } from "../shared/resource-types";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import { managedResources, managesRecord, type Deployment } from "../shared/state";
+import { managedResources, managesRecord, type StackState } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
@@ -156,8 +156,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   };
 }
 
-interface ReadAccount {
-  readonly stack: ReadStack;
+interface AccountContents {
+  readonly stack: ExistingStack;
   readonly settings: Settings;
   /** The records that the stack does not manage, as resources of the program. */
   readonly resources: readonly ModuleResource[];
@@ -172,7 +172,7 @@ async function readAccount(
   project: Project,
   language: Language,
   context: CommandContext,
-): Promise<ReadAccount> {
+): Promise<AccountContents> {
   const { session } = context;
   const { only, search, account } = options;
   const stack = await readStack(options, project, context);
@@ -181,7 +181,7 @@ async function readAccount(
   const connect = (definition: Definition) => session.connect(definition, settings);
   const reading = definitions
     .filter(({ plural }) => only === undefined || plural === only)
-    .map((definition) => readDeclared(connect(definition), search, context));
+    .map((definition) => readDeclarable(connect(definition), search, context));
   const records = (await Promise.all(reading)).flat();
 
   const inState = stack.deployment?.deployment.resources ?? [];
@@ -206,7 +206,7 @@ async function readAccount(
 }
 
 function notesOf(
-  { stack, resources, known, withPassword }: ReadAccount,
+  { stack, resources, known, withPassword }: AccountContents,
   secretsFile: string | undefined,
   { hasSecrets, isExposed, isProgram }: { hasSecrets: boolean; isExposed: boolean; isProgram: boolean },
 ): string[] {
@@ -237,9 +237,9 @@ function notesOf(
 }
 
 /** The stack that the program is for, if there is one, or why it cannot be read. */
-interface ReadStack {
+interface ExistingStack {
   readonly location?: StackLocation;
-  readonly deployment?: Deployment;
+  readonly deployment?: StackState;
   readonly problem?: string;
 }
 
@@ -247,7 +247,7 @@ async function readStack(
   { stack }: ExportOptions,
   { directory, exists }: Project,
   { env }: CommandContext,
-): Promise<ReadStack> {
+): Promise<ExistingStack> {
   if (!exists && stack !== undefined)
     throw new UptimeError(
       `${directory} has no Pulumi project yet, so it has no stack. Run the export without --stack.`,

@@ -2,7 +2,7 @@ import { hasPassword } from "../../common/url";
 import type { RequestHeader, Value } from "../../common/values";
 import { identityKeys } from "../../definitions/keys";
 import { slug } from "../shared/quoting";
-import type { ExportedRecord } from "../shared/records";
+import type { DeclarableRecord } from "../shared/records";
 import { ConfigValue, type ModuleResource, type PropertyValue, type SecretHeader } from "./module-source";
 
 /**
@@ -11,7 +11,7 @@ import { ConfigValue, type ModuleResource, type PropertyValue, type SecretHeader
  * @param isProgram its URLs with a password are secrets too; Pulumi itself writes the code of other languages
  */
 export function moduleResource(
-  { definition, record: { id }, values, problems }: ExportedRecord,
+  { definition, record: { id }, values, problems }: DeclarableRecord,
   account: string | undefined,
   names: Set<string>,
   configKeys: Set<string>,

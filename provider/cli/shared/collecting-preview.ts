@@ -33,7 +33,9 @@ export async function collectingPreview(
     const problems = [...new Set([...(collected.get(urnSuffix)?.problems ?? []), ...told.problems])];
     collected.set(urnSuffix, { ...told, urnSuffix, title, problems });
   };
-  const preview = await listen(hear, (env) => runPreview({ ...location, env: { ...location.env, ...env } }));
+  const preview = await whileListening(hear, (env) =>
+    runPreview({ ...location, env: { ...location.env, ...env } }),
+  );
   return { preview, collected };
 }
 
@@ -52,7 +54,7 @@ function newSocketFolder(): string {
 }
 
 /** Runs some work with an environment in which providers tell what they check, through a socket and not a file. */
-export async function listen<T>(
+export async function whileListening<T>(
   hear: (resource: CollectedResource) => void,
   work: (env: NodeJS.ProcessEnv) => Promise<T>,
 ): Promise<T> {

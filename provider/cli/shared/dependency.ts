@@ -12,7 +12,7 @@ import { shellWord } from "./quoting";
 const manifest = z.object({ dependencies: z.object({ "pulumi-uptime": z.string() }) });
 
 /** How a project depends on this package: by its version or, if it did not come from a registry, by a file of the project. */
-export function dependency(from = __dirname): string {
+export function dependencySpec(from = __dirname): string {
   const { folder, version } = packageAbove(from);
   const modules = dirname(folder);
   const file = join(dirname(modules), "package.json");
@@ -25,13 +25,13 @@ export function dependency(from = __dirname): string {
 
 /** The file with this package that the package.json of a new project names; none if it names a version. */
 export function packageFiles(files: ReadonlyMap<string, string>): string[] {
-  const source = dependency();
+  const source = dependencySpec();
   return files.has("package.json") && source.startsWith("file:") ? [source.slice("file:".length)] : [];
 }
 
 /** This package as a word of a command that installs it: its name or, if it did not come from a registry, a file that npm packs. */
 export function packageWord(): string {
-  if (!dependency().startsWith("file:")) return "pulumi-uptime";
+  if (!dependencySpec().startsWith("file:")) return "pulumi-uptime";
   return `$(npm pack --silent --ignore-scripts ${shellWord(ownPackage().folder)})`;
 }
 

@@ -64,7 +64,7 @@ export type DriftedResource = z.infer<typeof driftedResource>;
 export type UnmanagedRecord = z.infer<typeof unmanagedRecord>;
 export type DriftReport = z.infer<typeof driftReport>;
 
-/** The most characters of a cell, so that a table of five fits a terminal. */
+/** The most characters of a cell. Longer values would push the other columns out of sight. */
 const maxCellCharacters = 59;
 
 /** The rows of a resource: title, id, property or outcome, and the values in state and in the API. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { engineUnknown } from "../../common/marks";
 import { providerType, stackType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import { identityKeys } from "../../definitions/keys";
 import { settingDeclarations, type Setting } from "../../definitions/settings";
 import { withoutHidden } from "../../engine/request";
@@ -95,7 +95,7 @@ interface PlannedChanges {
 }
 
 export function plannedChanges({ steps, changeSummary }: Preview): PlannedChanges {
-  const all = (steps ?? []).filter((step) => !isStack(step));
+  const all = steps.filter((step) => !isStack(step));
   const updates = optionUpdates(all);
   const deleted = new Set(all.flatMap(({ op, urn }) => (op === "delete" ? [urn] : [])));
   const planned = all.flatMap((step) => {
@@ -109,7 +109,7 @@ export function plannedChanges({ steps, changeSummary }: Preview): PlannedChange
   // The engine's order changes from run to run.
   changes.sort((a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn));
   // Pulumi counts the stack too.
-  const isStackSame = (steps?.find(isStack)?.op ?? "same") === "same";
+  const isStackSame = (steps.find(isStack)?.op ?? "same") === "same";
   const same = (changeSummary?.same ?? 0) - updates.length - (isStackSame ? 1 : 0);
   return { changes, unchanged: Math.max(0, same) };
 }
@@ -135,7 +135,7 @@ function optionUpdates(steps: readonly PreviewStep[]): PlannedChange[] {
 
 /** Why the steps may not be all that an `up` does. */
 export function unknownSteps({ steps }: Preview): string[] {
-  const found = new Set((steps ?? []).map(({ op }) => op));
+  const found = new Set(steps.map(({ op }) => op));
   const known = [...operations, ...silentOperations];
   const unknown = [...found].filter((op) => !known.includes(op));
   return [
@@ -163,7 +163,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     .filter((key) => after[key] === secretText)
     .sort();
   const present = newState ?? oldState;
-  const provider = providerUrn(present?.provider);
+  const provider = providerUrnOf(present?.provider);
   const isExplicit = provider !== "" && !isDefaultProvider(provider);
   return {
     operation,

@@ -15,7 +15,7 @@ const stepState = z.looseObject({
   outputs: z.optional(z.record(z.string(), z.unknown())),
   /** The provider's URN and id. */
   provider: z.optional(z.string()),
-  /** The option `import` of a native resource. */
+  /** The option `import` of a resource of a plugin. */
   importID: z.optional(z.string()),
   protect: z.optional(z.boolean()),
   retainOnDelete: z.optional(z.boolean()),
@@ -25,21 +25,24 @@ const stepState = z.looseObject({
 
 /** The parts of what `pulumi preview --json --show-replacement-steps` prints that are used here. */
 export const previewReport = z.looseObject({
-  steps: z.nullish(
-    z.array(
-      z.looseObject({
-        op: z.string(),
-        urn: z.string(),
-        oldState: z.optional(stepState),
-        newState: z.optional(stepState),
-        /** By property path. Pulumi prints it for native resources only. */
-        detailedDiff: z.nullish(z.record(z.string(), z.unknown())),
-        /** The properties that change. Pulumi prints them for native resources and providers. */
-        diffReasons: z.nullish(z.array(z.string())),
-        /** See `PlannedChange`. Not of Pulumi: the command `comment` adds it. */
-        valuesHash: z.optional(z.string()),
-      }),
+  steps: z.pipe(
+    z.nullish(
+      z.array(
+        z.looseObject({
+          op: z.string(),
+          urn: z.string(),
+          oldState: z.optional(stepState),
+          newState: z.optional(stepState),
+          /** By property path. Pulumi prints it for resources of plugins only. */
+          detailedDiff: z.nullish(z.record(z.string(), z.unknown())),
+          /** The properties that change. Pulumi prints them for resources of plugins, and for providers. */
+          diffReasons: z.nullish(z.array(z.string())),
+          /** See `PlannedChange`. Not of Pulumi: the command `comment` adds it. */
+          valuesHash: z.optional(z.string()),
+        }),
+      ),
     ),
+    z.transform((steps) => steps ?? []),
   ),
   /** How many resources there are for each operation. */
   changeSummary: z.nullish(z.record(z.string(), z.number())),
@@ -51,14 +54,14 @@ export const previewReport = z.looseObject({
 });
 
 export type Preview = z.infer<typeof previewReport>;
-export type PreviewStep = NonNullable<Preview["steps"]>[number];
+export type PreviewStep = Preview["steps"][number];
 
 /** What `pulumi preview --json` prints in place of a secret. */
 export const secretText = "[secret]";
 
 /** The stack of a preview, as `PROJECT/STACK`. */
 export function stackNameIn({ steps }: Preview): string | undefined {
-  const [first] = steps ?? [];
+  const [first] = steps;
   if (!first) return undefined;
   const { project, stack } = parseUrn(first.urn);
   return `${project}/${stack}`;

@@ -1,7 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { providerType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn, providerUrn } from "../../common/urn";
+import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "./setting-options";
@@ -32,7 +32,7 @@ export function connectorTo(
 /** The account or the explicit provider of a resource, if it has a name. */
 export function accountLabel(provider: string | undefined, account: unknown): string | undefined {
   if (typeof account === "string") return account;
-  const urn = providerUrn(provider);
+  const urn = providerUrnOf(provider);
   return urn === "" || isDefaultProvider(urn) ? undefined : parseUrn(urn).name;
 }
 
@@ -40,7 +40,7 @@ export function accountLabel(provider: string | undefined, account: unknown): st
 export function usesStackSettings(
   resources: readonly ({ readonly provider?: string | undefined } | null | undefined)[],
 ): boolean {
-  return resources.length === 0 || resources.some((one) => isDefaultProvider(providerUrn(one?.provider)));
+  return resources.length === 0 || resources.some((one) => isDefaultProvider(providerUrnOf(one?.provider)));
 }
 
 /** How resources refer to their provider. The URN alone is not enough: a provider that was replaced has it too. */

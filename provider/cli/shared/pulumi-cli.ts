@@ -7,7 +7,7 @@ import { parseAs } from "./json";
 import { errorsIn, failureTexts, previewReport, type Preview } from "./preview";
 import { isProject } from "./project";
 import { oneLine } from "./quoting";
-import { parseDeployment, type Deployment } from "./state";
+import { parseDeployment, type StackState } from "./state";
 
 /** A stack, and where the Pulumi CLI finds it. */
 export interface StackLocation {
@@ -112,7 +112,7 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
 export async function exportState(
   location: StackLocation,
   { showSecrets = false } = {},
-): Promise<Deployment> {
+): Promise<StackState> {
   const args = onStack(["stack", "export", ...(showSecrets ? ["--show-secrets"] : [])], location);
   return parseDeployment(await output(args, location), "What `pulumi stack export` printed");
 }

@@ -17,7 +17,7 @@ import { problemsOf, type InputProblem } from "../../lifecycle/validate";
 import { withProgress, type CommandContext } from "./terminal";
 
 /** A record with the values that a program has to declare so that it matches. */
-export interface ExportedRecord {
+export interface DeclarableRecord {
   readonly definition: Definition;
   readonly record: ApiRecord;
   /** By property. Secrets are in the clear. */
@@ -31,12 +31,12 @@ export interface ExportedRecord {
  *
  * @param needed see {@link completeRecords}
  */
-export async function readDeclared(
+export async function readDeclarable(
   scope: RecordScope,
   search: string | undefined,
   { stderr, session }: CommandContext,
   needed: readonly Field[] = [],
-): Promise<ExportedRecord[]> {
+): Promise<DeclarableRecord[]> {
   const { definition, collection } = scope;
   const records = await withProgress(stderr, async (show) => {
     show(`Reading ${definition.plural} …`);
@@ -51,7 +51,7 @@ export async function readDeclared(
   const escaped = isEscaped(records);
   return [...records]
     .sort((a, b) => compareIds(a.id, b.id))
-    .map((record) => exportedOf(definition, record, escaped, session.secrets));
+    .map((record) => declarableOf(definition, record, escaped, session.secrets));
 }
 
 /**
@@ -71,12 +71,12 @@ function isEscaped(records: readonly ApiRecord[]): boolean {
  * @param escaped whether the server shows strings HTML-escaped
  * @param secrets the API keys in use, which no problem may quote
  */
-function exportedOf(
+function declarableOf(
   definition: Definition,
   record: ApiRecord,
   escaped: boolean,
   secrets: ReadonlySet<string>,
-): ExportedRecord {
+): DeclarableRecord {
   const unreadable: InputProblem[] = [];
   const shown = shownValues(definition, record, {
     escaped,

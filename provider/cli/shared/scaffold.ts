@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Settings } from "../../api/settings";
-import { dependency, packageWord } from "./dependency";
+import { dependencySpec, packageWord } from "./dependency";
 import { readText } from "./files";
 import { jsonText } from "./json";
 import type { Project } from "./project";
@@ -74,7 +74,7 @@ export function scaffold(
     private: true,
     main: "index.ts",
     scripts,
-    dependencies: { "@pulumi/pulumi": `^${minimumPulumi}`, "pulumi-uptime": dependency() },
+    dependencies: { "@pulumi/pulumi": `^${minimumPulumi}`, "pulumi-uptime": dependencySpec() },
     devDependencies,
   };
   return new Map([

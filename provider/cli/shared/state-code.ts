@@ -4,9 +4,9 @@ import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
 import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
 import { isEmpty, isObject } from "../../common/values";
-import { parseUrn, providerUrn } from "../../common/urn";
+import { parseUrn, providerUrnOf } from "../../common/urn";
 import { findDefinition, titleOf } from "./resource-types";
-import type { Deployment, StateResource } from "./state";
+import type { StackState, StateResource } from "./state";
 
 // Pulumi runs what state holds: the provider's code of each dynamic resource, and plugins from the addresses of providers.
 
@@ -34,7 +34,7 @@ export function codeProblems(state: readonly StateResource[]): ForeignCodeProble
 }
 
 /** Throws if a preview would run other code than this package. */
-export function assertOwnCode({ deployment }: Deployment): void {
+export function assertOwnCode({ deployment }: StackState): void {
   const [foreign] = codeProblems(deployment.resources ?? []);
   if (foreign) throw new UptimeError(`${titleOf(foreign)}: ${foreign.message}`);
 }
@@ -54,7 +54,7 @@ function problemOfResource(resource: StateResource): string | undefined {
     );
     if (!isOurCode) return "The provider code in state is not this package's";
     const expected = type.startsWith("pulumi-nodejs:") ? dynamicProviderType : providerType;
-    const found = parseUrn(providerUrn(provider)).type;
+    const found = parseUrn(providerUrnOf(provider)).type;
     if (provider !== undefined && found !== expected)
       return `In state the resource belongs to a provider of another package, ${found}`;
   }

@@ -7,7 +7,7 @@ import { fieldOf, identityKeys } from "../../definitions/keys";
 import { decodeOutputs } from "../../engine/request";
 import { compare, valueOf } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import { isAccountOfState, isServerOfState } from "../../lifecycle/same-record";
+import { isAccountOfState, isAddressOfState } from "../../lifecycle/same-record";
 import { hasSecret, unwrapSecrets } from "../../common/marks";
 import { isEmpty, isObject } from "../../common/values";
 import { parseAs } from "./json";
@@ -49,7 +49,7 @@ const deployment = z.looseObject({
 
 export type StateResource = z.infer<typeof stateResource>;
 /** A stack's state as `pulumi stack export` prints and `pulumi stack import` reads it. */
-export type Deployment = z.infer<typeof deployment>;
+export type StackState = z.infer<typeof deployment>;
 
 /** The parts of state that Pulumi 3.250 writes, except those that make it run code or load plugins: snippets and extensions. */
 const knownKeys: readonly string[] = ["version", "features", "deployment"];
@@ -63,7 +63,7 @@ const knownParts: readonly string[] = [
 const knownFeatures: readonly string[] = ["refreshBeforeUpdate", "views", "hooks", "taint", "replaceWith"];
 
 /** The deployment in the text of a file or an output. Throws if Pulumi may run something in it that no command looks at. */
-export function parseDeployment(text: string, source: string): Deployment {
+export function parseDeployment(text: string, source: string): StackState {
   const parsed = parseAs(deployment, text);
   if (!parsed)
     throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
@@ -92,7 +92,7 @@ export interface ManagedResource {
 }
 
 /** The resources of this package in a state that have a record and manage it. One that is to be deleted does not. */
-export function managedResources({ deployment }: Deployment): ManagedResource[] {
+export function managedResources({ deployment }: StackState): ManagedResource[] {
   return (deployment.resources ?? []).flatMap((resource) => {
     const definition = findDefinition(resource.type);
     const { id, external, delete: isLeaving, pendingReplacement: isDeleted } = resource;
@@ -117,17 +117,17 @@ export function managesRecord(
   if (definition.label !== scope.definition.label || resource.id !== record.id) return false;
   // State of older versions does not say the key.
   if (outputs.keyFingerprint === undefined)
-    return isServerOfState(scope, outputs) && outputs.account === account;
+    return isAddressOfState(scope, outputs) && outputs.account === account;
   if (isAccountOfState(scope, outputs)) return true;
   const isSame = (key: string): boolean =>
     // A value that is encrypted in this state may be the same.
     hasSecret(resource.outputs?.[key]) ||
     compare(fieldOf(definition, key), valueOf(outputs.values, key), record).outcome === "same";
-  return isServerOfState(scope, outputs) && identityKeys(definition).every(isSame);
+  return isAddressOfState(scope, outputs) && identityKeys(definition).every(isSame);
 }
 
 /** The resources of this package whose create was cut off: the record may exist. Pulumi keeps them until somebody clears them. */
-export function pendingCreates({ deployment }: Deployment): StateResource[] {
+export function pendingCreates({ deployment }: StackState): StateResource[] {
   return (deployment.pending_operations ?? []).flatMap(({ type, resource }) =>
     type === "creating" && findDefinition(resource.type) ? [resource] : [],
   );

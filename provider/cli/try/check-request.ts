@@ -6,7 +6,7 @@ import type { Message } from "../../api/errors";
 import { parseUrl } from "../../common/url";
 import { isEmpty, isUnknown } from "../../common/values";
 import { monitor } from "../../definitions/monitor";
-import type { ReadMonitor } from "./monitors";
+import type { KnownMonitor } from "./monitors";
 import type { MonitorRequest } from "./sender";
 
 /** The methods that change nothing on a server. */
@@ -47,7 +47,7 @@ export interface Check extends CheckFields {
 }
 
 /** The check of a monitor, or why there is none. */
-export function checkOf({ values, missing }: ReadMonitor, anyMethod: boolean, now: Date): Check | Skip {
+export function checkOf({ values, missing }: KnownMonitor, anyMethod: boolean, now: Date): Check | Skip {
   const keys = Object.keys(declared.shape);
   for (const key of keys) {
     const reason = isUnknown(values[key]) ? "is not known before `pulumi up`" : missing.get(key);

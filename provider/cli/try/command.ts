@@ -12,7 +12,7 @@ import { parseDeployment } from "../shared/state";
 import { assertOwnCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { alertingIn, tryText, type TryReport } from "../shared/try-report";
-import { monitorsInAccount, monitorsInState, previewedMonitors, type ReadMonitor } from "./monitors";
+import { monitorsInAccount, monitorsInState, previewedMonitors, type KnownMonitor } from "./monitors";
 import { Sender } from "./sender";
 import { tryMonitor } from "./trial";
 
@@ -83,7 +83,7 @@ async function readMonitors(
   options: TryOptions,
   context: CommandContext,
   show: (text: string) => void,
-): Promise<ReadMonitor[]> {
+): Promise<KnownMonitor[]> {
   const { state, all, account, stack } = options;
   const at = (path: string): string => resolve(context.cwd, path);
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack };

@@ -1,5 +1,5 @@
 import { message, quote, UptimeError } from "../../api/errors";
-import { parseUrn, urnSuffix } from "../../common/urn";
+import { parseUrn, urnSuffixOf } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
 import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
@@ -12,13 +12,13 @@ import { changeOf } from "../shared/planned-changes";
 import { errorsIn, secretText, type PreviewStep } from "../shared/preview";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { oneLine } from "../shared/quoting";
-import { readDeclared } from "../shared/records";
+import { readDeclarable } from "../shared/records";
 import { findDefinition, titleOf } from "../shared/resource-types";
-import { managedResources, secretKeysInState, type Deployment } from "../shared/state";
+import { managedResources, secretKeysInState, type StackState } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 
 /** What is known of a monitor. */
-export interface ReadMonitor {
+export interface KnownMonitor {
   /** Such as `Monitor shop`. */
   readonly title: string;
   /** Undefined if it is a record of an account and not a resource of a stack. */
@@ -38,7 +38,7 @@ export interface ReadMonitor {
 const alwaysSecret = secretKeys(monitor);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
-export async function previewedMonitors(location: StackLocation): Promise<ReadMonitor[]> {
+export async function previewedMonitors(location: StackLocation): Promise<KnownMonitor[]> {
   const { preview, collected } = await collectingPreview(location);
   const refused = [...collected.values()].flatMap(({ title, problems }) =>
     problems.map((problem) => `${title}: ${problem}`),
@@ -46,11 +46,11 @@ export async function previewedMonitors(location: StackLocation): Promise<ReadMo
   const [error] = [...errorsIn(preview), ...refused];
   if (error !== undefined)
     throw new UptimeError(message`The preview failed, so nothing was tried: ${quote(oneLine(error))}`);
-  return (preview.steps ?? []).filter(isChanged).map((step) => {
+  return preview.steps.filter(isChanged).map((step) => {
     const { urn, oldState, newState } = step;
     const shown = newState?.inputs ?? {};
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
-    const plain = collected.get(urnSuffix(urn))?.inputs ?? {};
+    const plain = collected.get(urnSuffixOf(urn))?.inputs ?? {};
     const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
     const untold = secrets.filter(([, value]) => value === undefined);
     const id = oldState?.id;
@@ -74,7 +74,7 @@ function isChanged(step: PreviewStep): boolean {
   return isMonitor && ["create", "update", "replace"].includes(changeOf(step)?.operation ?? "");
 }
 
-export function monitorsInState(state: Deployment): ReadMonitor[] {
+export function monitorsInState(state: StackState): KnownMonitor[] {
   const managed = managedResources(state).filter(({ definition }) => definition === monitor);
   return managed.map(({ resource }) => {
     const { urn, id = "", outputs = {} } = resource;
@@ -97,9 +97,12 @@ const required = ["requestMethod", "alertCondition"];
 /** Without these a request may fail that the server's own succeeds with. */
 const optional = ["requestHeaders", "requestAuthUsername"];
 
-export async function monitorsInAccount(scope: RecordScope, context: CommandContext): Promise<ReadMonitor[]> {
+export async function monitorsInAccount(
+  scope: RecordScope,
+  context: CommandContext,
+): Promise<KnownMonitor[]> {
   const needed = [...required, ...optional, "alertTextLookup"].map((key) => fieldOf(monitor, key));
-  const records = await readDeclared(scope, undefined, context, needed);
+  const records = await readDeclarable(scope, undefined, context, needed);
   // Some servers leave out empty fields: if they show one of a single monitor, the others have none.
   const isUnshown = (key: string): boolean =>
     !records.some(({ record }) => shows(fieldOf(monitor, key), record));

@@ -50,7 +50,7 @@ const maxTextBytes = 8 * 1024 * 1024;
 
 export class Sender {
   private readonly slots = new Slots(8);
-  // Loading it takes a tenth of a second, and most commands do not use it.
+  // Loading undici takes a tenth of a second, and only this command sends with it directly.
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   private readonly undici = require("undici") as typeof Undici;
 

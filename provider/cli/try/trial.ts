@@ -6,7 +6,7 @@ import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
 import type { TriedMonitor } from "../shared/try-report";
 import { checkOf, type Check } from "./check-request";
-import type { ReadMonitor } from "./monitors";
+import type { KnownMonitor } from "./monitors";
 import { NoAnswerError, type MonitorAnswer, type Sender } from "./sender";
 
 interface AlertReason {
@@ -21,7 +21,7 @@ interface AlertReason {
  * @param secrets the API keys in use
  */
 export async function tryMonitor(
-  monitor: ReadMonitor,
+  monitor: KnownMonitor,
   sender: Sender,
   anyMethod: boolean,
   secrets: Iterable<string>,

@@ -86,8 +86,8 @@ class Runs {
       isImport: false,
       ...parts,
     };
-    const answer = this.current().run<unknown>(request, (resources, plain) => resources[method](plain));
-    return answer as ReturnType<PluginResources[Name]>;
+    const response = this.current().run<unknown>(request, (resources, plain) => resources[method](plain));
+    return response as ReturnType<PluginResources[Name]>;
   }
 }
 
@@ -95,7 +95,7 @@ class Runs {
 export function methodsOf(engine: EngineLog, version: string, lazy: Lazy): UntypedServiceImplementation {
   const runs = new Runs(engine, () => lazy.newRun());
   return {
-    // The engine then sends secrets with their marks, and each answer that state keeps must have them again: see `markSecrets`.
+    // The engine then sends secrets with their marks, and each response that state keeps must have them again: see `markSecrets`.
     handshake: unary((request: proto.ProviderHandshakeRequest) => {
       engine.attach(request.getEngineAddress());
       return new proto.ProviderHandshakeResponse().setAcceptSecrets(true);
@@ -127,8 +127,8 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
       return checkResponse(settings, problems);
     }),
     diffConfig: unary((request: proto.DiffRequest) => {
-      const [old, present] = [fromStruct(request.getOldInputs()), fromStruct(request.getNews())];
-      const { changed, replaces } = runs.current().diffSettings(old, present);
+      const [old, current] = [fromStruct(request.getOldInputs()), fromStruct(request.getNews())];
+      const { changed, replaces } = runs.current().diffSettings(old, current);
       const response = new proto.DiffResponse().setChanges(changesOf(changed)).setDiffsList(changed);
       return replaces ? response.setReplacesList(changed) : response;
     }),
@@ -210,7 +210,7 @@ function queryMethods(runs: Runs): UntypedServiceImplementation {
     }),
     list: streaming(async (message: proto.ListRequest, write: (response: proto.ListResponse) => void) => {
       const query = fromStruct(message.getQuery());
-      // What the query selects is known when its values are.
+      // What a query with a value that is not known yet selects is not known either.
       if (Object.values(query).includes(engineUnknown)) {
         write(new proto.ListResponse().setComputed(new proto.ListResponse.Computed()));
         return;
@@ -233,12 +233,12 @@ function queryMethods(runs: Runs): UntypedServiceImplementation {
 }
 
 function unary<Request, Response>(
-  answer: (request: Request) => Response | Promise<Response>,
+  respond: (request: Request) => Response | Promise<Response>,
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
     void (async () => {
       try {
-        callback(null, await answer(call.request));
+        callback(null, await respond(call.request));
       } catch (error) {
         callback(failureOf(error));
       }
@@ -247,12 +247,12 @@ function unary<Request, Response>(
 }
 
 function streaming<Request, Response>(
-  answer: (request: Request, write: (part: Response) => void) => Promise<void>,
+  respond: (request: Request, write: (part: Response) => void) => Promise<void>,
 ): handleServerStreamingCall<Request, Response> {
   return (call) => {
     void (async () => {
       try {
-        await answer(call.request, (part) => call.write(part));
+        await respond(call.request, (part) => call.write(part));
         call.end();
       } catch (error) {
         call.emit("error", failureOf(error));
@@ -262,7 +262,7 @@ function streaming<Request, Response>(
 }
 
 /**
- * The answer to a check. If a failure named its property, the engine would print the property's value, which may be a secret: that
+ * The response to a check. If a failure named its property, the engine would print the property's value, which may be a secret: that
  * of a field, or a key in the place of another setting.
  */
 function checkResponse(inputs: Properties, problems: readonly string[]): proto.CheckResponse {

@@ -7,12 +7,12 @@ import { fieldOf } from "../../definitions/keys";
 import { engineUnknown, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
-import { urnSuffix } from "../../common/urn";
+import { urnSuffixOf } from "../../common/urn";
 import { decodeEntities, isEmpty, isObject, type Value } from "../../common/values";
 import { outputsOfRecord } from "../../lifecycle/outputs";
 import { ownerOf } from "../../lifecycle/owners";
 import { getUnmanaged, read } from "../../lifecycle/read";
-import type { Inputs, EngineOptions, Outputs } from "../../lifecycle/resource";
+import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
 import type { CheckResult, Front } from "../front";
 import {
   decodeDeclared,
@@ -77,7 +77,7 @@ export class PluginResources {
         inState: old.values,
         options: this.requestOptions(request),
       },
-      urnSuffix: urnSuffix(urn),
+      urnSuffix: urnSuffixOf(urn),
       news,
       refusals: problem ? [problem] : [],
     });
@@ -148,7 +148,7 @@ export class PluginResources {
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
     const { inputs: news, isPreview } = request;
     if (isPreview) return { id: "", outputs: this.previewOutputs(news) };
-    return this.front.save([news], this.requestOptions(request));
+    return this.front.save({ properties: [news], options: this.requestOptions(request) });
   }
 
   /** Undefined if the record is gone. */
@@ -179,14 +179,21 @@ export class PluginResources {
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
     const { id, inputs: news, oldInputs, oldOutputs, isPreview } = request;
     if (isPreview) return { outputs: this.previewOutputs(news) };
-    const old = { id, outputs: this.outputsInState(request) };
-    return this.front.save([news, oldInputs, oldOutputs], this.requestOptions(request), old);
+    return this.front.save({
+      properties: [news, oldInputs, oldOutputs],
+      options: this.requestOptions(request),
+      old: { id, outputs: this.outputsInState(request) },
+    });
   }
 
   async delete(request: ResourceRequest): Promise<void> {
     const { id, oldInputs, oldOutputs } = request;
-    const options = this.requestOptions(request);
-    await this.front.delete(id, this.outputsInState(request), [oldInputs, oldOutputs], options);
+    await this.front.delete({
+      id,
+      outputs: this.outputsInState(request),
+      properties: [oldInputs, oldOutputs],
+      options: this.requestOptions(request),
+    });
   }
 
   /** Reads the record that an import names. */
@@ -241,9 +248,9 @@ export class PluginResources {
     return this.front.markSecrets({ ...withoutHidden(inputs), attributes: engineUnknown }, inputs);
   }
 
-  private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): EngineOptions {
+  private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): RequestOptions {
     const run = this.front.runOptions(oldOutputs);
-    return { ...run, urn, owner: ownerOf(urnSuffix(urn)), timeout, ignoreChanges };
+    return { ...run, urn, owner: ownerOf(urnSuffixOf(urn)), timeout, ignoreChanges };
   }
 }
 
