@@ -76,6 +76,10 @@ export function unwrapList(
   let list = body;
   while (isObject(list) && envelopes.length < maxDepth) {
     const envelope = list;
+    // PHP shows a list with gaps as a map.
+    const numbers = Object.keys(envelope);
+    if (numbers.length > 0 && numbers.every((key) => /^\d+$/.test(key)))
+      return { envelopes, list: Object.values(envelope) };
     envelopes.push(envelope);
     const names = [plural, ...listNames].filter((one) => one in envelope);
     const name = names.find((one) => envelope[one] !== null) ?? names[0];

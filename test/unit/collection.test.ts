@@ -528,6 +528,20 @@ describe("a list", () => {
     expect(await listed(collectionOf(() => empty).monitors)).toEqual([]);
   });
 
+  test("that is an object whose names are numbers, as PHP writes a list with gaps, is read to its end", async () => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      return { data: { [page]: records(10 - page)[0] }, current_page: page, last_page: 3 };
+    });
+    expect(await listed(monitors)).toEqual(["9", "8", "7"]);
+    const bare = { 0: records(9)[0], 2: records(8)[0] };
+    expect(await listed(collectionOf(() => bare).monitors)).toEqual(["9", "8"]);
+    const others = { data: { 0: "no record", 1: records(9)[0] } };
+    expect((await errorOf(listed(collectionOf(() => others).monitors))).message).toContain(
+      "did not return a list",
+    );
+  });
+
   test("whose number is not that of its page is read to its end", async () => {
     const { monitors } = collectionOf((query) => {
       const page = Number(query.get("page") ?? 1);
