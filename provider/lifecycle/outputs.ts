@@ -72,14 +72,16 @@ export function partialOutputsOf(
   return { ...outputs, values: Object.fromEntries(values) as Record<string, Value> };
 }
 
-/** Outputs of a record that is only read, with all fields. */
+/** Outputs of a record that is only read, with all fields. What a server shows for a write-only one may be encrypted. */
 export function outputsOfRecord(
   { definition, address, keyFingerprint }: RecordScope,
   record: ApiRecord,
   account: string | undefined,
 ): Outputs {
   const fields = Object.entries(definition.fields);
-  const values = Object.fromEntries(fields.map(([key, field]) => [key, shownValue(field, record) ?? null]));
+  const values = Object.fromEntries(
+    fields.map(([key, field]) => [key, field.writeOnly ? null : (shownValue(field, record) ?? null)]),
+  );
   const attributes = attributesOf(definition, record, Object.keys(definition.fields));
   return { values, attributes, account, addressHash: address.hash, keyFingerprint, isReadOnly: true };
 }

@@ -19,6 +19,7 @@ import { fronts, Program } from "../support/program";
 import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { startEmulator } from "../support/emulator";
 import { sigKey } from "../support/marks";
+import { canary } from "../support/canary.cjs";
 import { home } from "../support/monitors";
 import { PluginProcess, startPlugin } from "../support/plugin-calls";
 import { urnOf } from "../support/simulated/engine";
@@ -148,6 +149,22 @@ describe("with a server", () => {
       if (state) one.state = { ...state, unfinished: false };
       program.nextRun();
       expect([state?.id, await one.preview(declared)]).toEqual(["1", "same"]);
+    });
+
+    test("of a record that shows the password encrypted is followed by an update that sends it", async () => {
+      emulator.dialect = { password: "plain" };
+      emulator.monitors.edit(1, { request_auth_username: "u", request_auth_password: canary("encrypted") });
+      const program = new Program("plugin");
+      const one = program.resource();
+      const declared = { ...home, name: "Ours", requestAuthUsername: "u", requestAuthPassword: "pass-word" };
+      const state = await program.providers.monitor.import?.(urnOf(one), "1", declared);
+      expect(state?.outputs).toMatchObject({ requestAuthPassword: null, requestAuthUsername: "u" });
+      expect(JSON.stringify(state)).not.toContain(canary("encrypted"));
+      if (state) one.state = { ...state, unfinished: false };
+      program.nextRun();
+      await one.up(declared);
+      expect(emulator.monitors.get("1")).toMatchObject({ request_auth_password: "pass-word" });
+      expect(await one.preview(declared)).toBe("same");
     });
   });
 
