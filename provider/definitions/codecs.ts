@@ -130,24 +130,31 @@ const booleanCodec: Codec<boolean> = {
 const dateTimeCodec: Codec<string> = {
   ...stringCodec,
   parse(raw) {
-    const value = isZeroDate(raw) ? null : stringCodec.parse(raw);
-    const [, date, time] =
-      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[+-]00(?::?00)?| UTC)?$/.exec(value ?? "") ?? [];
+    // PHP shows its own dates as `{"date": "2030-01-31 22:00:00.000000", "timezone": "UTC"}`.
+    const shown = isObject(raw) && raw.timezone === "UTC" ? raw.date : raw;
+    const value = isZeroDate(shown) ? null : stringCodec.parse(shown);
+    const [, date, time, seconds = ":00"] =
+      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.\d+)?(?:Z|[+-]00(?::?00)?| UTC)?$/.exec(value ?? "") ??
+      [];
     // A value with another offset, or in another form, is kept, so that it shows as a difference.
-    return date !== undefined && time !== undefined ? `${date}T${time}` : value;
+    return date !== undefined && time !== undefined ? `${date}T${time}${seconds}` : value;
   },
 };
 
 const idListCodec: Codec<readonly (string | number)[]> = {
   // The empty entry of an empty list may be stored as null.
   parse: (raw) =>
-    entriesOf(raw)
+    entriesOf(isDigitList(raw) ? raw.split(",").map((entry) => entry.trim()) : raw)
       .filter((entry) => !isEmpty(entry))
       .map((entry) => id(isObject(entry) ? entry.id : entry)),
   comparable: (ids) => [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join(),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[`${wire}[]`, ""]],
 };
+
+/** Some servers show ids as their database stores them: `1,2`. */
+const isDigitList = (raw: unknown): raw is string =>
+  typeof raw === "string" && /^\d+(?:\s*,\s*\d+)*$/.test(raw);
 
 function id(raw: unknown): string | number {
   if (typeof raw === "number" && Number.isSafeInteger(raw)) return raw;
@@ -173,19 +180,20 @@ const headerListCodec: Codec<readonly RequestHeader[]> = {
   ],
 };
 
-/** Headers are shown as a list of pairs, or as a map from name to value. */
+/** Headers are shown as a list of objects or pairs, or as a map from a name to its value, in Go to a list of values. */
 function parseHeaders(raw: unknown): RequestHeader[] {
   const shown = parseJsonList(raw);
-  const isPair = (entry: unknown): entry is Record<string, unknown> =>
+  const isHeader = (entry: unknown): entry is Record<string, unknown> =>
     isObject(entry) && ("key" in entry || "name" in entry);
-  if (isObject(shown) && !Object.values(shown).every(isPair))
-    return Object.entries(shown).map(([key, value]) => ({ key, value: stringCodec.parse(value) ?? "" }));
+  const text = (part: unknown): string => stringCodec.parse(part) ?? "";
+  if (isObject(shown) && !Object.values(shown).every(isHeader))
+    return Object.entries(shown).flatMap(([key, values]) =>
+      (Array.isArray(values) ? values : [values]).map((value) => ({ key, value: text(value) })),
+    );
   return entriesOf(shown).map((entry) => {
-    if (!isPair(entry)) throw new UnexpectedValueError("a list of headers or a map of them");
-    return {
-      key: stringCodec.parse(entry.key ?? entry.name) ?? "",
-      value: stringCodec.parse(entry.value) ?? "",
-    };
+    if (isHeader(entry)) return { key: text(entry.key ?? entry.name), value: text(entry.value) };
+    if (Array.isArray(entry) && entry.length === 2) return { key: text(entry[0]), value: text(entry[1]) };
+    throw new UnexpectedValueError("a list of headers or a map of them");
   });
 }
 

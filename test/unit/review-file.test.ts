@@ -34,7 +34,10 @@ async function noted(inputs: Properties, key = "a key"): Promise<string | undefi
 test("a preview notes a keyed hash of each resource's values, by which secrets can be told apart", async () => {
   const [one, two] = [canary("one"), canary("two")];
   const first = await noted({ requestAuthUsername: "u", requestAuthPassword: one });
-  expect(JSON.parse(first ?? "")).toEqual({ urnSuffix: owner, hash: expect.stringMatching(/^.{44}$/) as string });
+  expect(JSON.parse(first ?? "")).toEqual({
+    urnSuffix: owner,
+    hash: expect.stringMatching(/^.{44}$/) as string,
+  });
   expect(first).not.toContain(one);
   expect(await noted({ requestAuthPassword: one, requestAuthUsername: "u" })).toBe(first);
   expect(await noted({ requestAuthUsername: "u", requestAuthPassword: two })).not.toBe(first);
