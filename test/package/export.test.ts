@@ -322,6 +322,7 @@ export const monitors = {
     .flatMap(([option, choices]) => choices.slice(1).map((choice) => ({ [option]: choice })));
   const both = [
     { escapeHtml: true, listBrief: true, emptyAs: "absent", headers: "map", channels: "objects" },
+    { escapeHtml: true, listsAsText: true },
     { hidden: ["interval", "request_headers"] },
   ] as const;
   const dialects: Partial<Dialect>[] = [{}, ...single, ...both];

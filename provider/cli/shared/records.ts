@@ -5,7 +5,7 @@ import { Quote, quoteValue } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { hasPassword } from "../../common/url";
 import type { Value } from "../../common/values";
-import { mustBeDeclared } from "../../definitions/codecs";
+import { mustBeDeclared, parseJsonList } from "../../definitions/codecs";
 import type { Definition, Field } from "../../definitions/field";
 import { isConfidential, withMarkedSecrets } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
@@ -60,7 +60,10 @@ export async function readDeclarable(
  */
 function isEscaped(records: readonly ApiRecord[]): boolean {
   return !records.some(({ raw }) =>
-    Object.values(raw).some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
+    Object.values(raw)
+      // JSON text has quotes on a server that escapes what is in it too.
+      .map(parseJsonList)
+      .some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
   );
 }
 
