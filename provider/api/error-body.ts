@@ -8,9 +8,11 @@ import { message, quote, type Message, type Quote } from "./errors";
 /** The names of secret fields. An answer may show the records of others, whose secrets nobody else knows. */
 const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => name));
 
-/** A body as JSON, without secret fields. */
-export function jsonWithoutSecrets(body: unknown): string {
-  return JSON.stringify(body, (name, value: unknown) => (secretFieldNames.has(name) ? undefined : value));
+/** A body as JSON, without secret fields. Some servers repeat a form, in which a name is `request_headers[0][value]`. */
+function jsonWithoutSecrets(body: unknown): string {
+  return JSON.stringify(body, (name, value: unknown) =>
+    secretFieldNames.has(name.replace(/\[.*/s, "")) ? undefined : value,
+  );
 }
 
 /** A body in a message. */
@@ -32,24 +34,40 @@ export function parseError(
   const quoteUnlessEmpty = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
   const whole = (): Message => quoteUnlessEmpty(body === undefined ? source : jsonWithoutSecrets(body));
   if (!isObject(body)) return { reason: whole(), fields };
-  const errors = isObject(body.errors) ? body.errors : isFieldErrors(body) ? body : {};
-  for (const [name, reasons] of Object.entries(errors))
-    fields.set(
-      name,
-      (Array.isArray(reasons) ? reasons : [reasons]).map((reason) => quote(wordsOf(reason))),
-    );
-  const reasons = [body.message, body.error, Array.isArray(body.errors) ? body.errors : undefined];
-  const words = reasons.find((one) => !isBlankOrFalse(one));
+  for (const [name, reasons] of fieldErrorsIn(body))
+    fields.set(name, [
+      ...(fields.get(name) ?? []),
+      ...[reasons].flat().map((reason) => quote(wordsOf(reason))),
+    ]);
+  const hasFields = fields.size > 0;
+  const reasons = [body.message, body.error, hasFields ? undefined : body.errors, body.detail];
+  const words = reasons.find((one) => !isBlankOrFalse(one) && !(hasFields && Array.isArray(one)));
   if (words !== undefined) return { reason: quoteUnlessEmpty(wordsOf(words)), fields };
-  return { reason: fields.size > 0 ? [] : whole(), fields };
+  return { reason: hasFields ? [] : whole(), fields };
 }
 
-/** Some servers show the reasons for each field without an envelope: `{"interval": ["Not in your plan."]}`. */
-function isFieldErrors(body: Record<string, unknown>): boolean {
+/** The reasons for single fields, by the API's names. */
+function fieldErrorsIn(body: Record<string, unknown>): [name: string, reasons: unknown][] {
+  if (isObject(body.errors)) return Object.entries(body.errors);
+  const listed = [body.errors, body.detail].filter(Array.isArray).flat().flatMap(namedError);
+  if (listed.length > 0) return listed;
   const isWords = (value: unknown): boolean =>
     Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string");
+  // Some servers show them without an envelope: `{"interval": ["Not in your plan."]}`.
   const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
-  return !isEnvelope && Object.values(body).length > 0 && Object.values(body).every(isWords);
+  const named = [body.data, isEnvelope ? undefined : body].find(
+    (part) => isObject(part) && Object.keys(part).length > 0 && Object.values(part).every(isWords),
+  );
+  return Object.entries(named ?? {});
+}
+
+/** An error in a list that names its field, as FastAPI shows it: `{"loc": ["body", "interval"], "msg": "Not in your plan."}`. */
+function namedError(entry: unknown): [name: string, reason: unknown][] {
+  if (!isObject(entry)) return [];
+  const { loc, field = loc, path = field, msg, message: reason = msg } = entry;
+  const steps = [path].flat();
+  const name = (steps.length > 1 ? steps.slice(1) : steps).join(".");
+  return name !== "" && typeof reason === "string" ? [[name, reason]] : [];
 }
 
 function wordsOf(value: unknown): string {

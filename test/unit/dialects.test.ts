@@ -480,8 +480,44 @@ describe("refusals", () => {
     expect(failure).toContain("If a domain with this name exists, set uptime:adoptExisting");
   });
 
+  test.each<[string, object]>([
+    [
+      "in data",
+      { success: false, message: "Invalid.", data: { interval: ["bad"], "request_headers.0.key": ["no"] } },
+    ],
+    [
+      "in a list of details",
+      {
+        message: "Invalid.",
+        detail: [
+          { loc: ["body", "interval"], msg: "bad", type: "int_parsing", input: "60" },
+          {
+            loc: ["body", "request_headers", 0, "key"],
+            msg: "no",
+            input: { "request_headers[0][value]": "x" },
+          },
+        ],
+      },
+    ],
+    [
+      "in a list of errors",
+      {
+        message: "Invalid.",
+        errors: [
+          { type: "field", path: "interval", msg: "bad" },
+          { field: "request_headers.0.key", message: "no" },
+        ],
+      },
+    ],
+  ])("%s name the properties", async (_, body) => {
+    on("POST", answer(422, body));
+    const words = /was refused with status 422 \(Invalid\.\): interval: bad; requestHeaders\[0\]\.key: no$/;
+    await expect(stack().up(home)).rejects.toThrow(words);
+  });
+
   test.each([
     ['{"error":"Not so."}', /status 422: Not so\.$/],
+    ['{"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"message":"Nope."}', /status 422: Nope\.$/],
     ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
     ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
