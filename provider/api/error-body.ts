@@ -1,11 +1,11 @@
 import { excerpt } from "../common/text";
-import { isObject } from "../common/values";
+import { isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
 import { isBlankOrFalse } from "./answer";
 import { message, quote, type Message, type Quote } from "./errors";
 
-/** The names of secret fields. An answer may show the records of others, whose secrets nobody else knows. */
+/** The names of secret fields. */
 const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => name));
 
 /** A body as JSON, without secret fields. Some servers repeat a form, in which a name is `request_headers[0][value]`. */
@@ -15,11 +15,25 @@ function jsonWithoutSecrets(body: unknown): string {
   );
 }
 
-/** A body in a message. */
+/** A text that is not JSON, in a message. JSON that is in it may show records of others. */
+export function quoteText(text: string): Quote {
+  return quote(text.replace(/[[{]\s*["[{].*/s, "…"));
+}
+
+/**
+ * A body in a message. It may hold records of others, whose secrets nobody else knows, so of what is nested in it only the names are
+ * shown.
+ */
 export function quoteBody(body: unknown): Message {
   if (body === undefined) return ["an empty answer"];
-  return message`"${quote(typeof body === "string" ? body : jsonWithoutSecrets(body))}"`;
+  const outline = isObject(body)
+    ? Object.fromEntries(Object.entries(body).map(([name, part]) => [name, withoutValues(part)]))
+    : withoutValues(body);
+  return message`"${quote(typeof outline === "string" ? outline : jsonWithoutSecrets(outline))}"`;
 }
+
+const withoutValues = (part: unknown): unknown =>
+  typeof part === "object" ? mapLeaves(part, () => "…") : part;
 
 /**
  * The reasons in an error's body: one for the whole request, and those for single fields under the API's names.
@@ -31,8 +45,9 @@ export function parseError(
   source: string,
 ): { reason: Message; fields: Map<string, readonly Quote[]> } {
   const fields = new Map<string, readonly Quote[]>();
-  const quoteUnlessEmpty = (text: string): Message => (excerpt(text) === "" ? [] : [quote(text)]);
-  const whole = (): Message => quoteUnlessEmpty(body === undefined ? source : jsonWithoutSecrets(body));
+  const unlessEmpty = (words: Quote): Message => (excerpt(words.text) === "" ? [] : [words]);
+  const whole = (): Message =>
+    unlessEmpty(body === undefined ? quoteText(source) : quote(jsonWithoutSecrets(body)));
   if (!isObject(body)) return { reason: whole(), fields };
   for (const [name, reasons] of fieldErrorsIn(body))
     fields.set(name, [
@@ -42,7 +57,7 @@ export function parseError(
   const hasFields = fields.size > 0;
   const reasons = [body.message, body.error, hasFields ? undefined : body.errors, body.detail];
   const words = reasons.find((one) => !isBlankOrFalse(one) && !(hasFields && Array.isArray(one)));
-  if (words !== undefined) return { reason: quoteUnlessEmpty(wordsOf(words)), fields };
+  if (words !== undefined) return { reason: unlessEmpty(quote(wordsOf(words))), fields };
   return { reason: hasFields ? [] : whole(), fields };
 }
 

@@ -1,5 +1,5 @@
 import { counted } from "../common/text";
-import { parseError } from "./error-body";
+import { parseError, quoteText } from "./error-body";
 import {
   ApiError,
   KeyRefusedError,
@@ -107,7 +107,7 @@ export function unreadableAttempt(
   const encoding = headerOf(headers, "content-encoding");
   const found =
     encoding === "" || encoding === "identity"
-      ? message`something that is not JSON: "${quote(text)}"`
+      ? message`something that is not JSON: "${quoteText(text)}"`
       : message`something that is compressed (${quote(encoding)}), although the request asks for no compression`;
   const error = new UptimeError(
     message`${requestText} returned status ${status} and ${found}. Check ${address.source}: does it lead to the API?`,

@@ -148,7 +148,8 @@ describe("a body", () => {
     ["nothing", "", /returned no monitor: an empty answer/],
     ["null", "null", /returned no monitor/],
     ["a number", "1e999", /returned no monitor/],
-    ["the request, as an echo", JSON.stringify({ headers: [`Bearer ${key}`] }), repeated],
+    ["the request, as an echo", JSON.stringify({ headers: [`Bearer ${key}`] }), /: "\{"headers":\["…"\]\}"/],
+    ["its header, as an echo", JSON.stringify({ header: `Bearer ${key}` }), repeated],
     ["the request, as PHP writes it", `{"h":"Bearer ${key.replace("/", "\\/")}"}`, repeated],
     ["the request, as text", `Bearer ${key}`, repeated],
   ])("that is %s is an error", async (_what, text, message) => {

@@ -203,8 +203,8 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   });
 
   test.each<[string, number, (record: object) => object]>([
-    ["a list", 200, (record) => ({ rows: [record] })],
-    ["a record", 200, (record) => ({ item: record })],
+    ["a list", 200, (record) => ({ rows: [{ ...record, auth: { pass: canary("nested-of-others") } }] })],
+    ["a record", 200, (record) => ({ item: { ...record, auth: { pass: canary("nested-of-others") } } })],
     ["a refusal", 422, (record) => ({ record })],
     ["a refusal that is a list", 422, (record) => [record]],
   ])("of others are not in an error that quotes %s in an unknown form", async (_, status, bodyOf) => {
@@ -216,9 +216,21 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     const record = { id: 1, ...home, name: "Theirs", request_auth_password: byHand, request_headers };
     on("GET", answer(status, bodyOf(record)));
     for (const failure of [await failureOf(one.refresh()), await failureOf(other.up(home))]) {
-      expect(failure).toContain("Theirs");
-      for (const secret of [byHand, inHeader]) expect(failure).not.toContain(secret);
+      // Of a list, only the names are shown.
+      expect(failure).toContain(status === 200 ? '"name":"…"' : "Theirs");
+      for (const secret of [byHand, inHeader, canary("nested-of-others")])
+        expect(failure).not.toContain(secret);
     }
+  });
+
+  test("of others are not in an error that quotes JSON behind something else", async () => {
+    const shown = `<br />Warning: no such index<br />\n${JSON.stringify([{ id: 1, request_auth_password: canary("after-html") }])}`;
+    on("GET", answer(200, shown));
+    const failure = await failureOf(new Program(front, settings).resource().up(home));
+    expect(failure).toContain('something that is not JSON: "Warning: no such index …"');
+    on("GET", answer(403, shown));
+    expect(await failureOf(new Program(front, settings).resource().up(home))).toContain("no such index …");
+    expect(failure).not.toContain(canary("after-html"));
   });
 
   test("are not in an error about an ignored field that an update sends as the server shows it", async () => {
