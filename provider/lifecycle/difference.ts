@@ -158,6 +158,19 @@ export function shownValues(
   return values;
 }
 
+/**
+ * Whether the server may show strings HTML-escaped: no string has a character that would be escaped. Otherwise `&nbsp;` is
+ * what the record has, such as the text that a monitor looks for in a page, and an update must not send a space in its place.
+ */
+export function mayBeEscaped(records: readonly ApiRecord[]): boolean {
+  return !records.some(({ raw }) =>
+    Object.values(raw)
+      // JSON text has quotes on a server that escapes what is in it too.
+      .map(parseJsonList)
+      .some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
+  );
+}
+
 /** Whether a record shows a field, under any of its names. */
 export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;

@@ -72,15 +72,23 @@ export function partialOutputsOf(
   return { ...outputs, values: Object.fromEntries(values) as Record<string, Value> };
 }
 
-/** Outputs of a record that is only read, with all fields. What a server shows for a write-only one may be encrypted. */
+/**
+ * Outputs of a record that is only read, with all fields. What a server shows for a write-only one may be encrypted.
+ *
+ * @param escaped whether the server may show strings HTML-escaped
+ */
 export function outputsOfRecord(
   { definition, address, keyFingerprint }: RecordScope,
   record: ApiRecord,
   account: string | undefined,
+  escaped: boolean,
 ): Outputs {
   const fields = Object.entries(definition.fields);
   const values = Object.fromEntries(
-    fields.map(([key, field]) => [key, field.writeOnly ? null : (shownValue(field, record) ?? null)]),
+    fields.map(([key, field]) => [
+      key,
+      field.writeOnly ? null : (shownValue(field, record, escaped) ?? null),
+    ]),
   );
   const attributes = attributesOf(definition, record, Object.keys(definition.fields));
   return { values, attributes, account, addressHash: address.hash, keyFingerprint, isReadOnly: true };

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
+
 import type { ApiRecord } from "../api/answer";
 import { message, NotFoundError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, managedKeys } from "../definitions/keys";
-import { shows, wantedValues, type WantedValues } from "./difference";
+import { mayBeEscaped, shownValues, shows, wantedValues, type WantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
@@ -70,14 +72,18 @@ async function findRecord(
   }
 }
 
-/** Reads a record that is not in state. Throws {@link NotFoundError} if it does not exist. */
-export async function getUnmanaged(
+/** Reads a record that is not in state, with its outputs. Throws {@link NotFoundError} if it does not exist. */
+export async function readUnmanaged(
   scope: RecordScope,
   id: string,
+  account: string | undefined,
   options: RequestOptions,
-): Promise<ApiRecord> {
+): Promise<{ readonly record: ApiRecord; readonly outputs: Outputs }> {
+  const operation = new Operation(scope, options);
   try {
-    return await scope.collection.get(id, new Operation(scope, options));
+    const record = await scope.collection.get(id, operation);
+    const escaped = await isToUnescape(scope, record, operation);
+    return { record, outputs: outputsOfRecord(scope, record, account, escaped) };
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const { label } = scope.definition;
@@ -88,20 +94,36 @@ export async function getUnmanaged(
 }
 
 /**
+ * Whether to unescape a record's strings, which nobody has declared: see {@link mayBeEscaped}. The list is read only if that makes a
+ * difference, as for a text such as `&copy; Example`.
+ */
+async function isToUnescape(
+  { definition, reader }: RecordScope,
+  record: ApiRecord,
+  operation: Operation,
+): Promise<boolean> {
+  const [plain, unescaped] = [false, true].map((escaped) =>
+    shownValues(definition, record, { escaped, refuse: () => undefined }),
+  );
+  if (isDeepStrictEqual(plain, unescaped)) return true;
+  return mayBeEscaped([record, ...(await reader.wholeList(operation)).all()]);
+}
+
+/**
  * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link NotFoundError} if it is
  * not in state and does not exist.
  */
 export async function readForGet(
   scope: RecordScope,
   id: string,
-  outputs: Pick<Outputs, "account" | "isReadOnly">,
+  { account, isReadOnly }: Pick<Outputs, "account" | "isReadOnly">,
   options: RequestOptions,
 ): Promise<OperationResult | undefined> {
   try {
-    const record = await getUnmanaged(scope, id, options);
-    return { id, outputs: outputsOfRecord(scope, record, outputs.account) };
+    const { outputs } = await readUnmanaged(scope, id, account, options);
+    return { id, outputs };
   } catch (error) {
-    if (error instanceof NotFoundError && outputs.isReadOnly) return undefined;
+    if (error instanceof NotFoundError && isReadOnly) return undefined;
     throw error;
   }
 }

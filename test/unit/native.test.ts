@@ -151,6 +151,20 @@ describe("with a server", () => {
       expect([state?.id, await one.preview(declared)]).toEqual(["1", "same"]);
     });
 
+    test.each([
+      ["as it is, if the server does not escape", false, "&copy; Example"],
+      ["unescaped, if the server escapes", true, "a & &copy;"],
+    ])("reads a text with an entity %s", async (_, escapeHtml, stored) => {
+      emulator.monitors.edit(1, { alert_condition: "url_text", alert_text_lookup: stored });
+      emulator.monitors.add({ ...home, url: "https://example.com/?a=1&b=2" });
+      emulator.dialect = { escapeHtml };
+      const text = { alertCondition: "url_text", alertTextLookup: stored };
+      const found = await imported("1", { ...home, name: "Ours", ...text });
+      expect(found?.outputs).toMatchObject({ alertTextLookup: stored });
+      const { monitor } = startPlugin(settingsOf(), {});
+      expect((await monitor.read(urn, "1", {}, {}))?.inputs).toMatchObject({ alertTextLookup: stored });
+    });
+
     test("of a record that shows the password encrypted is followed by an update that sends it", async () => {
       emulator.dialect = { password: "plain" };
       emulator.monitors.edit(1, { request_auth_username: "u", request_auth_password: canary("encrypted") });

@@ -5,12 +5,12 @@ import { Quote, quoteValue } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { hasPassword } from "../../common/url";
 import type { Value } from "../../common/values";
-import { mustBeDeclared, parseJsonList } from "../../definitions/codecs";
+import { mustBeDeclared } from "../../definitions/codecs";
 import type { Definition, Field } from "../../definitions/field";
 import { isConfidential, withMarkedSecrets } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
 import { completeRecords } from "../../lifecycle/complete-records";
-import { shownValues } from "../../lifecycle/difference";
+import { mayBeEscaped, shownValues } from "../../lifecycle/difference";
 import { topLevel } from "../../lifecycle/paths";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { problemsOf, type InputProblem } from "../../lifecycle/validate";
@@ -48,23 +48,10 @@ export async function readDeclarable(
     }
     return completeRecords(scope, listed, operation, needed);
   });
-  const escaped = isEscaped(records);
+  const escaped = mayBeEscaped(records);
   return [...records]
     .sort((a, b) => compareIds(a.id, b.id))
     .map((record) => declarableOf(definition, record, escaped, session.secrets));
-}
-
-/**
- * Whether the server may show strings HTML-escaped: no string has a character that would be escaped. Otherwise `&nbsp;` is
- * what the record has, such as the text that a monitor looks for in a page, and an update must not send a space in its place.
- */
-function isEscaped(records: readonly ApiRecord[]): boolean {
-  return !records.some(({ raw }) =>
-    Object.values(raw)
-      // JSON text has quotes on a server that escapes what is in it too.
-      .map(parseJsonList)
-      .some((value) => typeof value === "string" && /[<>"]|&(?!#?\w+;)/.test(value)),
-  );
 }
 
 /**

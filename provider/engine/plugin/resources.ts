@@ -9,9 +9,8 @@ import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { urnSuffixOf } from "../../common/urn";
 import { decodeEntities, isEmpty, isObject, type Value } from "../../common/values";
-import { outputsOfRecord } from "../../lifecycle/outputs";
 import { ownerOf } from "../../lifecycle/owners";
-import { getUnmanaged, read } from "../../lifecycle/read";
+import { read, readUnmanaged } from "../../lifecycle/read";
 import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
 import type { CheckResult, Front } from "../front";
 import {
@@ -204,10 +203,9 @@ export class PluginResources {
       const { id, account } = parseGivenId(request.id);
       const connected = connect(account);
       const options = this.requestOptions(request);
-      const record = await getUnmanaged(connected, id, options);
-      const claim = connected.claims.take(record, options.owner);
-      const read = outputsOfRecord(connected, record, account);
-      const outputs: Outputs = { ...read, isReadOnly: undefined, importId: id, claim };
+      const found = await readUnmanaged(connected, id, account, options);
+      const claim = connected.claims.take(found.record, options.owner);
+      const outputs: Outputs = { ...found.outputs, isReadOnly: undefined, importId: id, claim };
       this.imports.set(urn, { id, outputs });
       return { id, outputs: this.front.encodeState(outputs), inputs: importedInputs(definition, outputs) };
     } catch (error) {
