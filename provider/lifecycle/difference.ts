@@ -3,7 +3,7 @@ import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
 import { comparableIdentity, fieldOf, isConfidential, managedKeys, nameKeyOf } from "../definitions/keys";
-import { decodeEntities, isEmpty, isUnknown, type Value } from "../common/values";
+import { decodeEntities, isEmpty, isObject, isUnknown, type Value } from "../common/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;
@@ -224,9 +224,16 @@ function findShown(field: Field, { raw }: ApiRecord): { readonly value: unknown 
   return field.secret && isMasked(value) ? undefined : { value };
 }
 
-/** Whether a server shows asterisks in the place of a secret, in a list also of one of several. */
+/** What servers show in the place of a secret, or of a part of it: asterisks, or a word such as `[FILTERED]`. */
+const mask = /[*•●]{3,}|"(?:[*•●]{2}|[[(<](?:filtered|hidden|masked|redacted|secret)[\])>])"/i;
+
+/** Whether a server hides a secret, in a list also one of several. A header may have a name and no value. */
 function isMasked(value: unknown): boolean {
-  return /"[*•●]{2,}"/.test(JSON.stringify(value));
+  const hasNoValue = ([name, part]: [string, unknown]): boolean =>
+    isObject(part)
+      ? !isEmpty(part.key ?? part.name) && (part.value ?? null) === null
+      : isObject(value) && name !== "" && part === null;
+  return mask.test(JSON.stringify(value)) || Object.entries(value ?? {}).some(hasNoValue);
 }
 
 function describeUnexpected(

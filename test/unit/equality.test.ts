@@ -36,10 +36,26 @@ test("a field that a record shows under several names has the value of the one t
   expect(compare(pause, false, { id: "1", raw })).toMatchObject({ outcome: "same" });
 });
 
-test("a secret that a server shows as asterisks is not shown", () => {
+test("a secret that a server hides, as a whole or in part, is not shown", () => {
   const headers = field("requestHeaders");
-  for (const shown of [[header("A", "1"), header("Authorization", "********")], { A: "••••" }])
+  for (const shown of [
+    [header("A", "1"), header("Authorization", "********")],
+    { A: "••••" },
+    { A: "**" },
+    [header("A", "Bea****")],
+    [header("A", "[FILTERED]")],
+    { A: "<redacted>" },
+    [{ key: "A" }],
+    [{ name: "A", value: null }],
+    { A: null },
+    '[{"key":"A","value":null}]',
+  ])
     expect(compare(headers, [header("A", "1")], showing(headers, shown))).toEqual({ outcome: "notShown" });
+  // An empty list that was sent as one header without a name, and `Accept: */*`, are shown.
+  const empty = showing(headers, [{ key: null, value: null }]);
+  expect(compare(headers, [header("A", "1")], empty)).toMatchObject({ outcome: "differs", value: [] });
+  const accept = [header("Accept", "*/*")];
+  expect(compare(headers, accept, showing(headers, accept))).toMatchObject({ outcome: "same" });
   expect(compare(field("name"), "a", showing(field("name"), "****"))).toMatchObject({ outcome: "differs" });
 });
 
