@@ -38,10 +38,10 @@ export interface ApiRequest extends SendEvents {
   readonly operation: Operation;
 }
 
-/** An answer with a status below 300. */
+/** An answer with a status below 300, or a redirect of an update or a delete. */
 export interface Answer {
   readonly status: number;
-  /** The parsed JSON; undefined if the answer is empty. To an update or a delete also the text of an answer that is not JSON. */
+  /** The parsed JSON; undefined if the answer is empty. To an update or a delete also what else it says. */
   readonly body: unknown;
   readonly headers: Headers;
   /** The request was redirected to another path, so an empty answer says nothing about the record. */
@@ -147,13 +147,17 @@ export class Client {
     }
     const { status, headers, text, isRedirectedElsewhere } = response;
     const body = parseJson(text);
+    const answer = { status, body, headers, isRedirectedElsewhere, requestText };
+    // The record's own address says what an update or a delete has done that is answered with "OK" or a redirect, for example.
+    const isAskedAbout = method !== "GET" && method !== "POST";
+    if (isAskedAbout && isFormRedirect(request, url, response))
+      return { result: { ...answer, body: `status ${status}` }, response };
     if (status >= 300) return { result: errorStatusAttempt(attempted, response, body), response };
-    const isText = text.trim() !== "" && body === undefined;
-    // The record's own address says what an update or a delete has done that is answered with "OK", for example.
-    if (isText && (method === "GET" || method === "POST"))
-      return { result: unreadableAttempt(attempted, response), response };
-    const answer = { status, body: isText ? text : body, headers, isRedirectedElsewhere, requestText };
-    return { result: answer, response };
+    if (text.trim() === "" || body !== undefined) return { result: answer, response };
+    return {
+      result: isAskedAbout ? { ...answer, body: text } : unreadableAttempt(attempted, response),
+      response,
+    };
   }
 
   private async exchange(
@@ -209,6 +213,19 @@ function describeAttempt(
 /** Whether an address is that of the requested record or collection, with a slash or without. */
 function isPathOf(request: ApiRequest, { pathname }: URL): boolean {
   return pathname.replace(/\/$/, "").endsWith(pathOf(request));
+}
+
+/**
+ * Whether an answer redirects to the record or to another page, as web frameworks redirect a form after a success, and also after a
+ * refusal. A redirect to the same path below another address, or with a slash, says where the API is.
+ */
+function isFormRedirect(
+  request: ApiRequest,
+  url: URL,
+  { status, redirectTarget: target }: FinalAnswer,
+): boolean {
+  if ((status !== 302 && status !== 303) || target?.origin !== url.origin) return false;
+  return target.pathname === url.pathname || !isPathOf(request, target);
 }
 
 /** The path below the address. */

@@ -63,17 +63,26 @@ export function parseError(
 
 /** The reasons for single fields, by the API's names. */
 function fieldErrorsIn(body: Record<string, unknown>): [name: string, reasons: unknown][] {
-  if (isObject(body.errors)) return Object.entries(body.errors);
+  if (isObject(body.errors)) return wordsAt(body.errors) ?? Object.entries(body.errors);
   const listed = [body.errors, body.detail].filter(Array.isArray).flat().flatMap(namedError);
   if (listed.length > 0) return listed;
-  const isWords = (value: unknown): boolean =>
-    Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string");
   // Some servers show them without an envelope: `{"interval": ["Not in your plan."]}`.
   const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
-  const named = [body.data, isEnvelope ? undefined : body].find(
-    (part) => isObject(part) && Object.keys(part).length > 0 && Object.values(part).every(isWords),
-  );
-  return Object.entries(named ?? {});
+  const parts = [body.data, body.detail, isEnvelope ? undefined : body].filter(isObject);
+  return parts.map((part) => wordsAt(part)).find((found) => found !== undefined && found.length > 0) ?? [];
+}
+
+/**
+ * The lists of words in a value, by their paths: `request_headers.1.value` of `{"request_headers": [{}, {"value": ["Too long."]}]}`.
+ * Undefined if there is anything else in it.
+ */
+function wordsAt(value: unknown, path: readonly string[] = []): [path: string, words: unknown][] | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const parts = Object.entries(value);
+  const isWords = parts.length > 0 && parts.every(([, part]) => typeof part === "string");
+  if (Array.isArray(value) && isWords) return [[path.join("."), value]];
+  const found = parts.map(([name, part]) => wordsAt(part, [...path, name]));
+  return found.every((one) => one !== undefined) ? found.flat() : undefined;
 }
 
 /** An error in a list that names its field, as FastAPI shows it: `{"loc": ["body", "interval"], "msg": "Not in your plan."}`. */

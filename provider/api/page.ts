@@ -19,7 +19,7 @@ export interface Page {
 
 /** The page in an answer. Undefined if the answer is not a list of records. */
 export function parsePage(
-  { body, headers }: Pick<Answer, "body" | "headers">,
+  { status, body, headers }: Pick<Answer, "status" | "body" | "headers">,
   definition: Definition,
 ): Page | undefined {
   const { envelopes } = unwrapList(body, definition);
@@ -35,7 +35,8 @@ export function parsePage(
     .map(parseNumber)
     .find((number) => !Number.isNaN(number));
   // Some servers leave the list out if it is empty.
-  const records = parseRecords(body, definition) ?? (total === 0 ? [] : undefined);
+  const isEmptyList = total === 0 || (status === 204 && body === undefined);
+  const records = parseRecords(body, definition) ?? (isEmptyList ? [] : undefined);
   if (!records) return undefined;
   // It may be the number of records on this page.
   const count = parseNumber(info.count);

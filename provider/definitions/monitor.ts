@@ -66,6 +66,7 @@ export const monitorFields = {
   requestAuthPassword: text("request_auth_password", {
     secret: true,
     writeOnly: true,
+    shownAs: ["password"],
     goesWith: "requestAuthUsername",
   }),
   /** Whether the check request avoids caches. Default false. (docs/monitor.md) */

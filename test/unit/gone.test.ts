@@ -229,6 +229,14 @@ describe.each(fronts)("with the present key (%s)", (front) => {
         expect(sentRequests().filter((request) => request.startsWith("DELETE"))).toHaveLength(1);
       });
 
+      test("is done if a redirect to another page answers it, and its record is gone", async () => {
+        const [[one]] = await createdBefore(front, 1, kind);
+        const headers = { location: `/${kind}s` };
+        on("DELETE", { kind: "answer", effect: true, status: 302, headers, body: "<p>Redirecting" });
+        await one.destroy();
+        expect(storedIds(kind)).toEqual([]);
+      });
+
       test("is an error if its record stays, and the next run sends it again", async () => {
         const [[one], program] = await createdBefore(front, 1, kind);
         on("DELETE", answered(false));

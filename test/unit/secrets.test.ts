@@ -22,6 +22,7 @@ const extraFields = {
     headers: [{ name: "X-Token", content: token }],
     command: `curl -H "X-Token: ${token}" -u me:${password}`,
     auth: { user: "me", pass: password },
+    basic: { user: "me", password: canary("nested-password") },
     request_headers: { "X-Other": canary("other-token") },
     request_auth_password: canary("other-password"),
   },
@@ -61,7 +62,8 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     const one = new Program(front, { ...settings, "uptime:adoptExisting": "true" }).resource();
     await operation(one);
     const attributes = JSON.stringify(attributesOf(one));
-    const absent = [key, password, token, canary("other"), "status.example", "curl"];
+    const others = [canary("other"), canary("nested-password")];
+    const absent = [key, password, token, ...others, "status.example", "curl"];
     for (const text of absent) expect(attributes).not.toContain(text);
     // Names of headers are no secret, and what holds none stays as it is.
     expect(attributesOf(one)).toMatchObject({ check: { header_name: "X-Token", auth: { user: "me" } } });
