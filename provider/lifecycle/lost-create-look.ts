@@ -45,7 +45,7 @@ export async function lookOnce(
   const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
   // Servers use ids again.
   const isSurelyNew = (id: string): boolean =>
-    isHigher(id, highestIdBefore) || (isLast && ledger.isDeleted(id));
+    ledger.isDeleted(id) ? isLast : isHigher(id, highestIdBefore) && !wasListed(baseline, id);
   const wasInBaseline = (id: string): boolean => wasListed(baseline, id) && !claims.mayBeUsedAgain(id);
   const isNew = ({ id }: ApiRecord): boolean =>
     (isLast || isSurelyNew(id)) && !wasInBaseline(id) && !claims.isTakenInRun(id);

@@ -157,6 +157,15 @@ describe.each(fronts)("a record whose delete has begun is not the new one of a l
     expect([await deleted, storedIds()]).toEqual(["", created.state ? [created.state.id] : []]);
   });
 
+  test("while another process deletes it, if ids do not show which records are new", async () => {
+    emulator.dialect = { ...emulator.dialect, order: "none" };
+    const others = [emulator.monitors.add(), emulator.monitors.add()].map(({ id }) => String(id));
+    const { deleted, created } = await begun({ kind: "delay", delayMs: 20_000 }, { elsewhere: true });
+    await failureOf(created.up(home));
+    expect(await deleted).toBe("");
+    expect(storedIds()).toEqual([...others, ...(created.state ? [created.state.id] : [])]);
+  });
+
   test("if the delete has failed", async () => {
     const { old, deleted, created } = await begun(answer(403));
     expect(await deleted).toContain("403");
