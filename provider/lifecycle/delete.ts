@@ -52,7 +52,7 @@ async function sendDelete(
     await assertGone(scope, id, outputs, error, operation);
   }
   // If the claim is void, the id is now that of a record which this run has created.
-  if (!claims.isVoid(id, outputs)) ledger.markDeleted(id);
+  if (!claims.isVoid(id, outputs)) ledger.markDeleted(id, operation.clock.now());
 }
 
 /** Asks for a record whose DELETE was answered with words that may mean anything. Throws if it stays. */

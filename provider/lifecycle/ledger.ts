@@ -38,8 +38,8 @@ export class Ledger {
   private readonly heard = new Set<string>();
   /** The records whose delete was sent and is not decided yet. */
   private readonly beingDeleted = new Set<string>();
-  /** The records that this run has deleted. */
-  private readonly deleted = new Set<string>();
+  /** The records that this run has deleted, and when, on the clock. */
+  private readonly deleted = new Map<string, number>();
   /** The records that this run has deleted, or has found gone. */
   private readonly gone = new Set<string>();
 
@@ -120,9 +120,9 @@ export class Ledger {
     }
   }
 
-  markDeleted(id: string): void {
+  markDeleted(id: string, now: number): void {
     this.markGone(id);
-    this.deleted.add(id);
+    this.deleted.set(id, now);
   }
 
   markGone(id: string): void {
@@ -176,6 +176,11 @@ export class Ledger {
 
   isDeleted(id: string): boolean {
     return this.deleted.has(id);
+  }
+
+  /** Whether this run has deleted the record after a time on the clock. */
+  isDeletedAfter(id: string, time: number): boolean {
+    return (this.deleted.get(id) ?? -Infinity) > time;
   }
 
   wasChanged(id: string): boolean {

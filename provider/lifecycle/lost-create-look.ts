@@ -9,20 +9,25 @@ import { compare, showsNoDifference, shows, type WantedValues } from "./differen
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
+/** Between two looks, for a replica that lags a little. */
+export const lookPauseMilliseconds = 5000;
+
 /** The result of a look: new records that a lost create may have made. */
 export interface Look {
   /** Surely new, and equal in everything that is declared and shown. */
   readonly equal: readonly ApiRecord[];
   /** With the same name or URL, or with the beginning of the name, and something else that differs. */
   readonly alike: readonly ApiRecord[];
+  /** This run has just deleted one of them, which a replica may still show, so a later look decides. */
+  readonly isEarly?: boolean;
   /** Why the look has failed; undefined if it has not. */
   readonly failure?: unknown;
 }
 
 /**
  * Looks once for the record of a lost create. A record of the list is new if it was not there before the first create, or if
- * this run has deleted the one that had its id (which a replica may still show, so this counts in the last look), and if no
- * resource has got it in this run. What it is, its own address decides:
+ * this run has deleted the one that had its id (five seconds ago, because a replica may still show that), and if no resource
+ * has got it in this run. What it is, its own address decides:
  *
  * | a new record                                                                            |         |
  * | --------------------------------------------------------------------------------------- | ------- |
@@ -43,9 +48,11 @@ export async function lookOnce(
 ): Promise<Look> {
   const { claims, collection, creates, definition, ledger } = scope;
   const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
+  const before = operation.clock.now() - lookPauseMilliseconds;
+  const isJustDeleted = (id: string): boolean => ledger.isDeletedAfter(id, before);
   // Servers use ids again.
   const isSurelyNew = (id: string): boolean =>
-    ledger.isDeleted(id) ? isLast : isHigher(id, highestIdBefore) && !wasListed(baseline, id);
+    ledger.isDeleted(id) ? !isJustDeleted(id) : isHigher(id, highestIdBefore) && !wasListed(baseline, id);
   const wasInBaseline = (id: string): boolean => wasListed(baseline, id) && !claims.mayBeUsedAgain(id);
   const isNew = ({ id }: ApiRecord): boolean =>
     (isLast || isSurelyNew(id)) && !wasInBaseline(id) && !claims.isTakenInRun(id);
@@ -82,7 +89,7 @@ export async function lookOnce(
       )
         alike.push(record ?? candidate);
     }
-    return { equal, alike };
+    return { equal, alike, isEarly: alike.some(({ id }) => isJustDeleted(id)) };
   } catch (failure) {
     return { equal: [], alike: [], failure };
   }

@@ -15,14 +15,12 @@ import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { hasFixedKey, nameKeyOf } from "../definitions/keys";
 import { describeRecords } from "./describe";
-import { lookOnce, type Look } from "./lost-create-look";
+import { lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** After five cuts in a row, another try is unlikely to succeed. */
 const maxSends = 5;
-/** Between two looks, for a list that lags a little. */
-const lookPauseMilliseconds = 5000;
 /** This many looks must find nothing before a create counts as having had no effect. */
 const minLooks = 2;
 /** For a create that is not sent again, or while looks fail. */
@@ -103,15 +101,15 @@ async function search(
   for (let looks = 0; ;) {
     const isLast =
       clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
-    const { failure, ...found } = await lookOnce(scope, lostCreate, operation, isLast);
+    const { failure, isEarly, ...found } = await lookOnce(scope, lostCreate, operation, isLast);
     // Another look, which has ended at the same moment, may have taken one.
     const look = { equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0) return claimFound(scope, lostCreate, record.id, record);
     if (failure === undefined) looks++;
-    // A look that has failed is repeated to the end. After an interruption, the first look that began as the last one decides.
-    const isAtEnd = failure === undefined ? isLast && looks >= minLooks : clock.now() >= end;
+    // A look that has failed or is early is repeated. After an interruption, the first look that began as the last one decides.
+    const isAtEnd = failure === undefined && !isEarly ? isLast && looks >= minLooks : clock.now() >= end;
     if (operation.isInterrupted ? isLast : isAtEnd) {
       const conflict = conflictOf(definition, look);
       if (conflict) throw conflictError(scope, lostCreate.lostAnswer, conflict);

@@ -185,6 +185,17 @@ describe.each(fronts)("a record whose delete has begun is not the new one of a l
     expect(await failureOf(created.up(home))).toContain("was there before");
   });
 
+  test("if it is deleted between two looks, and a replica still shows it in the second", async () => {
+    const { deleted, created } = await begun({ kind: "delay", delayMs: 4000 });
+    const [before, usual, lagsUntil] = [emulator.monitors.all(), emulator.fault, clock.now() + 7000];
+    emulator.fault = (request, ...more) =>
+      request.method === "GET" && clock.now() < lagsUntil
+        ? answer(200, { data: isList(request) ? before : before[0] })
+        : usual?.(request, ...more);
+    expect(await failureOf(created.up(home))).toBe("");
+    expect([await deleted, created.state?.id, storedIds()]).toEqual(["", "2", ["2"]]);
+  });
+
   test("if a replica still shows it", async () => {
     const one = new Program(front).resource();
     await one.up(home);
