@@ -24,7 +24,7 @@ const create = (mutation: Mutation, more: Partial<Case> = {}): Case => ({
   operation: "create",
   args: home,
   dialect: {},
-  habits: { ids: "rising", lag: 0 },
+  habits: { ids: "rising", lag: 0, ownLag: 0 },
   interruption: undefined,
   others: 2,
   echo: { form: "as it is", padding: 0, field: "message" },
@@ -51,7 +51,7 @@ const seen: Record<string, Case> = {
   }),
   "the Location of something else, and an interruption while it is looked for": create(
     { mutate: "location", location: "/api/v1/monitors/1", body: "empty" },
-    { habits: { ids: "falling", lag: 0 }, others: 1, interruption: { after: 4, by: "cancel" } },
+    { habits: { ids: "falling", lag: 0, ownLag: 0 }, others: 1, interruption: { after: 4, by: "cancel" } },
   ),
   "a record that was there before": create({ mutate: "older" }),
   "an id under which the server shows somebody else's record": create(

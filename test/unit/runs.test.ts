@@ -181,7 +181,7 @@ const seen: Record<string, Scenario> = {
     run([{ ...b, import: "1", provider: "p" }]),
   ),
   "a record that gets the id of a deleted one stays when the resource of that one goes": {
-    server: { ids: "reused", lag: 0, dialect: { uniqueDomainNames: false } },
+    server: { ids: "reused", lag: 0, ownLag: 0, dialect: { uniqueDomainNames: false } },
     records: [],
     runs: [run([b]), run([a], { before: [{ edit: "delete", kind: "monitor", place: 0 }] })],
   },
@@ -204,7 +204,7 @@ const seen: Record<string, Scenario> = {
     }),
   ),
   "a record that somebody makes under the id of a deleted one, after its refresh, is not taken over": {
-    server: { ids: "reused", lag: 0, dialect: { uniqueDomainNames: false } },
+    server: { ids: "reused", lag: 0, ownLag: 0, dialect: { uniqueDomainNames: false } },
     records: [],
     runs: [
       run([a]),
@@ -232,7 +232,7 @@ const seen: Record<string, Scenario> = {
       ],
     },
   "an update whose answer is lost is taken back by the next run, also what no record shows": {
-    server: { ids: "rising", lag: 0, dialect: { hidden: ["ssl_alert_days"] } },
+    server: { ids: "rising", lag: 0, ownLag: 0, dialect: { hidden: ["ssl_alert_days"] } },
     records: [],
     runs: [
       run([a, b]),

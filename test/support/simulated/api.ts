@@ -29,12 +29,14 @@ export interface Misbehaviour {
   readonly answer?: (usual: Answer | undefined) => Answer | Error | undefined;
 }
 
-/** Which ids a server gives to records, and how long its lists lag. */
+/** Which ids a server gives to records, and how long its reads lag. */
 export interface ServerHabits {
   /** New ids are higher or lower than the others, ids of deleted records, or strings. */
   readonly ids: "rising" | "falling" | "reused" | "text";
   /** Milliseconds until a list shows a change. */
   readonly lag: number;
+  /** Milliseconds until a record's own address shows it: a GET of a deleted record still finds it, for example. */
+  readonly ownLag: number;
 }
 
 /** What answers requests. */
@@ -74,7 +76,7 @@ export class SimulatedApi implements Network {
   constructor(
     private readonly time: VirtualClock,
     dialect: Partial<Dialect> = {},
-    private readonly habits: ServerHabits = { ids: "rising", lag: 0 },
+    private readonly habits: ServerHabits = { ids: "rising", lag: 0, ownLag: 0 },
     private readonly firstId = 1,
   ) {
     this.lowest = { monitor: firstId + 999, domain: firstId + 999 };
@@ -85,7 +87,8 @@ export class SimulatedApi implements Network {
         firstId,
         now: () => new Date(time.date()),
         changed: () => {
-          if (habits.lag > 0) this.history[kind].unshift({ at: time.now(), all: this.tables[kind].all() });
+          if (habits.lag > 0 || habits.ownLag > 0)
+            this.history[kind].unshift({ at: time.now(), all: this.tables[kind].all() });
         },
       });
     this.tables = { domain: tableOf("domain", domain), monitor: tableOf("monitor", monitor) };
@@ -210,20 +213,20 @@ export class SimulatedApi implements Network {
   /** A table as a request sees it, which notes what the request does. */
   private tableFor(kind: Kind, request: Seen): Table {
     const table = this.tables[kind];
-    const isList = request.method === "GET" && request.id === undefined;
-    const seen = this.time.now() - this.habits.lag;
+    const { lag: listLag, ownLag } = this.habits;
+    const lag = request.method !== "GET" ? 0 : request.id === undefined ? listLag : ownLag;
+    const seen = this.time.now() - lag;
+    const all = (): StoredRecord[] =>
+      lag > 0 ? (this.history[kind].find(({ at }) => at <= seen)?.all ?? []) : table.all();
     const noted = (made: NonNullable<Seen["effect"]>["made"], record: StoredRecord): StoredRecord => {
       request.effect = { made, id: this.shownId(record.id) };
       return record;
     };
     const view: Pick<Table, "add" | "all" | "edit" | "get" | "remove"> = {
       add: (fields) => noted("created", table.add({ ...fields, ...this.nextId(kind) })),
-      all: () =>
-        isList && this.habits.lag > 0
-          ? (this.history[kind].find(({ at }) => at <= seen)?.all ?? [])
-          : table.all(),
+      all,
       edit: (of, fields) => noted("deleted_at" in fields ? "deleted" : "changed", table.edit(of, fields)),
-      get: (of) => table.get(of),
+      get: (of) => all().find(({ id }) => id === Number(of)),
       remove: (of) => {
         const record = table.get(of);
         if (record) noted("deleted", record);

@@ -94,6 +94,7 @@ export const cases = fc
         ids: fc.constantFrom("rising", "rising", "falling", "reused", "text"),
         lag: fc.constantFrom<number>(0, 0, 4500),
       }),
+        ownLag: fc.constantFrom<number>(0, 0, 3500),
       // Ctrl-C, or SIGTERM to the provider, after this number of requests.
       interruption: fc.option(
         fc.record({ after: fc.integer({ min: 1, max: 4 }), by: fc.constantFrom("cancel", "finish") }),

@@ -101,8 +101,8 @@ class Judge {
     if (id === undefined) return false;
     const isAbsent = !this.isGreen && this.trial.api.get(kind, id) === undefined;
     const isUnlisted = this.happened(["list"], hides);
-    // After an interruption nothing waits for a list that lags.
-    const isUnseen = interruption !== undefined && habits.lag > 0;
+    // After an interruption nothing waits for a read that lags.
+    const isUnseen = interruption !== undefined && (habits.lag > 0 || habits.ownLag > 0);
     const isUnreadable = isUnseen || isAbsent || this.happened(["show"]);
     return this.happened(["create"], (mutation) => {
       if (this.trial.foreign.has(id)) return isUnlisted;
