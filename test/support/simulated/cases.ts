@@ -17,11 +17,12 @@ export const operations = {
   get: { sends: ["show"], by: undefined },
   update: { sends: ["update", "update", "show"], by: "up" },
   delete: { sends: ["delete", "delete", "list", "show"], by: "destroy" },
+  replace: { sends: ["delete", "create", "create", "list", "show"], by: "up" },
 } satisfies Record<string, { sends: Target[]; by: Command | undefined }>;
 
 /** The operation is on a resource that is in state. */
 export const isInState = (operation: Case["operation"]): boolean =>
-  ["read", "refresh", "update", "delete"].includes(operation);
+  ["read", "refresh", "update", "delete", "replace"].includes(operation);
 
 const monitorArgs: fc.Arbitrary<Properties> = fc
   .record({
@@ -93,8 +94,8 @@ export const cases = fc
       habits: fc.record({
         ids: fc.constantFrom("rising", "rising", "falling", "reused", "text"),
         lag: fc.constantFrom<number>(0, 0, 4500),
-      }),
         ownLag: fc.constantFrom<number>(0, 0, 3500),
+      }),
       // Ctrl-C, or SIGTERM to the provider, after this number of requests.
       interruption: fc.option(
         fc.record({ after: fc.integer({ min: 1, max: 4 }), by: fc.constantFrom("cancel", "finish") }),

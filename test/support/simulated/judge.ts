@@ -128,18 +128,21 @@ class Judge {
 
   /** A record that is there is not said to be gone or deleted. */
   private assertNotGone(): void {
-    const { id, isGreen, isDeceived } = this;
+    const { created, id, isGreen, isDeceived } = this;
     const { api, got, own } = this.trial;
     const { kind, operation } = this.trial.one;
     if (!isGreen || isDeceived || own === undefined || !api.get(kind, own)) return;
+    // The replacement has got the id.
+    if (created.includes(own)) return;
     const isGone = operation === "get" ? got === undefined : isInState(operation) && id !== own;
-    if (operation !== "delete" && isGone) this.violated(`the record ${own} is said to be gone, and is there`);
+    const isDeleted = operation === "delete" || operation === "replace";
+    if (!isDeleted && isGone) this.violated(`the record ${own} is said to be gone, and is there`);
     // If the record's own address says to a read or the delete that there is none, that counts as gone.
     const isOwnAddressGone = this.happened(
       ["delete", "show"],
       (mutation) => "status" in mutation && (mutation.status < 300 || [404, 410].includes(mutation.status)),
     );
-    if (operation === "delete" && !isOwnAddressGone)
+    if (isDeleted && !isOwnAddressGone)
       this.violated(`the record ${own} is said to be deleted, and is there`);
   }
 

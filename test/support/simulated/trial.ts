@@ -2,7 +2,7 @@ import { OperationFailed, type Provider, type ProviderProcess, type Settings } f
 import { Hang, VirtualClock } from "../clock";
 import { apiKey, origin, SimulatedApi } from "./api";
 import { isInState, operations, type Case } from "./cases";
-import { SimulatedEngine, type Command, type Declared, type Goal } from "./engine";
+import { SimulatedEngine, urnOf, type Command, type Declared, type Goal } from "./engine";
 import type { Front } from "./front";
 import { Violation } from "./invariants";
 import { misbehaviourOf, targetOf, type Target } from "./mutations";
@@ -114,7 +114,8 @@ export class Trial {
     declared = this.declared,
   ) {
     const { kind } = this.one;
-    const options = { command, settings, program: [declared] };
+    const replace = declared.deleteBeforeReplace ? [urnOf(declared)] : undefined;
+    const options = { command, settings, program: [declared], replace };
     const running = this.engine.run({ provider: () => process[kind] }, options);
     const outcome = await this.time.until(running, longest);
     for (const error of outcome.errors) if (!(error instanceof OperationFailed)) throw error;
@@ -144,6 +145,7 @@ export class Trial {
     const { declared, own = "1" } = this;
     const { kind, operation } = this.one;
     if (operation === "import") return { ...declared, import: own };
+    if (operation === "replace") return { ...declared, deleteBeforeReplace: true };
     if (operation !== "update") return declared;
     const change = kind === "monitor" ? { interval: 600 } : { notFoundUrl: "https://x.example/" };
     return { ...declared, args: { ...declared.args, ...change } };
