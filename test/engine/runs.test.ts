@@ -20,9 +20,16 @@ const real = (urn: string): string => urn.replace("stack::project", "test::works
 /** The program of a run, each resource waiting for the one before it. */
 function programOf(all: readonly Declared[]): string {
   const lines = all.map((declared, place) => {
-    const { kind, name, args, parent, import: id, ignoreChanges, retainOnDelete, formerly = [] } = declared;
+    const { kind, name, args, parent, import: id, formerly = [] } = declared;
+    const { ignoreChanges, retainOnDelete, deleteBeforeReplace } = declared;
     const aliases = formerly.map((one) => real(urnOf({ kind, ...one })));
-    const options = JSON.stringify({ import: id, ignoreChanges, retainOnDelete, aliases });
+    const options = JSON.stringify({
+      import: id,
+      ignoreChanges,
+      retainOnDelete,
+      deleteBeforeReplace,
+      aliases,
+    });
     const before = place === 0 ? "" : `r${place - 1}`;
     const under = parent === undefined ? "undefined" : `part(${JSON.stringify(parent)})`;
     return `const r${place} = new ${kind === "monitor" ? "Monitor" : "Domain"}(${JSON.stringify(name)},

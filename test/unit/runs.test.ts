@@ -1,10 +1,12 @@
 import fc from "fast-check";
 
 import { assertProperty } from "../support/property";
+import type { ServerHabits } from "../support/simulated/api";
 import type { Declared } from "../support/simulated/engine";
 import { fronts } from "../support/simulated/front";
 import { play } from "../support/simulated/runs";
-import { plannedRun, scenarios, type PlannedRun, type Scenario } from "../support/simulated/scenarios";
+import { plannedRun, scenarios } from "../support/simulated/scenarios";
+import type { Fault, PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { modelSize } from "../support/size";
 
 test.each(fronts)(
@@ -254,4 +256,60 @@ const seen: Record<string, Scenario> = {
 
 test.each(Object.entries(seen))("%s", async (_, scenario) => {
   for (const front of fronts) await play(scenario, front);
+});
+
+/** `a` is deleted and created again, while an equal resource is created. */
+const crossing = (
+  equal: Declared,
+  habits: Partial<ServerHabits>,
+  onDelete: Fault["fault"],
+  onCreate: readonly Fault[] = [],
+): Scenario => ({
+  server: { ids: "rising", lag: 0, ownLag: 0, ...habits, dialect: { uniqueDomainNames: false } },
+  records: [],
+  runs: [
+    run([a]),
+    run([{ ...a, deleteBeforeReplace: true }, equal], {
+      replace: [0],
+      faults: [{ method: "DELETE", number: 1, fault: onDelete }, ...onCreate],
+      // The list is read before the delete is carried out.
+      latencies: [5, 5, 0],
+    }),
+  ],
+});
+const failsOnce = (number: number): Fault[] => [{ method: "POST", number, fault: "failed once" }];
+
+const crossings: Record<string, Scenario> = {
+  "a record that is being deleted is not the one of a lost create": crossing(b, {}, "late", failsOnce(1)),
+  "a record that another provider deletes is not the one of a lost create, if ids are strings": crossing(
+    { ...b, provider: "p" },
+    { ids: "text" },
+    "delayed",
+    failsOnce(1),
+  ),
+  "a record that was deleted between the looks for a lost create is not its record, if reads lag": crossing(
+    b,
+    { lag: 4500, ownLag: 3500 },
+    "delayed",
+    failsOnce(1),
+  ),
+  "a record that was deleted before a lost create is not its record, if reads lag": crossing(
+    b,
+    { lag: 4500, ownLag: 3500 },
+    "delayed",
+    failsOnce(2),
+  ),
+  "a create may get the id of a record whose delete is not answered": crossing(b, { ids: "reused" }, "slow"),
+  "a create may get the id of a record that another provider deletes": crossing(
+    { ...b, provider: "p" },
+    { ids: "reused" },
+    "slow",
+  ),
+};
+
+test.each(Object.entries(crossings))("%s", async (_, scenario) => {
+  for (const front of fronts) {
+    const { outcomes } = await play(scenario, front);
+    expect(outcomes.flatMap(({ errors }) => errors)).toEqual([]);
+  }
 });

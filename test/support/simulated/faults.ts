@@ -28,6 +28,10 @@ const table = {
   // Longer than any default.
   slow: () => ({ answerAfter: 400_000 }),
   late: () => ({ effectAfter: 20_000, answerAfter: 400_000 }),
+  // Between the two looks for a lost create.
+  delayed: () => ({ effectAfter: 3000, answerAfter: 4000 }),
+  // Another create may get the id of what is deleted before that is answered.
+  stalled: () => ({ effectAfter: 1000, answerAfter: 20_000 }),
   limited: () => undone(said(429, undefined, { "retry-after": "7" })),
   complaint: (request) =>
     refused(said(200, { success: false, deleted: false, ...message("This is refused.", request) })),

@@ -29,8 +29,8 @@ export const dynamicFront: Front = {
 /** The provider plugin, as a program in YAML uses it. */
 export const pluginFront: Front = {
   name: "plugin",
-  register: ({ args, import: id }) =>
-    Promise.resolve({ inputs: args, deleteBeforeReplace: false, ...(id !== undefined && { importId: id }) }),
+  register: ({ args, import: id, deleteBeforeReplace = false }) =>
+    Promise.resolve({ inputs: args, deleteBeforeReplace, ...(id !== undefined && { importId: id }) }),
   start: startPlugin,
 };
 
@@ -74,6 +74,7 @@ async function registered({ kind, name, parent, args, ...options }: Declared, se
       ...(component && { parent: component }),
       ...(options.import !== undefined && { import: options.import }),
       ...(options.ignoreChanges && { ignoreChanges: [...options.ignoreChanges] }),
+      ...(options.deleteBeforeReplace && { deleteBeforeReplace: true }),
     });
     const request = await seen;
     await new Promise((resolve) => resource.urn.apply(resolve));

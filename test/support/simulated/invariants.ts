@@ -29,6 +29,8 @@ class RecordHistory {
   isCreated = false;
   /** It has the id of one that was there before. */
   isReused = false;
+  /** The provider has deleted it in the present run, so a new record may get its id. */
+  isFreed = false;
   /** A person deleted it, or state is older than its deletion. */
   isDeletedByHand = false;
   /** It may differ from state since the last run with a refresh that was green. */
@@ -66,7 +68,8 @@ export class Invariants {
 
   /** A run begins. */
   begin(): void {
-    for (const history of this.histories.values()) history.wasThere = history.isOlder = false;
+    for (const history of this.histories.values())
+      history.wasThere = history.isOlder = history.isFreed = false;
     for (const [name, account] of Object.entries(this.accounts))
       for (const kind of kinds)
         for (const { id } of account.all(kind)) {
@@ -92,10 +95,17 @@ export class Invariants {
   /** The provider has made a record, perhaps with the id of one that was deleted. */
   created(key: string): void {
     const history = this.history(key);
-    if (history.isCreated || history.wasThere || this.heldKeys().has(key))
-      history.isReused = history.isShared = true;
+    if (history.isCreated || history.wasThere || this.heldKeys().has(key)) {
+      history.isReused = true;
+      history.isShared ||= !history.isFreed;
+    }
     history.isCreated = true;
     history.isOlder = history.isStray = history.isDeletedByHand = false;
+  }
+
+  /** The provider has deleted a record. */
+  deleted(key: string): void {
+    this.history(key).isFreed = true;
   }
 
   /** State is an older one. */
@@ -149,6 +159,7 @@ export class Invariants {
     this.assertNothingGone(ended);
     this.assertNothingLeftBehind(ended);
     this.assertNothingMadeForNobody(ended);
+    this.assertFreedIdsUsed(ended);
     this.assertOnlyOwnWritten(ended);
   }
 
@@ -163,8 +174,11 @@ export class Invariants {
       const entry = all.find((one) => one.urn === urn && (id === undefined || one.id === id));
       if (!entry) continue;
       // After a delete, the engine no longer has the resource; if it does, another resource has taken the record.
-      if (operation === "delete" && (outcome.isKilled || end !== "done"))
-        this.history(keyOf(entry)).condemnedBy.add(urn);
+      if (operation === "delete" && (outcome.isKilled || end !== "done")) {
+        const history = this.history(keyOf(entry));
+        history.condemnedBy.add(urn);
+        history.isShared ||= history.isReused;
+      }
       if (operation !== "create" || result === undefined) continue;
       const history = this.history(keyOf({ ...entry, id: result }));
       if (history.isOlder) history.takenBy.add(urn);
@@ -268,6 +282,16 @@ export class Invariants {
       if (!history.isCreated || history.isStray || held.has(key) || !this.exists(key)) continue;
       history.isStray = (isKilled && !history.isOlder) || lost.includes(key) || isAwaited(ended, key);
       if (!history.isStray) ended.violated(`the ${key} was created and no resource has it`);
+    }
+  }
+
+  /** A create that is answered with the id of a record that the run has deleted is not refused. */
+  private assertFreedIdsUsed({ outcome, violated }: Ended): void {
+    const present = new Set(this.present.map(keyOf));
+    for (const { request, made, key } of this.effects) {
+      const { isFreed, isShared } = this.history(key);
+      if (made !== "created" || !isFreed || isShared || request.isFaulty || outcome.isKilled) continue;
+      if (!present.has(key)) violated(`the ${key} got the id of a deleted record, and no resource has it`);
     }
   }
 

@@ -244,8 +244,9 @@ class World implements Network {
     };
     for (const [name, account] of Object.entries(this.accounts))
       account.onDone = (request) => {
-        if (request.effect?.made === "created" && request.kind)
-          this.invariants.created(`${name} ${request.kind} ${request.effect.id}`);
+        const { effect, kind } = request;
+        if (effect && effect.made !== "changed" && kind)
+          this.invariants[effect.made](`${name} ${kind} ${effect.id}`);
         pass();
       };
     try {
@@ -436,7 +437,8 @@ class World implements Network {
       const misbehaviour = fault && faults[fault.fault](request);
       if (!fault || (before && fault.number > 0 && !misbehaviour?.isLasting)) return undefined;
       faulty.set(key, fault);
-      request.isFaulty = true;
+      // What is only slow is faulty if the client gives it up.
+      request.isFaulty = misbehaviour?.answer !== undefined;
       return misbehaviour;
     };
     for (const account of Object.values(this.accounts)) {

@@ -16,8 +16,9 @@ export type Event = Generated<typeof event>;
 export type Mistake = Generated<typeof mistake>;
 export type Fault = Generated<typeof fault>;
 type Change = Generated<typeof change>;
+type Crossing = Generated<typeof crossing>;
 
-export type PlannedRun = Omit<Generated<typeof randomRun>, "changes" | "isBack"> & {
+export type PlannedRun = Omit<Generated<typeof randomRun>, "changes" | "isBack" | "crossing"> & {
   readonly program: readonly Declared[];
   /** Nobody mends what has failed before the next run. */
   readonly isLeft: boolean;
@@ -240,6 +241,33 @@ const fault = fc
     fault: fc.constantFrom(...namesOf(faults)),
   })
   .map((one) => (one.method === "PATCH" ? one : { ...one, number: Math.max(1, one.number) }));
+/** A resource is replaced, and deleted first; meanwhile an equal one is created, and their requests cross. */
+const crossing = fc.record({
+  place: fc.nat(3),
+  name: fc.constantFrom("d", "e"),
+  provider,
+  onDelete: fc.constantFrom("delayed", "stalled", "late", "slow"),
+  onCreate: fc.constantFrom("failed once", "failed", "lost", "504", "delayed"),
+  // The equal resource is mostly created first.
+  create: fc.constantFrom(1, 1, 2),
+});
+
+/** The program with the equal resource, and the run. */
+function crossed(all: readonly Declared[], { place, name, provider, ...crosses }: Crossing) {
+  const replaced = at(all, place);
+  if (!replaced) return undefined;
+  const first = { ...replaced, import: undefined, retainOnDelete: false, deleteBeforeReplace: true };
+  const others = all.map((one) => (one === replaced ? first : one));
+  const faults: Fault[] = [
+    { method: "DELETE", number: 1, fault: crosses.onDelete },
+    { method: "POST", number: crosses.create, fault: crosses.onCreate },
+  ];
+  return {
+    program: sound([...others, { ...first, name, provider, formerly: [] }]),
+    run: { replace: [all.indexOf(replaced)], targets: undefined, excluded: undefined, faults, moments: [] },
+  };
+}
+
 const places = (maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(fc.nat(3), { minLength: 1, maxLength });
 
@@ -256,6 +284,7 @@ const randomRun = fc.record({
   // A preview comes before it.
   isPreviewed: rarely(4),
   changes: fc.array(change, { maxLength: 3 }),
+  crossing: sometimes(crossing, 4),
   // Nobody mends what the run before has left half done, and the program is again what it was two runs before.
   isBack: rarely(4),
   // The explicit providers are taken out of the program.
@@ -316,8 +345,11 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       server: habits,
       hasNeighbor,
       records: before,
-      runs: runs.map(({ changes, isBack, ...run }, index) => {
-        [previous, present] = [present, isBack ? previous : changes.reduce(changed, present)];
+      runs: runs.map(({ changes, isBack, crossing: planned, ...run }, index) => {
+        const hasCrossing = index > 0 && run.command.startsWith("up");
+        const crosses = hasCrossing && planned ? crossed(present, planned) : undefined;
+        const other = isBack ? previous : changes.reduce(changed, present);
+        [previous, present] = [present, crosses?.program ?? other];
         // The flags need a resource to name, and some are for `up` only.
         const isNamed = present.length > 0;
         const isUp = isNamed && run.command.startsWith("up");
@@ -326,6 +358,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
           targets: isUp || (isNamed && run.command.startsWith("destroy")) ? run.targets : undefined,
           excluded: isUp && !run.targets ? run.excluded : undefined,
           replace: isUp ? run.replace : undefined,
+          ...crosses?.run,
           isLeft: runs[index + 1]?.isBack ?? false,
           program: run.hasNoProviders ? sound(present.filter(hasDefaultProvider)) : present,
         };
