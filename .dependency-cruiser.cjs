@@ -15,7 +15,7 @@ const layers = {
 // What stands on all of them. Neither imports the other.
 const tops = { entries: "^provider/[^/]+$", cli: "^provider/cli/" };
 const folder = (name) => `^provider/${name}/`;
-// The first lookup of a program loads it, because it sends requests.
+// The first lookup of a program loads it, because it sends requests: it may import every layer.
 const lookups = "^provider/sdk/lookup-in-process\\.ts$";
 const own = "^(provider|test|tools|examples)/";
 
@@ -31,6 +31,13 @@ const layerRules = Object.entries(layers).map(([layer, below]) => ({
 module.exports = {
   forbidden: [
     ...layerRules,
+    {
+      name: "lookups-import-layers",
+      comment: "A lookup of a program imports neither a command nor the emulator.",
+      severity: "error",
+      from: { path: lookups },
+      to: { path: own, pathNot: Object.keys(layers).map(folder) },
+    },
     {
       name: "definitions-are-light",
       comment: "The two lowest layers load neither Pulumi, zod nor undici; types of Pulumi's are fine.",

@@ -137,8 +137,8 @@ export class Client {
     const attempted = { ...request, path, requestText, address, settings };
     const search = query?.toString();
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
-    if (method !== "GET") operation.hasWritten = true;
     request.onSend?.();
+    if (method !== "GET") operation.hasWritten = true;
     let response: FinalAnswer;
     try {
       response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));

@@ -14,7 +14,7 @@ import type { EmptyListForm, FormPair } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError, quoteBody } from "./error-body";
-import { adviceIfGone } from "./failed-attempt";
+import { adviceIfMaybeGone } from "./failed-attempt";
 import { ApiError, message, NotFoundError, quoteId, RecordMismatchError, UptimeError } from "./errors";
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
@@ -43,23 +43,17 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | un
 
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
-  private knownEmptyListForm: EmptyListForm = "entry";
+  /**
+   * The form of empty lists that this server takes, as far as is known. Never set back to "entry": another operation may have learned
+   * meanwhile that the server needs "emptyString". (docs/api.md)
+   */
+  emptyListForm: EmptyListForm = "entry";
   private updateMethod: "PATCH" | "PUT" = "PATCH";
 
   constructor(
     readonly definition: Definition,
     readonly client: Client,
   ) {}
-
-  /** The form of empty lists that this server takes, as far as is known. (docs/api.md) */
-  get emptyListForm(): EmptyListForm {
-    return this.knownEmptyListForm;
-  }
-
-  /** Never goes back to "entry": another operation may have learned meanwhile that this server needs "emptyString". */
-  rememberEmptyListForm(form: EmptyListForm): void {
-    if (form === "emptyString") this.knownEmptyListForm = form;
-  }
 
   /** The record under an id. Throws {@link NotFoundError}. */
   async get(id: string, operation: Operation): Promise<ApiRecord> {
@@ -206,7 +200,7 @@ export class Collection {
   private failureIn(answer: Answer, request: ApiRequest): ApiError | undefined {
     if (!isFailure(answer.body, this.definition, request.method)) return undefined;
     const { requestText, status, body } = answer;
-    return new ApiError({ requestText, status, ...parseError(body, ""), advice: adviceIfGone(request) });
+    return new ApiError({ requestText, status, ...parseError(body, ""), advice: adviceIfMaybeGone(request) });
   }
 
   /** A request about one record. Throws {@link NotFoundError}. */

@@ -47,7 +47,7 @@ export interface FinalAnswer {
 }
 
 /** A sentence for errors of an operation that may have old settings; none if PULUMI_RUN_PROGRAM makes every command run the program. */
-export function oldSettingsHint(mayHaveOldSettings = false): string[] {
+export function oldSettingsAdvice(mayHaveOldSettings = false): string[] {
   if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return [];
   return [
     "If you have already changed the setting, add --run-program: without it, `pulumi refresh`, `pulumi destroy` and `--refresh` use the " +
@@ -147,7 +147,7 @@ export function unansweredAttempt(
 }
 
 /** Advice for an answer that does not say whether the record is gone, such as 403: a person must decide. */
-export function adviceIfGone({ method, id }: Pick<AttemptedRequest, "method" | "id">): string[] {
+export function adviceIfMaybeGone({ method, id }: Pick<AttemptedRequest, "method" | "id">): string[] {
   return id === undefined || !["GET", "DELETE"].includes(method)
     ? []
     : ["If state has this record and it no longer exists, run `pulumi state delete URN`."];
@@ -160,14 +160,14 @@ function adviceFor(
 ): (string | Message)[] {
   const { source } = address;
   const key = settings.apiKeySource;
-  const changedSettingHint = oldSettingsHint(operation.mayHaveOldSettings);
-  const formerProviderHint = operation.mayHaveOldSettings ? adviceOnProvider(settings) : [];
+  const settingsAdvice = oldSettingsAdvice(operation.mayHaveOldSettings);
+  const providerAdvice = operation.mayHaveOldSettings ? adviceOnProvider(settings) : [];
   if (status === 401)
-    return [`The API does not accept the key from ${key}.`, ...changedSettingHint, ...formerProviderHint];
+    return [`The API does not accept the key from ${key}.`, ...settingsAdvice, ...providerAdvice];
   if (status === 403)
-    return [`The key from ${key} may not do this.`, ...changedSettingHint, ...adviceIfGone({ method, id })];
+    return [`The key from ${key} may not do this.`, ...settingsAdvice, ...adviceIfMaybeGone({ method, id })];
   if (status === 404 && id === undefined && method === "GET")
-    return [`There is no API at this address: check ${source}.`, ...changedSettingHint];
+    return [`There is no API at this address: check ${source}.`, ...settingsAdvice];
   if (status === 429) return [`Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows.`];
   if (redirectTarget) {
     const location = headerOf(headers, "location");

@@ -5,10 +5,10 @@ export function hexHash(text: string, digits = 64): string {
   return createHash("sha256").update(text).digest("hex").slice(0, digits);
 }
 
-/** The length of a {@link shortHash}. */
-export const shortHashLength = 10;
+/** The length of a {@link reviewHash}. */
+export const reviewHashLength = 10;
 
 /** The first sixty bits of a JSON value's hash. */
-export function shortHash(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64").slice(0, shortHashLength);
+export function reviewHash(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64").slice(0, reviewHashLength);
 }

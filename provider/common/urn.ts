@@ -28,6 +28,12 @@ export function providerUrnOf(reference = ""): string {
   return reference.replace(/::[^:]*$/, "");
 }
 
+/** The URN of the explicit provider in a resource's reference to its provider; undefined for a default one. */
+export function explicitProviderOf(reference: string | undefined): string | undefined {
+  const urn = providerUrnOf(reference);
+  return urn === "" || isDefaultProvider(urn) ? undefined : urn;
+}
+
 /**
  * Whether Pulumi has made the provider from the stack's configuration. It then has a name such as `default` or `default_1_2_3`.
  * An explicit provider of such a name counts as one too, because nothing that the engine sends tells them apart.

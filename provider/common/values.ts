@@ -36,9 +36,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export const notYetKnown: unique symbol = Symbol("not yet known");
 
 /** Whether a value, or a part of it, is not known yet. */
-export function isUnknown(value: unknown): boolean {
+export function hasUnknown(value: unknown): boolean {
   if (value === notYetKnown) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(isUnknown);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasUnknown);
 }
 
 /** Parses a JSON text; undefined if it is not JSON. */

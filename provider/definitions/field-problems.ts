@@ -3,7 +3,7 @@ import { isConfidential } from "./keys";
 import { nearest } from "../common/nearest";
 import { shorten } from "../common/text";
 import { parseUrl } from "../common/url";
-import { isObject, isUnknown, notYetKnown } from "../common/values";
+import { isObject, hasUnknown, notYetKnown } from "../common/values";
 
 /** Something wrong with a declared value: its path below the property, and what is allowed. */
 interface ValueProblem {
@@ -28,7 +28,7 @@ const problemsUnless = (isRight: boolean, reason: string, path = ""): ValueProbl
 
 /** A declared value for a message, cut; nothing for a secret. */
 function quoteDeclared(value: unknown, field: Field): string {
-  if (isConfidential(field) || isUnknown(value)) return "";
+  if (isConfidential(field) || hasUnknown(value)) return "";
   // JSON has no NaN.
   const json = typeof value === "number" ? undefined : (JSON.stringify(value) as string | undefined);
   const text = json ?? String(value);

@@ -66,7 +66,8 @@ export const settingDeclarations = {
     type: "pairs",
     default: [],
     text: "Pairs such as `3f9c=81d0`, each saying that two address-and-key combinations lead to one account: for a server that has moved, or a key that was replaced. The error that needs a pair prints the command.",
-    details: "Separate several by commas. See [Drift](drift.md#another-address-or-key).",
+    details:
+      "Separate several by commas. A pair of equal digits says that an account is really empty: remove it afterwards. See [Drift](drift.md#another-address-or-key).",
   },
   refreshAttributes: {
     type: "boolean",
@@ -79,7 +80,7 @@ export const settingDeclarations = {
     range: [1, 100_000],
     environment: "UPTIME_REQUESTS_PER_MINUTE",
     hasOption: true,
-    text: "Rate limit of the server, if you know it. Without it, the provider slows down when the server tells it to.",
+    text: "Requests per minute that the server allows, if you know it. Without it, the provider slows down when the server tells it to.",
   },
   timeoutSeconds: {
     type: "integer",

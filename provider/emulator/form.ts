@@ -5,7 +5,7 @@ import { isInteger, type Pairs, type Reading, refusedField } from "./reading";
 import type { Field, Resource } from "./resources";
 
 /** What a form asks for, and what is wrong with it. */
-export interface Form {
+interface Form {
   readonly values: ReadonlyMap<string, unknown>;
   readonly errors: FieldErrors;
 }

@@ -22,7 +22,7 @@ interface TableOptions {
 }
 
 /** A table as it is written to a file. */
-export interface SavedTable {
+interface SavedTable {
   readonly nextId: number;
   readonly records: readonly StoredRecord[];
 }

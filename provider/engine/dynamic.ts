@@ -51,8 +51,8 @@ export function dynamicProvider(
     try {
       return await front.run(properties, operation);
     } catch (error) {
-      const [news] = properties;
-      throw error instanceof OperationError ? hostError(error, news[hiddenNames.providerCode]) : error;
+      const [current] = properties;
+      throw error instanceof OperationError ? hostError(error, current[hiddenNames.providerCode]) : error;
     }
   };
 

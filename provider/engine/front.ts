@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { message, UptimeError, withoutPeriod, type Message } from "../api/errors";
-import { oldSettingsHint } from "../api/failed-attempt";
+import { oldSettingsAdvice } from "../api/failed-attempt";
 import { NoAccountError, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarkedSecrets } from "../definitions/keys";
@@ -111,8 +111,8 @@ export interface DiffRequest {
   readonly marked: readonly string[] | undefined;
 }
 
-/** The properties of a request: the new ones, and then the old ones if it has them. */
-type RequestProperties = readonly [news: Properties, ...olds: Properties[]];
+/** The properties of a request. After a partial failure, state keeps the hidden options of the first ones. */
+type RequestProperties = readonly [first: Properties, ...others: Properties[]];
 
 interface SaveRequest {
   /** The new inputs, and those and the outputs in the old state. */
@@ -190,7 +190,7 @@ export class Front {
       const advice = [
         ...(isRenamed ? ["If it has another name now, run `pulumi up` once without --refresh."] : []),
         // Without the program, Pulumi uses the settings of the last `up`, even if they have been corrected since.
-        ...oldSettingsHint(mayHaveOldSettings),
+        ...oldSettingsAdvice(mayHaveOldSettings),
       ];
       throw advice.length === 0
         ? error

@@ -39,17 +39,20 @@ export async function runLookup(
   });
 }
 
-/** Runs an operation that is about no resource. No secret is in what it throws, nor one of its own. */
+/**
+ * Runs an operation that is about no resource. What it throws shows no secret of the session, nor one of `ownSecrets`, which are those of
+ * the operation.
+ */
 export async function withRedactedErrors<T>(
   session: Session,
-  own: readonly string[],
+  ownSecrets: readonly string[],
   operation: () => Promise<T>,
 ): Promise<T> {
   try {
     return await operation();
   } catch (error) {
     // Only a connection adds its account's key.
-    const redactor = new Redactor([...session.secrets, ...own]);
+    const redactor = new Redactor([...session.secrets, ...ownSecrets]);
     throw new UptimeError(redactor.error(session.explainKeyOnce(error)), { cause: error });
   }
 }

@@ -39,9 +39,9 @@ export function checkProviderSettings(
   for (const key of settingNames)
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = asSecret(settings[key]);
   const own = Object.keys(given).filter((key) => !isOfEngine(key));
-  const known = Object.entries(settings).filter(([, value]) => !hasUnknown(value));
+  const known = Object.entries(settings).filter(([, value]) => !hasEngineUnknown(value));
   // What is not known yet may allow an address.
-  if (hasUnknown(settings.allowHttp)) known.push(["allowHttp", true]);
+  if (hasEngineUnknown(settings.allowHttp)) known.push(["allowHttp", true]);
   const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
   // Commands take the settings of a default provider from the stack, not from state.
   const proofs = isDefault ? [] : addressProofsOf(config, env);
@@ -79,7 +79,7 @@ export function changedSettings(old: Properties, current: Properties): string[] 
  */
 export function isAnotherAccount(old: Properties, current: Properties, env: NodeJS.ProcessEnv): boolean {
   if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(current)) return false;
-  if (hasUnknown([old, current])) return false;
+  if (hasEngineUnknown([old, current])) return false;
   const [before, after] = [configOf(old), configOf(current)];
   // The engine does not say which account the resource belongs to.
   return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
@@ -88,7 +88,7 @@ export function isAnotherAccount(old: Properties, current: Properties, env: Node
   });
 }
 
-const hasUnknown = (value: unknown): boolean => JSON.stringify([value]).includes(engineUnknown);
+const hasEngineUnknown = (value: unknown): boolean => JSON.stringify([value]).includes(engineUnknown);
 
 function providerNameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);

@@ -1,7 +1,7 @@
 import type { Definition, Field, FieldType } from "../definitions/field";
 import { asSecret, specialSigKey, engineUnknown, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, type HiddenOptions } from "../common/pulumi";
-import { mapLeaves, isEmpty, isObject, isUnknown, notYetKnown, type Value } from "../common/values";
+import { mapLeaves, isEmpty, isObject, hasUnknown, notYetKnown, type Value } from "../common/values";
 import type { Declaration } from "../lifecycle/check";
 import { ownerOf } from "../lifecycle/owners";
 import type { Claim, Inputs, RequestOptions, Outputs } from "../lifecycle/resource";
@@ -52,7 +52,7 @@ export function decodeInputs({ fields }: Definition, properties: Properties): In
   const { account, importId, ...given } = decodeDeclared(properties);
   const isRight = (key: string, value: unknown): boolean => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    return !field || isUnknown(value) || isValueOf(field, value);
+    return !field || hasUnknown(value) || isValueOf(field, value);
   };
   const values = Object.fromEntries(Object.entries(given).filter(([key, value]) => isRight(key, value)));
   return {

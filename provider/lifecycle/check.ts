@@ -4,7 +4,7 @@ import { isRecordId } from "../api/answer";
 import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { safeName } from "../common/text";
-import { isUnknown, notYetKnown } from "../common/values";
+import { hasUnknown, notYetKnown } from "../common/values";
 import { checkImport, type CheckedImport } from "./import";
 import { topLevel } from "./paths";
 import type { Connect, RecordScope } from "./record-scope";
@@ -77,7 +77,7 @@ function checkAccount(
   refuse: (reason: string | Message) => void,
 ): RecordScope | undefined {
   if (account === undefined || account === null) return connect(undefined);
-  if (isUnknown(account)) refuse("must be known in the preview");
+  if (hasUnknown(account)) refuse("must be known in the preview");
   else if (typeof account !== "string" || account === "")
     refuse("must be the name of an account in uptime:accounts; leave it out for the default account");
   else

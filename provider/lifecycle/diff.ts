@@ -2,7 +2,7 @@ import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { equalValues } from "../definitions/codecs";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
-import { isUnknown } from "../common/values";
+import { hasUnknown } from "../common/values";
 import { valueOf } from "./difference";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -54,7 +54,7 @@ export function diff(
   return {
     changed: [...changed, ...renamed, ...moved],
     replaces: [
-      ...changed.filter((key) => isFixed(key) && !(isImport && isUnknown(inputs.values[key]))),
+      ...changed.filter((key) => isFixed(key) && !(isImport && hasUnknown(inputs.values[key]))),
       ...moved,
     ],
     deleteBeforeReplace: !isMoved && keepsIdentity(scope, differing),
@@ -85,7 +85,7 @@ function keepsIdentity({ definition, settings }: RecordScope, differing: readonl
 /** The managed properties of outputs that differ from inputs. */
 export function changedKeys(definition: Definition, { values: old }: Outputs, { values }: Inputs): string[] {
   return managedKeys(definition, values).filter((key) => {
-    if (!(key in old) || isUnknown(values[key])) return true;
+    if (!(key in old) || hasUnknown(values[key])) return true;
     const [declared, before] = [valueOf(values, key), valueOf(old, key)];
     // Days of 0 and empty ones are equal in a record, because the API may store either. If the program changes one to the other, the
     // update is sent.

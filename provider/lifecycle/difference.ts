@@ -3,7 +3,7 @@ import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
 import { comparableIdentity, fieldOf, isConfidential, managedKeys, nameKeyOf } from "../definitions/keys";
-import { decodeEntities, isEmpty, isObject, isUnknown, type Value } from "../common/values";
+import { decodeEntities, isEmpty, isObject, hasUnknown, type Value } from "../common/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
 export type WantedValues = ReadonlyMap<string, Value>;
@@ -197,7 +197,7 @@ export function wantedValues(
   only: (key: string, field: Field) => boolean = () => true,
 ): Map<string, Value> {
   const keys = managedKeys(definition, values).filter(
-    (key) => !isUnknown(values[key]) && only(key, fieldOf(definition, key)),
+    (key) => !hasUnknown(values[key]) && only(key, fieldOf(definition, key)),
   );
   return new Map(keys.map((key) => [key, valueOf(values, key)]));
 }

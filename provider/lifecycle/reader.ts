@@ -10,7 +10,7 @@ import { fieldOf } from "../definitions/keys";
 import { isUnsetIn, leftOut, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** A page of the list is read only if it saves more than this many reads by id. */
+/** How many reads by id a page of the list may stand for, beside the {@link sparePages}. */
 const readsPerPage = 4;
 /** The list is read no further than the number of records asked for ÷ {@link readsPerPage}, plus this many pages. */
 const sparePages = 10;
@@ -28,7 +28,7 @@ const listPauseMilliseconds = 60_000;
  *
  * | a record                                                                 | is read       |
  * | ------------------------------------------------------------------------ | ------------- |
- * | among the first {@link readsPerPage} that are asked for                  | by its id     |
+ * | while no more than {@link readsPerPage} have been asked for              | by its id     |
  * | that is wanted as its own address shows it, or that this run has changed | by its id     |
  * | whose list has just failed, or would take too many pages                 | by its id     |
  * | that the list does not hold, or not with every wanted value              | by its id     |

@@ -47,7 +47,7 @@ export class RunCreates {
   highestKnownId: bigint | undefined;
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
-  /** The last create for each form body. Equal creates wait for each other. */
+  /** The last create of each name (and URL). Creates of one name wait for each other. */
   readonly turns = new Map<string, Promise<unknown>>();
   /** Creates whose answer was lost and that are being looked for. */
   readonly lostCreates = new Set<LostCreate>();

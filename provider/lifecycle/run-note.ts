@@ -74,7 +74,7 @@ export interface RunNote {
   linesAbout(recordKey: string): readonly NoteLine[];
   /** Whether a line is of this process. */
   isOwn(line: NoteLine): boolean;
-  /** Throws if lines of this run may be lost, so that another process may have taken a record unheard. */
+  /** Throws if the note was removed during the run, so that another process may have taken a record unheard. */
   assertWhole(): void;
 }
 
@@ -265,7 +265,7 @@ export class RecordNote {
     return this.note.isOwn(line) && this.hasOurAccount(line);
   }
 
-  /** The lines of the note; none if it cannot be read, because state must get a new record all the same. */
+  /** The lines of the note. None if it cannot be read: the run goes on as if it had one process, and `warn` says so. */
   private linesAbout(id: string): readonly NoteLine[] {
     try {
       return this.note.linesAbout(this.recordKeyOf(id));

@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "../api/errors";
-import { oldSettingsHint } from "../api/failed-attempt";
+import { oldSettingsAdvice } from "../api/failed-attempt";
 import { configCommand, sourceOf } from "../api/settings";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
 import { compare, fixedDifference, valueOf } from "./difference";
@@ -35,7 +35,7 @@ export function assertSameAddress(
   if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source } = account.address;
   const former = [...new Set([source, sourceOf(account.settings, "monitorsBaseUrl")])].join(" or ");
-  const hint = oldSettingsHint(mayHaveOldSettings).map((sentence) => ` ${sentence}`);
+  const hint = oldSettingsAdvice(mayHaveOldSettings).map((sentence) => ` ${sentence}`);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
       `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint.join("")}`,

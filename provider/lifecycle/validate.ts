@@ -3,7 +3,7 @@ import type { Definition, Problem } from "../definitions/field";
 import { problemsOfValue } from "../definitions/field-problems";
 import { fieldOf, isConfidential } from "../definitions/keys";
 import { nearest } from "../common/nearest";
-import { isUnknown } from "../common/values";
+import { hasUnknown } from "../common/values";
 import { topLevel } from "./paths";
 
 /** Something that is wrong with an input. The reason may quote the server. */
@@ -39,7 +39,7 @@ export function problemsOf(
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   for (const rule of definition.rules) {
     if (rule.properties.every(isUnchangedInState)) continue;
-    if (rule.properties.some((key) => malformed.has(key) || isUnknown(values[key]))) continue;
+    if (rule.properties.some((key) => malformed.has(key) || hasUnknown(values[key]))) continue;
     const problem = rule.check(values);
     if (!problem) continue;
     const isShown = !rule.properties.some((key) => isConfidential(fieldOf(definition, key)));

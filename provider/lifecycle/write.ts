@@ -95,7 +95,7 @@ export async function verify(
   const record = isProof ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
-    collection.rememberEmptyListForm(emptyListForm);
+    if (emptyListForm === "emptyString") collection.emptyListForm = emptyListForm;
     return record;
   }
   if (
@@ -167,7 +167,7 @@ export async function sendForm(
       throw nameProperties(definition, error);
     try {
       const answer = await send(formOf(definition, wanted, "emptyString"));
-      collection.rememberEmptyListForm("emptyString");
+      collection.emptyListForm = "emptyString";
       return { ...answer, emptyListForm: "emptyString" };
     } catch (second) {
       // Anything but a refusal is not about the form, and may have had an effect.

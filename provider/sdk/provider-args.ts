@@ -27,7 +27,7 @@ export interface ProviderArgs {
   sameAccount?: Input<string | Input<string>[]> | undefined;
   /** Whether a refresh also stores `attributes`, at one request per record. Default: `false`. */
   refreshAttributes?: Input<boolean> | undefined;
-  /** Rate limit of the server, if you know it, 1 to 100000. Without it, the provider slows down when the server tells it to. */
+  /** Requests per minute that the server allows, if you know it, 1 to 100000. Without it, the provider slows down when the server tells it to. */
   requestsPerMinute?: Input<number> | undefined;
   /** Seconds to wait for one response, 1 to 3600. Default: `30`. */
   timeoutSeconds?: Input<number> | undefined;

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { shortHash } from "../../provider/common/hash";
+import { reviewHash } from "../../provider/common/hash";
 import type { Outcome } from "../support/cli";
 import {
   bucket,
@@ -485,7 +485,7 @@ describe("code of other packages in state", () => {
     const state = { type: tableType, inputs: { __provider: text }, outputs: { __provider: "of state" } };
     return { op, urn: urnOf("users", tableType), oldState: state, newState: state };
   };
-  const codeOf = (text: string, ...resources: string[]) => [{ hash: shortHash(["code", text]), resources }];
+  const codeOf = (text: string, ...resources: string[]) => [{ hash: reviewHash(["code", text]), resources }];
   const withCode = (code: Steps, found: Steps = edits) => report(found, { code });
 
   test("must be that of the review, if there is anything to do", async () => {
@@ -517,7 +517,7 @@ describe("code of other packages in state", () => {
         "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. " +
         "Expect it if the pull request changes or removes the code, or if an earlier comment shows the same hash. " +
         "Otherwise find out who wrote it into the state before you merge.\n\n" +
-        `- \`${many.join(", ")}\`: code \`${shortHash(["code", "of state"])}\`\n` +
+        `- \`${many.join(", ")}\`: code \`${reviewHash(["code", "of state"])}\`\n` +
         "- `evil default`: the plugin from `https://plugins.example`, `CCCCCCCCCC`\n",
     );
     expect(stdout.indexOf("#### Code in the")).toBeLessThan(stdout.indexOf("#### Edited by hand"));

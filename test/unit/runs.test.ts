@@ -7,7 +7,7 @@ import { fronts } from "../support/simulated/front";
 import { play } from "../support/simulated/runs";
 import { plannedRun, scenarios } from "../support/simulated/scenarios";
 import type { Fault, PlannedRun, Scenario } from "../support/simulated/scenarios";
-import { modelSize } from "../support/size";
+import { modelSize, sample } from "../support/size";
 
 test.each(fronts)(
   "random programs over random runs lose, double and take no record: $name",
@@ -20,7 +20,7 @@ test.each(fronts)(
       modelSize(3, 40, 1500),
     );
   },
-  10_000_000,
+  sample(60_000, 900_000, 10_000_000),
 );
 
 const home = { name: "Home", url: "https://home.example/", interval: 60 };

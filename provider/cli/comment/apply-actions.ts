@@ -4,7 +4,7 @@ import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOfThisPackage, titleOf } from "../shared/resource-types";
 import { foreignCode } from "../shared/state-code";
-import { hexHash, shortHash, shortHashLength } from "../../common/hash";
+import { hexHash, reviewHash, reviewHashLength } from "../../common/hash";
 
 /** One thing that an apply does or runs, and that somebody must have reviewed. */
 export interface ApplyAction {
@@ -37,7 +37,7 @@ export function applyActions(
     ...changes.map((change) => changeAction(change, declared.get(change.urn))),
     ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn))),
     ...pendingChanges(changes, drift).map(({ urn, title }) => ({
-      hash: shortHash(["pending", urn]),
+      hash: reviewHash(["pending", urn]),
       title: `${title}: a run was killed while it created it`,
     })),
   ];
@@ -93,7 +93,7 @@ function declaredCreates({ steps }: Preview): ReadonlyMap<string, PlannedChange>
 
 function changeAction(change: PlannedChange, declared: PlannedChange | undefined): ApplyAction {
   const { title, operation, isPendingDelete, urn, recordId } = change;
-  const oldRecord = shortHash(["leftover", urn, recordId]);
+  const oldRecord = reviewHash(["leftover", urn, recordId]);
   const sent = secretsSent(change);
   const brought = operation === "delete" ? undefined : declared;
   return {
@@ -114,7 +114,7 @@ function editAction(edit: DriftedResource, declared: PlannedChange | undefined):
   const isGone = outcome === "gone";
   const secrets = properties.filter(({ secret }) => secret).map(({ property }) => property);
   return {
-    hash: shortHash(["drift", urn, id, outcome, properties]),
+    hash: reviewHash(["drift", urn, id, outcome, properties]),
     title: `${titleOf(edit)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
     isDestructive: edit.replaces === true,
     leftovers: [
@@ -128,12 +128,12 @@ function hashOfChange(change: PlannedChange): string {
   const { operation, urn, importId, recordId, account, provider, isProtected, keptBy } = change;
   const { properties, options, secrets, maybeChanged, valuesHash } = change;
   // Values of other packages may be new in each preview, and the comment does not show them.
-  if (!isOfThisPackage(change)) return shortHash([operation, urn, importId, recordId, options]);
+  if (!isOfThisPackage(change)) return reviewHash([operation, urn, importId, recordId, options]);
   const changed = [...properties, ...options].map(({ property, before, after }) =>
     JSON.stringify([property, before, after]),
   );
   const isSecretSent = operation !== "delete" && secrets.length > 0;
-  return shortHash([
+  return reviewHash([
     ...[operation, urn, importId, recordId, account, provider, isProtected, keptBy],
     changed.sort(),
     isSecretSent ? valuesHash : undefined,
@@ -149,7 +149,7 @@ function hashOfChange(change: PlannedChange): string {
 function hashOfResume(declared: PlannedChange, sent: readonly string[]): string {
   // The hash of the values tells secrets apart too.
   const secrets = declared.valuesHash === undefined ? declared.secrets : [];
-  return shortHash(["rest", hashOfChange(declared), secrets.filter((key) => sent.includes(key))]);
+  return reviewHash(["rest", hashOfChange(declared), secrets.filter((key) => sent.includes(key))]);
 }
 
 /** The hashes of the updates that finish a change which has sent these secrets, or has not. */
@@ -204,5 +204,5 @@ export function hashesText(
 }
 
 export function hashesIn(text: string): string[] {
-  return text.match(new RegExp(`.{${shortHashLength}}`, "g")) ?? [];
+  return text.match(new RegExp(`.{${reviewHashLength}}`, "g")) ?? [];
 }

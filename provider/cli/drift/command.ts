@@ -22,7 +22,7 @@ import {
 } from "../shared/drift-report";
 import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
-import { accountLabel, connectorTo, type ConnectTo } from "../shared/providers";
+import { accountOrProviderName, connectorTo, type ConnectTo } from "../shared/providers";
 import { exportState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
@@ -177,7 +177,7 @@ async function unmanagedRecords(
   const add = (provider: Parameters<ConnectTo>[0], account?: string, manager?: ManagedResource): void => {
     for (const definition of definitions) {
       const scope = connectTo(provider, definition, account);
-      const label = accountLabel(provider.provider, account);
+      const label = accountOrProviderName(provider.provider, account);
       const list = lists.get(scope.reader) ?? { scope, account: label, ids: new Set() };
       lists.set(scope.reader, list);
       if (definition === manager?.definition) list.ids.add(manager.resource.id);

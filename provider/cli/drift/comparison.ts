@@ -1,5 +1,5 @@
 import { KeyRefusedError, RecordMismatchError, UptimeError } from "../../api/errors";
-import { fixedKeys, identityKeys } from "../../definitions/keys";
+import { fixedKeys, identityKeys, nameKeyOf } from "../../definitions/keys";
 import type { Properties } from "../../common/marks";
 import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
@@ -13,7 +13,7 @@ import type { Connect } from "../../lifecycle/record-scope";
 import type { OperationResult } from "../../lifecycle/resource";
 import { assertSameAddress } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import { accountLabel } from "../shared/providers";
+import { accountOrProviderName } from "../shared/providers";
 import { clearProperties, secretKeysInState, type ManagedResource } from "../shared/state";
 
 export interface ComparedResource {
@@ -183,8 +183,8 @@ function driftOf(
   differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
 ): DriftedResource {
   const { urn, type, id = "", provider } = resource;
-  const account = accountLabel(provider, resource.outputs?.account);
-  const [nameKey = ""] = identityKeys(definition);
+  const account = accountOrProviderName(provider, resource.outputs?.account);
+  const nameKey = nameKeyOf(definition);
   const name = isSecret(nameKey) ? undefined : redactor.value(outputs[nameKey]);
   return {
     urn,

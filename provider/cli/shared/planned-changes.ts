@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 
 import { engineUnknown } from "../../common/marks";
 import { providerType, stackType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
+import { explicitProviderOf, parseUrn } from "../../common/urn";
 import { identityKeys } from "../../definitions/keys";
 import { settingDeclarations, type Setting } from "../../definitions/settings";
 import { withoutHidden } from "../../engine/request";
 import { topLevel } from "../../lifecycle/paths";
-import { accountLabel } from "./providers";
+import { accountOrProviderName } from "./providers";
 import { secretText, type Preview, type PreviewStep } from "./preview";
 import { byName } from "./quoting";
 import { findDefinition, isOfThisPackage, titleOf } from "./resource-types";
@@ -162,9 +162,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
   const secrets = Object.keys(after)
     .filter((key) => after[key] === secretText)
     .sort();
-  const present = newState ?? oldState;
-  const provider = providerUrnOf(present?.provider);
-  const isExplicit = provider !== "" && !isDefaultProvider(provider);
+  const current = newState ?? oldState;
   return {
     operation,
     urn,
@@ -172,11 +170,11 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     importId: isNew ? importIdIn(newState) : undefined,
     recordId: oldState?.id,
     recordNames: recordNamesIn(urn, operation === "import" ? newState : oldState),
-    account: accountLabel(present?.provider, present?.inputs?.account),
-    provider: isExplicit ? provider : undefined,
+    account: accountOrProviderName(current?.provider, current?.inputs?.account),
+    provider: explicitProviderOf(current?.provider),
     isDeletedFirst: operation === "replace" && oldState?.pendingReplacement === true,
     isPendingDelete: false,
-    isProtected: present?.protect === true,
+    isProtected: current?.protect === true,
     // The engine asks state, even if the program changes the option.
     keptBy: (oldState ?? newState)?.retainOnDelete === true ? "retainOnDelete" : undefined,
     properties: isNew ? changedProperties({}, after) : [],
@@ -235,8 +233,8 @@ function recordNamesIn(urn: string, state: PreviewStep["oldState"]): string[] {
 
 function changedOptions(before: PreviewStep["oldState"], after: PreviewStep["newState"]): PlannedProperty[] {
   return (["protect", "retainOnDelete"] as const).flatMap((option) => {
-    const [old, present] = [before, after].map((state) => state?.[option] === true);
-    return old === present ? [] : [{ property: option, before: String(old), after: String(present) }];
+    const [old, current] = [before, after].map((state) => state?.[option] === true);
+    return old === current ? [] : [{ property: option, before: String(old), after: String(current) }];
   });
 }
 

@@ -1,7 +1,7 @@
 import { UptimeError } from "../../api/errors";
 import type { Definition } from "../../definitions/field";
 import { providerType } from "../../common/pulumi";
-import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
+import { explicitProviderOf, isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "./setting-options";
@@ -30,10 +30,10 @@ export function connectorTo(
 }
 
 /** The account or the explicit provider of a resource, if it has a name. */
-export function accountLabel(provider: string | undefined, account: unknown): string | undefined {
+export function accountOrProviderName(provider: string | undefined, account: unknown): string | undefined {
   if (typeof account === "string") return account;
-  const urn = providerUrnOf(provider);
-  return urn === "" || isDefaultProvider(urn) ? undefined : parseUrn(urn).name;
+  const urn = explicitProviderOf(provider);
+  return urn && parseUrn(urn).name;
 }
 
 /** Whether resources need the stack's own settings: not if each of them has an explicit provider. */

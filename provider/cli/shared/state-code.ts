@@ -1,4 +1,4 @@
-import { shortHash } from "../../common/hash";
+import { reviewHash } from "../../common/hash";
 import { UptimeError } from "../../api/errors";
 import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
@@ -113,7 +113,7 @@ export function foreignCode(
     ];
     for (const piece of pieces) {
       if (piece === undefined) continue;
-      const hash = shortHash(["code", piece]);
+      const hash = reviewHash(["code", piece]);
       const before = found.get(hash)?.resources ?? [];
       found.set(hash, {
         hash,

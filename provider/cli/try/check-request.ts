@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import type { Message } from "../../api/errors";
 import { parseUrl } from "../../common/url";
-import { isEmpty, isUnknown } from "../../common/values";
+import { isEmpty, hasUnknown } from "../../common/values";
 import { monitor } from "../../definitions/monitor";
 import type { KnownMonitor } from "./monitors";
 import type { MonitorRequest } from "./sender";
@@ -50,7 +50,7 @@ export interface Check extends CheckFields {
 export function checkOf({ values, missing }: KnownMonitor, anyMethod: boolean, now: Date): Check | Skip {
   const keys = Object.keys(declared.shape);
   for (const key of keys) {
-    const reason = isUnknown(values[key]) ? "is not known before `pulumi up`" : missing.get(key);
+    const reason = hasUnknown(values[key]) ? "is not known before `pulumi up`" : missing.get(key);
     if (reason !== undefined) return { code: "unknown", text: [`${key} ${reason}`] };
   }
   // Null is a field that was declared and then removed.
