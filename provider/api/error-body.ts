@@ -56,7 +56,9 @@ export function parseError(
     ]);
   const hasFields = fields.size > 0;
   const reasons = [body.message, body.error, hasFields ? undefined : body.errors, body.detail];
-  const words = reasons.find((one) => !isBlankOrFalse(one) && !(hasFields && Array.isArray(one)));
+  const isWords = (one: unknown): boolean =>
+    !isBlankOrFalse(one) && one !== true && !(hasFields && Array.isArray(one));
+  const words = reasons.find(isWords);
   if (words !== undefined) return { reason: unlessEmpty(quote(wordsOf(words))), fields };
   return { reason: hasFields ? [] : whole(), fields };
 }

@@ -544,6 +544,7 @@ describe("refusals", () => {
   test.each([
     ['{"error":"Not so."}', /status 422: Not so\.$/],
     ['{"detail":"Not so."}', /status 422: Not so\.$/],
+    ['{"error":true,"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"message":"Nope."}', /status 422: Nope\.$/],
     ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
     ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
