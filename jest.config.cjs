@@ -24,7 +24,7 @@ module.exports = {
           "<rootDir>/test/support/nothing.cjs",
       },
     },
-    // What is built, documented, typed and published: runs compilers, TypeDoc, and commands as processes of their own.
+    // What is built, documented, typed and published, and the commands: runs compilers, TypeDoc and other processes.
     project("package"),
     project("engine"),
   ],

@@ -5,7 +5,7 @@ import { decodeInputs } from "../../engine/request";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
 import type { PlannedChange } from "../shared/planned-changes";
 import { secretText, type PreviewStep } from "../shared/preview";
-import type { SimilarRecords, SimilarRecord } from "./similar-records";
+import type { NamesakeFinder, FoundNamesake } from "./namesakes";
 import { twinsAmong } from "./twins";
 
 /** What a `pulumi up` would do to a resource; printed by `doctor --json`. */
@@ -13,7 +13,7 @@ interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   /** The id of the record that an import takes. */
   readonly record: string | undefined;
   /** The records with the same name (and URL, for a monitor), if the resource is to be created: it would be another one. */
-  readonly namesakes: readonly SimilarRecord[];
+  readonly namesakes: readonly FoundNamesake[];
 }
 
 /** New resources whose records people could not tell apart. */
@@ -38,7 +38,7 @@ export interface PlannedStep {
   readonly change: PlannedChange;
 }
 
-export async function planOf(steps: readonly PlannedStep[], similarRecords: SimilarRecords): Promise<Plan> {
+export async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder): Promise<Plan> {
   const added = steps.filter(({ change }) => change.operation === "create" || change.operation === "import");
   const creates = added.filter(({ change }) => change.importId === undefined);
   const titleByImportId = new Map(
@@ -47,10 +47,10 @@ export async function planOf(steps: readonly PlannedStep[], similarRecords: Simi
   const planned = steps.map(async (one): Promise<PlannedResource> => {
     const { title, operation, importId: record } = one.change;
     const wanted = operation === "create" ? declaredIn(one) : undefined;
-    const found = wanted ? await similarRecords.find(one.step, one.definition, wanted) : [];
-    const namesakes = found.map((similar) => ({
-      ...similar,
-      owner: similar.owner ?? titleByImportId.get(keyInAccount(one, similar.id)),
+    const found = wanted ? await finder.find(one.step, one.definition, wanted) : [];
+    const namesakes = found.map((namesake) => ({
+      ...namesake,
+      owner: namesake.owner ?? titleByImportId.get(keyInAccount(one, namesake.id)),
     }));
     return { title, operation, record, namesakes };
   });

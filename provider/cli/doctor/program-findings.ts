@@ -2,7 +2,7 @@ import { counted } from "../../common/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countTexts } from "../shared/planned-changes";
 import { oneLine, listOf } from "../shared/quoting";
-import type { SimilarRecord } from "./similar-records";
+import type { FoundNamesake } from "./namesakes";
 import type { Plan } from "./plan";
 import type { ProgramReport } from "./program";
 
@@ -78,7 +78,7 @@ function plainFindings(planned: Plan["planned"]): Finding[] {
 }
 
 /** Names a record of the same name, whose it is, and the properties that differ. */
-function differenceText({ id, differs, owner }: SimilarRecord): string {
+function differenceText({ id, differs, owner }: FoundNamesake): string {
   const whose = owner === undefined ? "" : `, which ${owner} has,`;
   return `record ${id}${whose} ${differs.length === 0 ? "is equal" : `differs in ${differs.join(", ")}`}`;
 }

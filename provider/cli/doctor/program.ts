@@ -9,7 +9,7 @@ import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type StackState } from "../shared/state";
-import { SimilarRecords } from "./similar-records";
+import { NamesakeFinder } from "./namesakes";
 import { planOf, type Plan, type PlannedStep } from "./plan";
 
 interface RefusedResource {
@@ -49,7 +49,7 @@ export async function checkProgram(
     .sort((a, b) => byName(a.urn, b.urn));
   const managed = managedResources(state).map(({ resource }) => resource);
   const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
-  const similarRecords = new SimilarRecords(state, settings, session);
+  const namesakeFinder = new NamesakeFinder(state, settings, session);
   const planned: PlannedStep[] = [];
   for (const step of steps) {
     const told = collected.get(urnSuffixOf(step.urn));
@@ -58,11 +58,11 @@ export async function checkProgram(
     if (!change || !definition || (told && refused.includes(told))) continue;
     if (told || !step.newState) planned.push({ definition, step, change });
     // The engine does not call a provider whose own settings are not known yet.
-    else similarRecords.unchecked.add(uncheckedText(step));
+    else namesakeFinder.unchecked.add(uncheckedText(step));
   }
   // The engine itself imports a resource of the plugin.
   const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), newState?.importID]));
-  const plan = await planOf(planned, similarRecords);
+  const plan = await planOf(planned, namesakeFinder);
   const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
   // The program may rename a resource, with an alias or by a move to the plugin.
   const former = new Set(steps.map(({ oldState }) => oldState?.urn));
@@ -79,7 +79,7 @@ export async function checkProgram(
       }))
       .sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
-    unchecked: [...similarRecords.unchecked],
+    unchecked: [...namesakeFinder.unchecked],
     usesStackSettings: usesStackSettings([...steps.map(({ newState }) => newState), ...managed]),
   };
 }

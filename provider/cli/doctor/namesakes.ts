@@ -17,7 +17,7 @@ import { managedResources, managesRecord, type StackState } from "../shared/stat
 import { getOrMake } from "../../common/values";
 
 /** A record with the name (and URL, for a monitor) that a new resource declares. */
-export interface SimilarRecord {
+export interface FoundNamesake {
   readonly id: string;
   /** The properties that differ from what is declared. */
   readonly differs: readonly string[];
@@ -28,7 +28,7 @@ export interface SimilarRecord {
 }
 
 /** Finds records of the names that a program's new resources declare, in the accounts that the stack's settings and state lead to. */
-export class SimilarRecords {
+export class NamesakeFinder {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
   private readonly connectTo: ConnectTo;
@@ -48,7 +48,7 @@ export class SimilarRecords {
   }
 
   /** The records of the name that a new resource declares. */
-  async find(step: PreviewStep, definition: Definition, wanted: WantedValues): Promise<SimilarRecord[]> {
+  async find(step: PreviewStep, definition: Definition, wanted: WantedValues): Promise<FoundNamesake[]> {
     const { provider: reference = "" } = step.newState ?? {};
     const provider = providerUrnOf(reference);
     const { name } = parseUrn(provider);
@@ -71,7 +71,7 @@ export class SimilarRecords {
   }
 
   /** The records that a create would find with `uptime:adoptExisting`. */
-  private async findIn(scope: RecordScope, wanted: WantedValues, account: unknown): Promise<SimilarRecord[]> {
+  private async findIn(scope: RecordScope, wanted: WantedValues, account: unknown): Promise<FoundNamesake[]> {
     const { collection, ledger, reader } = scope;
     const operation = new Operation(scope);
     const baseline = getOrMake(this.baselines, reader, () => readBaseline(collection, ledger, operation));
