@@ -93,9 +93,17 @@ interface ErrorAnswer {
 
 export class ApiError extends UptimeError {
   constructor(readonly answer: ErrorAnswer) {
-    const { requestText, status, reason, advice = [] } = answer;
+    const { requestText, status, reason, fields, advice = [] } = answer;
+    const named = joinMessages(
+      [...fields].map(([name, reasons]) => message`${quote(name)}: ${joinMessages(reasons, " ")}`),
+      "; ",
+    );
+    const words =
+      reason.length > 0 && named.length > 0
+        ? message`${withoutPeriod(reason)}: ${named}`
+        : [...reason, ...named];
     const text = message`${requestText} returned status
-      ${status}${reason.length > 0 ? message`: ${reason}` : ""}`;
+      ${status}${words.length > 0 ? message`: ${words}` : ""}`;
     const sentences = advice.map((one) => message` ${one}`).flat();
     super(sentences.length > 0 ? message`${withoutPeriod(text)}.${sentences}` : text);
   }

@@ -487,6 +487,12 @@ describe("refusals", () => {
     expect(emulator.monitors.size).toBe(0);
   });
 
+  test("with another status show the reasons for single fields too", async () => {
+    on("POST", answer(404, { message: "Validation Error.", data: { alert_channel_ids: ["No channel 7."] } }));
+    const words = /status 404: Validation Error: alert_channel_ids: No channel 7\.$/;
+    await expect(stack().up(home)).rejects.toThrow(words);
+  });
+
   test("without an envelope name the properties too, and the ways out of a taken name", async () => {
     const errors = { name: ["domain with this name already exists."], not_found_url: ["Not a URL."] };
     on("POST", answer(400, errors));
