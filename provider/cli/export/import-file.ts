@@ -1,6 +1,5 @@
 import { UptimeError } from "../../api/errors";
 import { pluginType } from "../../common/pulumi";
-import { givenId } from "../../engine/plugin/imported-record";
 import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { packageWord } from "../shared/dependency";
@@ -58,11 +57,7 @@ export function planImport(facts: ExportFacts, language: GeneratedLanguage): Map
 /** A resource in the file that `pulumi import --file` reads. */
 function importOf({ definition, name, id, properties }: ModuleResource): object {
   const account = properties.get("account");
-  return {
-    type: pluginType(definition),
-    name,
-    id: givenId(typeof account === "string" ? account : undefined, id),
-  };
+  return { type: pluginType(definition), name, id: typeof account === "string" ? `${account}/${id}` : id };
 }
 
 /** The commands that import what was exported, with their explanations. */
