@@ -18,7 +18,7 @@ export interface Look {
   readonly equal: readonly ApiRecord[];
   /** With the same name or URL, or with the beginning of the name, and something else that differs. */
   readonly alike: readonly ApiRecord[];
-  /** This run has just deleted one of them, which a replica may still show, so a later look decides. */
+  /** This run deletes one of them, or has just deleted it, and a replica may still show that, so a later look decides. */
   readonly isEarly?: boolean;
   /** Why the look has failed; undefined if it has not. */
   readonly failure?: unknown;
@@ -27,7 +27,8 @@ export interface Look {
 /**
  * Looks once for the record of a lost create. A record of the list is new if it was not there before the first create, or if
  * this run has deleted the one that had its id (five seconds ago, because a replica may still show that), and if no resource
- * has got it in this run. What it is, its own address decides:
+ * has got it in this run. If the delete is not answered yet, that is not known, so the look is early. What a new record is, its own
+ * address decides:
  *
  * | a new record                                                                            |         |
  * | --------------------------------------------------------------------------------------- | ------- |
@@ -50,12 +51,17 @@ export async function lookOnce(
   const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
   const before = operation.clock.now() - lookPauseMilliseconds;
   const isJustDeleted = (id: string): boolean => ledger.isDeletedAfter(id, before);
-  // Servers use ids again.
-  const isSurelyNew = (id: string): boolean =>
-    ledger.isDeleted(id) ? !isJustDeleted(id) : isHigher(id, highestIdBefore) && !wasListed(baseline, id);
-  const wasInBaseline = (id: string): boolean => wasListed(baseline, id) && !claims.mayBeUsedAgain(id);
+  // Servers use ids again. While a delete is not answered, it may have had its effect already.
+  const isSurelyNew = (id: string): boolean => {
+    if (ledger.isBeingDeleted(id)) return false;
+    return ledger.isDeleted(id)
+      ? !isJustDeleted(id)
+      : isHigher(id, highestIdBefore) && !wasListed(baseline, id);
+  };
+  const wasBefore = (id: string): boolean =>
+    wasListed(baseline, id) && !claims.mayBeUsedAgain(id) && !ledger.isBeingDeleted(id);
   const isNew = ({ id }: ApiRecord): boolean =>
-    (isLast || isSurelyNew(id)) && !wasInBaseline(id) && !claims.isTakenInRun(id);
+    (isLast || isSurelyNew(id)) && !wasBefore(id) && !claims.isTakenInRun(id);
   const equalsAnotherLostCreate = (record: ApiRecord): boolean =>
     [...creates.lostCreates].some(
       (other) => other !== lostCreate && showsNoDifference(definition, other.wanted, record),
@@ -70,7 +76,10 @@ export async function lookOnce(
     await operation.inTime(Promise.allSettled(creates.inFlight));
     const answered = candidates.find(
       (record) =>
-        record.id === lostAnswer.answeredId && isNew(record) && mayBeAlike(definition, wanted, record),
+        record.id === lostAnswer.answeredId &&
+        isNew(record) &&
+        !ledger.isBeingDeleted(record.id) &&
+        mayBeAlike(definition, wanted, record),
     );
     if (answered) return { equal: [answered], alike: [] };
     const equal: ApiRecord[] = [];
@@ -89,7 +98,7 @@ export async function lookOnce(
       )
         alike.push(record ?? candidate);
     }
-    return { equal, alike, isEarly: alike.some(({ id }) => isJustDeleted(id)) };
+    return { equal, alike, isEarly: alike.some(({ id }) => isJustDeleted(id) || ledger.isBeingDeleted(id)) };
   } catch (failure) {
     return { equal: [], alike: [], failure };
   }

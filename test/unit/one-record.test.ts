@@ -151,6 +151,18 @@ describe.each(fronts)("a record whose delete has begun is not the new one of a l
     expect([await deleted, created.state?.id, storedIds()]).toEqual(["", "2", ["2"]]);
   });
 
+  test("unless the server has used its id again, which is known when the delete is answered", async () => {
+    const { deleted, created } = await begun({ kind: "delay", delayMs: 1500, answerDelayMs: 20_000 });
+    const usual = emulator.fault;
+    emulator.fault = (request, ...more) => {
+      if (request.method !== "POST" || clock.now() > 2000) return usual?.(request, ...more);
+      void clock.sleep(1000).then(() => emulator.monitors.add({ ...home, id: 1 }));
+      return { ...cut, delayMs: 2000 };
+    };
+    expect(await failureOf(created.up(home))).toBe("");
+    expect([await deleted, created.state?.id, storedIds()]).toEqual(["", "1", ["1"]]);
+  });
+
   test("while another process deletes it", async () => {
     const { deleted, created } = await begun({ kind: "delay", delayMs: 20_000 }, { elsewhere: true });
     await failureOf(created.up(home));
