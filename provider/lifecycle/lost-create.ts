@@ -128,11 +128,13 @@ async function search(
 }
 
 function claimFound(
-  { claims }: RecordScope,
-  { owner }: LostCreate,
+  { claims, creates }: RecordScope,
+  { baseline, owner }: LostCreate,
   id: string,
   record?: ApiRecord,
 ): CreatedRecord {
+  // What a person made before it is then not taken for the record of a later create.
+  if (record) creates.rememberId(id, baseline);
   return { id, claim: claims.takeFound(id, owner, record), record };
 }
 

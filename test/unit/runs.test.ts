@@ -43,6 +43,20 @@ const two = { name: "two.example", homepageUrl: "https://two.example/home" };
 const byHand = [{ kind: "monitor", fields: home }] as const;
 
 const seen: Record<string, Scenario> = {
+  "a record that a person makes is not that of a later create, if reads lag and an answer has an id alone": {
+    server: {
+      ids: "rising",
+      lag: 4500,
+      ownLag: 3500,
+      dialect: { uniqueDomainNames: false, createAnswer: "id" },
+    },
+    ...runs(
+      run([domain("a", one, undefined, "x:y:Front"), domain("a", one)], {
+        moments: [{ after: 1, happens: { edit: "add", kind: "domain", fields: one } }],
+        parallel: 1,
+      }),
+    ),
+  },
   "a record whose resource has got the option import for it is deleted when the resource is replaced": runs(
     run([domain("a", one)]),
     run([domain("a", one, "1")]),
