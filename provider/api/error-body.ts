@@ -33,7 +33,7 @@ export function quoteBody(body: unknown): Message {
 }
 
 const withoutValues = (part: unknown): unknown =>
-  typeof part === "object" ? mapLeaves(part, () => "…") : part;
+  typeof part === "object" && part !== null ? mapLeaves(part, () => "…") : part;
 
 /**
  * The reasons in an error's body: one for the whole request, and those for single fields under the API's names.
