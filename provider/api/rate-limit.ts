@@ -38,8 +38,8 @@ const minuteMilliseconds = 60_000;
 const giveUpMilliseconds = 10 * minuteMilliseconds;
 
 /**
- * Limits how many requests to one address with one key run at once and how many are sent in a minute. After a 429, or a 503 with Retry-After,
- * nothing is sent for as long as the server says, and then one request at a time until the server accepts one.
+ * Limits how many requests to one address with one key run at once and how many are sent in a minute. After a 429, or a 503 with
+ * Retry-After, nothing is sent for as long as the server says, and then one request at a time until the server accepts one.
  */
 export class RateLimiter {
   private readonly queue = new Set<Waiter>();

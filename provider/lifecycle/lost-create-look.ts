@@ -49,15 +49,12 @@ export async function lookOnce(
 ): Promise<Look> {
   const { claims, collection, creates, definition, ledger } = scope;
   const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
-  const before = operation.clock.now() - lookPauseMilliseconds;
-  const isJustDeleted = (id: string): boolean => ledger.isDeletedAfter(id, before);
-  // Servers use ids again. While a delete is not answered, it may have had its effect already.
-  const isSurelyNew = (id: string): boolean => {
-    if (ledger.isBeingDeleted(id)) return false;
-    return ledger.isDeleted(id)
-      ? !isJustDeleted(id)
-      : isHigher(id, highestIdBefore) && !wasListed(baseline, id);
-  };
+  const justNow = operation.clock.now() - lookPauseMilliseconds;
+  /** Whether a delete of this run leaves open what has the id: servers use ids again, and replicas lag. */
+  const isUndecided = (id: string): boolean =>
+    ledger.isBeingDeleted(id) || ledger.isDeletedAfter(id, justNow);
+  const isSurelyNew = (id: string): boolean =>
+    !isUndecided(id) && (ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id)));
   const wasBefore = (id: string): boolean =>
     wasListed(baseline, id) && !claims.mayBeUsedAgain(id) && !ledger.isBeingDeleted(id);
   const isNew = ({ id }: ApiRecord): boolean =>
@@ -98,7 +95,7 @@ export async function lookOnce(
       )
         alike.push(record ?? candidate);
     }
-    return { equal, alike, isEarly: alike.some(({ id }) => isJustDeleted(id) || ledger.isBeingDeleted(id)) };
+    return { equal, alike, isEarly: alike.some(({ id }) => isUndecided(id)) };
   } catch (failure) {
     return { equal: [], alike: [], failure };
   }

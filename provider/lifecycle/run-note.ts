@@ -265,7 +265,7 @@ export class RecordNote {
     return this.note.isOwn(line) && this.hasOurAccount(line);
   }
 
-  /** The lines of the note. None if it cannot be read: the run goes on as if it had one process, and `warn` says so. */
+  /** The lines of the note. None if it cannot be read: the run goes on as if it had one process, with a warning. */
   private linesAbout(id: string): readonly NoteLine[] {
     try {
       return this.note.linesAbout(this.recordKeyOf(id));

@@ -132,9 +132,9 @@ function withNewNames(drift: DriftReport | undefined, { steps }: Preview): Drift
 /** A preview with what the provider has written about each resource: what changes in a dynamic one, and a hash of the values. */
 function withReviewLines(preview: Preview, text: string): Preview {
   const lines = text.split("\n").flatMap((line) => parseAs(reviewLine, line) ?? []);
-  const linesByName = groupBy(lines, ({ urnSuffix: name }) => name);
+  const linesByResource = groupBy(lines, ({ urnSuffix }) => urnSuffix);
   const steps = preview.steps.map((step) => {
-    const found = linesByName.get(urnSuffixOf(step.urn)) ?? [];
+    const found = linesByResource.get(urnSuffixOf(step.urn)) ?? [];
     const changed = found.flatMap((line) => (line.changed ? [line.changed] : []));
     // If it is replaced, it is checked twice.
     const hashes = [...new Set(found.flatMap(({ hash }) => hash ?? []))].sort();

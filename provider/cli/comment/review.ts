@@ -100,13 +100,13 @@ function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHas
 /** Why a comment does not count. */
 function problemOfComment(
   { pull, head }: ReviewComment,
-  { commit, digest, changeHashes: changes }: Marker,
+  { commit, digest, changeHashes }: Marker,
 ): string | undefined {
   const comment = pull === undefined ? "A comment" : `The comment on pull request ${pull}`;
   if (head !== undefined && commit !== head)
     return `${comment} is of commit ${commit ?? "(unknown)"}, and the pull request's head is ${head}.`;
   if (digest === undefined) return `${comment} is of a preview that failed.`;
-  return changes === undefined ? `${comment} has no room for its changes' hashes.` : undefined;
+  return changeHashes === undefined ? `${comment} has no room for its changes' hashes.` : undefined;
 }
 
 /** Why the preview must not run, and how to go on: Pulumi may run code from state that was not reviewed. */
@@ -156,15 +156,15 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
     return review.digest === digestOf(actions)
       ? undefined
       : `The digest ${review.digest} is that of other changes than those listed above.`;
-  const { changeHashes: changes, problems, hasComments } = review;
+  const { changeHashes, problems, hasComments } = review;
   const isReviewed = ({ hash, resumeHash = hash }: ApplyAction): boolean =>
-    changes.has(hash) || changes.has(resumeHash);
+    changeHashes.has(hash) || changeHashes.has(resumeHash);
   const missing = [
     ...writes.filter((action) => !isReviewed(action)),
     ...code.filter(({ hash }) => !review.code.has(hash)),
   ];
   if (missing.length === 0) return undefined;
-  if (changes.size > 0) {
+  if (changeHashes.size > 0) {
     const all = counted(writes.length + code.length, "change");
     const were = missing.length === 1 ? "was" : "were";
     return [`${missing.length} of ${all} ${were} not reviewed: ${titlesOf(missing)}.`, ...problems].join(" ");

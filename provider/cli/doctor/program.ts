@@ -72,7 +72,7 @@ export async function checkProgram(
     resources: declared.size,
     ...plan,
     refused: refused
-      .map(({ title, urnSuffix: name, importId = importIdOf.get(name), problems }) => ({
+      .map(({ title, urnSuffix, importId = importIdOf.get(urnSuffix), problems }) => ({
         title,
         importId,
         reasons: problems,
