@@ -10,6 +10,7 @@ import { describeRecords } from "./describe";
 import { compare, nameIn, shownValues, shows } from "./difference";
 import { describeSelection, parametersOf, parseLookupQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
+import { isToUnescape } from "./read";
 import type { Connect, RecordScope } from "./record-scope";
 
 export interface FoundRecord {
@@ -46,7 +47,8 @@ export async function lookUpOne(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(selection).join(", ")}.`,
       );
     const record = await findConfirmed(scope, id, operation);
-    if (record) return foundRecord(definition, record, account);
+    if (record)
+      return foundRecord(definition, record, account, await isToUnescape(scope, [record], operation));
     throw new UptimeError(
       `${lookup} found no ${singular} with id ${secretArgs.includes("id") ? "[secret]" : id} at ${where}.`,
     );
@@ -72,7 +74,7 @@ export async function lookUpOne(
   const [whole] = await completeRecords(scope, [match], operation);
   if (!whole)
     throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
-  return foundRecord(definition, whole, account);
+  return foundRecord(definition, whole, account, await isToUnescape(scope, [whole], operation));
 }
 
 export async function lookUpAll(
@@ -88,7 +90,8 @@ export async function lookUpAll(
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(scope, selection, operation);
   const records = await completeRecords(scope, listed, operation);
-  const results = records.map((record) => foundRecord(definition, record, account));
+  const escaped = await isToUnescape(scope, records, operation);
+  const results = records.map((record) => foundRecord(definition, record, account, escaped));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
     (a, b) =>
@@ -180,8 +183,14 @@ async function select(
   return found.length > 0 ? found : read(parameters);
 }
 
-function foundRecord(definition: Definition, record: ApiRecord, account: string | undefined): FoundRecord {
-  const shown = shownValues(definition, record);
+/** @param escaped whether the server may show strings HTML-escaped */
+function foundRecord(
+  definition: Definition,
+  record: ApiRecord,
+  account: string | undefined,
+  escaped: boolean,
+): FoundRecord {
+  const shown = shownValues(definition, record, { escaped });
   const values: Record<string, unknown> = { id: record.id, account };
   for (const [key, field] of Object.entries(definition.fields))
     if (!field.secret) values[key] = shown.get(key) ?? undefined;

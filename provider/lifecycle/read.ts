@@ -82,7 +82,7 @@ export async function readUnmanaged(
   const operation = new Operation(scope, options);
   try {
     const record = await scope.collection.get(id, operation);
-    const escaped = await isToUnescape(scope, record, operation);
+    const escaped = await isToUnescape(scope, [record], operation);
     return { record, outputs: outputsOfRecord(scope, record, account, escaped) };
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
@@ -94,19 +94,20 @@ export async function readUnmanaged(
 }
 
 /**
- * Whether to unescape a record's strings, which nobody has declared: see {@link mayBeEscaped}. The list is read only if that makes a
- * difference, as for a text such as `&copy; Example`.
+ * Whether to unescape the strings of records that nobody has declared: see {@link mayBeEscaped}. The list is read only if that makes
+ * a difference, as for a text such as `&copy; Example`.
  */
-async function isToUnescape(
+export async function isToUnescape(
   { definition, reader }: RecordScope,
-  record: ApiRecord,
+  records: readonly ApiRecord[],
   operation: Operation,
 ): Promise<boolean> {
-  const [plain, unescaped] = [false, true].map((escaped) =>
-    shownValues(definition, record, { escaped, refuse: () => undefined }),
+  const valuesOf = (record: ApiRecord, escaped: boolean): unknown =>
+    shownValues(definition, record, { escaped, refuse: () => undefined });
+  const isSame = records.every((record) =>
+    isDeepStrictEqual(valuesOf(record, false), valuesOf(record, true)),
   );
-  if (isDeepStrictEqual(plain, unescaped)) return true;
-  return mayBeEscaped([record, ...(await reader.wholeList(operation)).all()]);
+  return isSame || mayBeEscaped([...records, ...(await reader.wholeList(operation)).all()]);
 }
 
 /**

@@ -150,6 +150,19 @@ describe("one record", () => {
     expect((await uptime.getMonitor({ name: "Tom & Jerry's <shop>" })).name).toBe("Tom & Jerry's <shop>");
   });
 
+  test.each([
+    ["as it is, if the server does not escape", false, "&copy; Shop"],
+    ["unescaped, if the server escapes", true, "a & &copy;"],
+  ])("has a text with an entity %s", async (_, escapeHtml, text) => {
+    emulator.dialect = { escapeHtml };
+    emulator.monitors.add(site("Shop", { alert_condition: "url_text", alert_text_lookup: text }));
+    emulator.monitors.add({ ...site("Other"), url: "https://example.com/?a=1&b=2" });
+    for (const args of [{ id: 1 }, { name: "Shop" }])
+      expect((await uptime.getMonitor(args)).alertTextLookup).toBe(text);
+    const texts = (await uptime.getMonitors()).map(({ alertTextLookup }) => alertTextLookup);
+    expect(texts).toEqual([undefined, text]);
+  });
+
   test("with a value that cannot be read is an error that names it", async () => {
     emulator.monitors.add(site("Shop", { interval: "often" }));
     expect(await failureOf(uptime.getMonitor({ id: 1 }))).toBe(
