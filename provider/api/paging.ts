@@ -8,7 +8,7 @@ import { parsePage, type Page } from "./page";
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
 
-/** The sizes of a page that may be full. */
+/** The sizes of a page that the API has, so one of another size is the last. (docs/api.md) */
 const fullSizes: readonly number[] = [10, 25, 50, pageSize];
 
 /** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */

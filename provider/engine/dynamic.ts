@@ -97,7 +97,14 @@ export function dynamicProvider(
         const options = { ...decodeOptions(news), ...front.runOptions(olds) };
         // State of older versions does not name its secret inputs, so they are undefined: not known.
         const marked = urnSuffixOrOwnerIn(olds) === undefined ? undefined : secretInputNames(olds);
-        const { changed, replaces, ...others } = await front.diff({ id, outputs, news, options, marked });
+        const { changed, replaces, ...others } = await front.diff({
+          id,
+          outputs,
+          olds,
+          news,
+          options,
+          marked,
+        });
         const changes = changed.length > 0 || isOfPlugin(olds, news);
         return { changes, replaces: [...replaces], ...others };
       }),

@@ -105,6 +105,8 @@ export interface CheckRequest {
 export interface DiffRequest {
   readonly id: string;
   readonly outputs: Outputs;
+  /** The properties that {@link outputs} are decoded from. */
+  readonly olds: Properties;
   readonly news: Properties;
   readonly options: RequestOptions;
   /** The inputs that are marked as secret in state; undefined if it does not say that. */
@@ -165,32 +167,17 @@ export class Front {
 
   /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
-    const isOfState = properties.some(isInState);
-    return this.withSecretInputs(
-      this.connectFor(account, this.runOptions(...properties), isOfState),
-      ...properties,
-    );
-  }
-
-  private withSecretInputs(scope: RecordScope, ...properties: readonly Properties[]): RecordScope {
     const definition = this.markedDefinition(...properties);
-    return definition === this.definition ? scope : { ...scope, definition };
-  }
-
-  private connectFor(
-    account: string | undefined,
-    { mayHaveOldSettings }: RequestOptions,
-    isOfState: boolean,
-  ): RecordScope {
     try {
-      return this.connect(account);
+      const scope = this.connect(account);
+      return definition === this.definition ? scope : { ...scope, definition };
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      const isRenamed = isOfState && error instanceof NoAccountError;
+      const isRenamed = properties.some(isInState) && error instanceof NoAccountError;
       const advice = [
         ...(isRenamed ? ["If it has another name now, run `pulumi up` once without --refresh."] : []),
         // Without the program, Pulumi uses the settings of the last `up`, even if they have been corrected since.
-        ...oldSettingsAdvice(mayHaveOldSettings),
+        ...oldSettingsAdvice(this.runOptions(...properties).mayHaveOldSettings),
       ];
       throw advice.length === 0
         ? error
@@ -232,16 +219,14 @@ export class Front {
     return { inputs: this.markSecrets(encodeInputs(checked.inputs, news), news), problems };
   }
 
-  diff({ id, outputs, news, options, marked }: DiffRequest): Changes | Promise<Changes> {
+  diff({ id, outputs, olds, news, options, marked }: DiffRequest): Changes | Promise<Changes> {
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
-    const scopeFor = (account?: string) =>
-      this.withSecretInputs(this.connectFor(account, options, true), news);
-    const declared = scopeFor(inputs.account);
+    const declared = this.scopeOf(inputs.account, news, olds);
     const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);
-    const scope = isMoved ? scopeFor(outputs.account) : declared;
+    const scope = isMoved ? this.scopeOf(outputs.account, news, olds) : declared;
     const changes = diff(scope, id, outputs, inputs, options, isMoved);
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);

@@ -102,6 +102,7 @@ export class PluginResources {
     const { changed, replaces, deleteBeforeReplace } = await this.front.diff({
       id,
       outputs,
+      olds: oldOutputs,
       news: inputs,
       options: this.requestOptions(request),
       marked: imported ? undefined : secretInputNames(oldOutputs),
