@@ -1,7 +1,7 @@
 import { message, NotFoundError, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { hasFixedKey } from "../definitions/keys";
-import { assertGone } from "./gone";
+import { assertGone, assertReadable } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs } from "./resource";
 import { assertSameRecord, assertSameAddress, isAccountOfState } from "./same-record";
@@ -55,16 +55,16 @@ async function sendDelete(
   if (!claims.isVoid(id, outputs)) ledger.markDeleted(id, operation.clock.now());
 }
 
-/** Asks for a record whose DELETE was answered with words that may mean anything. Throws if it stays. */
+/** Asks for a record whose DELETE was answered with words that may mean anything. Throws unless it is gone. */
 async function assertDeleted(
-  { collection, definition }: RecordScope,
+  scope: RecordScope,
   id: string,
   doubt: Message,
   operation: Operation,
 ): Promise<void> {
-  const found = await readUntil(collection, id, operation, (record) => record === undefined);
-  if (found instanceof NotFoundError) return;
+  const found = await readUntil(scope.collection, id, operation, (record) => record === undefined);
+  if (found instanceof NotFoundError) return assertReadable(scope, id, found, operation);
   throw new UptimeError(
-    message`${doubt}, and the ${definition.singular} still exists. If the server deletes it later, the next run finds it gone.`,
+    message`${doubt}, and the ${scope.definition.singular} still exists. If the server deletes it later, the next run finds it gone.`,
   );
 }

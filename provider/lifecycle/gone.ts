@@ -16,22 +16,30 @@ export async function assertGone(
   missing: NotFoundError,
   operation: Operation,
 ): Promise<void> {
-  const { definition, reader } = scope;
-  const { label, plural } = definition;
-  const answer = withoutPeriod(missing);
   if (!isAccountOfState(scope, outputs))
     throw new UptimeError(
-      message`${label} ${quoteId(id)} does not exist for the current API key, and state was made with another
-        one, so it may be in another account (${answer}). If the current key belongs to the stack's account,
+      message`${scope.definition.label} ${quoteId(id)} does not exist for the current API key, and state was made with another
+        one, so it may be in another account (${withoutPeriod(missing)}). If the current key belongs to the stack's account,
         ${adviseSameAccount(scope, fingerprintInState(scope, outputs))}; otherwise set the key of its account.`,
       { cause: missing },
     );
+  await assertReadable(scope, id, missing, operation);
+}
+
+/** Throws if the API cannot be read when it does not show a record: then that says nothing about the record. */
+export async function assertReadable(
+  { definition, reader }: RecordScope,
+  id: string,
+  missing: NotFoundError,
+  operation: Operation,
+): Promise<void> {
+  const { label, plural } = definition;
   try {
     await reader.assertListIsReadable(operation);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     throw new UptimeError(
-      message`${label} ${quoteId(id)} does not exist (${answer}), and the list of ${plural} cannot be read, so
+      message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} cannot be read, so
         it is not known whether that is the API's answer: ${withoutPeriod(error)}. Try again; if this one
         record is gone, run \`pulumi state delete URN\`, and if the server is gone for good, \`pulumi stack rm
         --force\`.`,

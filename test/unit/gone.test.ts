@@ -237,6 +237,20 @@ describe.each(fronts)("with the present key (%s)", (front) => {
         expect(storedIds(kind)).toEqual([]);
       });
 
+      test("is an error if a proxy then answers everything with 404, and state keeps the record", async () => {
+        const [[one]] = await createdBefore(front, 1, kind);
+        const proxy = answer(404, "default backend - 404");
+        // A domain is read before it is deleted.
+        let isDown = false;
+        emulator.fault = ({ method }) => {
+          if (isDown) return proxy;
+          isDown = method === "DELETE";
+          return isDown ? answered(false) : undefined;
+        };
+        expect(await destroyAll([one])).toEqual(["error"]);
+        expect(storedIds(kind)).toHaveLength(1);
+      });
+
       test("is an error if its record stays, and the next run sends it again", async () => {
         const [[one], program] = await createdBefore(front, 1, kind);
         on("DELETE", answered(false));
