@@ -133,6 +133,12 @@ describe("with a server", () => {
       await expect(imported(id, inputs)).rejects.toThrow(message);
     });
 
+    test("with a value that is not known yet in the preview is compared in the up", async () => {
+      const news = { ...home, name: engineUnknown, url: engineUnknown, interval: engineUnknown };
+      expect(await imported("1", news)).toMatchObject({ id: "1", inputs: { url: engineUnknown } });
+      await expect(imported("1", { ...news, requestMethod: "PUT" })).rejects.toThrow("requestMethod is");
+    });
+
     test.each([
       ["days of 0 that are shown as null", { sslAlertDays: 0 }, { ssl_alert_days: null }],
       [

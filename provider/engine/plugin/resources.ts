@@ -8,7 +8,7 @@ import { engineUnknown, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { urnSuffixOf } from "../../common/urn";
-import { decodeEntities, isEmpty, isObject, type Value } from "../../common/values";
+import { decodeEntities, hasUnknown, isEmpty, isObject, type Value } from "../../common/values";
 import { ownerOf } from "../../lifecycle/owners";
 import { read, readUnmanaged } from "../../lifecycle/read";
 import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
@@ -88,9 +88,10 @@ export class PluginResources {
   async diff(
     request: ResourceRequest,
   ): Promise<{ changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean }> {
-    const { urn, id, oldInputs, oldOutputs, inputs } = request;
+    const { urn, id, oldInputs, oldOutputs } = request;
     const { definition } = this.front;
     const imported = this.imports.get(urn)?.outputs;
+    const inputs = imported ? withKnownValues(request.inputs, imported) : request.inputs;
     // `check` has already compared the inputs with the imported record. The attributes that the engine got have no secrets any more.
     const outputs = imported
       ? {
@@ -251,6 +252,13 @@ export class PluginResources {
     const run = this.front.runOptions(oldOutputs);
     return { ...run, urn, owner: ownerOf(urnSuffixOf(urn)), timeout, ignoreChanges };
   }
+}
+
+/** Inputs of an import, with the record's values for those that are not known yet: the `up` compares them. */
+function withKnownValues(inputs: Properties, { values }: Outputs): Properties {
+  const declared = decodeDeclared(inputs);
+  const unknown = Object.keys(values).filter((key) => hasUnknown(declared[key]));
+  return { ...inputs, ...pick(values, ...unknown) };
 }
 
 /** Whether an import, which knows no input, reads this value from a record that shows this input. */
