@@ -14,8 +14,11 @@ const fullSizes: readonly number[] = [10, 25, 50, pageSize];
 /** A list with more pages than this has no end: no account has a tenth of that, even at ten records a page. */
 const maxPages = 10_000;
 
-/** More empty pages in a row have no end. A few may come from a filter that the server applies after paging. */
-const maxEmptyPages = 20;
+/**
+ * More pages in a row without a new record have no end. A few may be empty because of a filter that the server applies after paging, or
+ * hold what was on pages before, because others have created records meanwhile.
+ */
+const maxStalePages = 20;
 
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
 export async function* readPages(
@@ -47,7 +50,7 @@ export async function* readPages(
     return (answer && parsePage(answer, definition)?.records) ?? [];
   };
   const isUnseen = ({ id }: ApiRecord): boolean => !seen.has(id);
-  let emptyPages = 0;
+  let stalePages = 0;
   /** 0 if the server counts its pages from 0. */
   let firstNumber = 1;
   /** Whether the next page is a guess: the server has not said that there is one. */
@@ -99,9 +102,10 @@ export async function* readPages(
       else sent.delete(String(pageQuery(1)));
     }
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
-    emptyPages = size === 0 ? emptyPages + 1 : 0;
-    const isEarlier = isRepeat || asked.has(String(next));
-    const problem = problemOfNext(page, number, isEarlier, emptyPages);
+    stalePages = size === 0 || isRepeat ? stalePages + 1 : 0;
+    // That of a number which the server has not named may be the same page again.
+    const isEarlier = asked.has(String(next)) || (isRepeat && page.next === "more");
+    const problem = problemOfNext(page, number, isEarlier, stalePages);
     if (problem !== undefined) throw incompleteListError(answer.requestText, problem);
     // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
@@ -116,13 +120,13 @@ function problemOfNext(
   page: Page,
   number: number,
   isEarlier: boolean,
-  emptyPages: number,
+  stalePages: number,
 ): string | undefined {
   if (isEarlier) return `page ${number} says that there is more, and leads back to an earlier one`;
   if (page.records.length === 0 && page.next === "more")
     return `page ${number} says that there is more, and neither holds a record nor says where`;
-  if (emptyPages > maxEmptyPages)
-    return `page ${number} is one of many without records that say there is more`;
+  if (stalePages > maxStalePages)
+    return `page ${number} is one of many without new records that say there is more`;
   return number === maxPages ? `it has no end after ${maxPages} pages` : undefined;
 }
 

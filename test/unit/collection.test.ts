@@ -573,8 +573,21 @@ describe("a list", () => {
       const page = Number(query.get("page") ?? 1);
       return { data: page < 3 ? records(10 - page) : [], links: { next: `/x?page=${page + 1}` } };
     });
-    expect((await errorOf(listed(monitors))).message).toContain("is one of many without records");
+    expect((await errorOf(listed(monitors))).message).toContain("is one of many without new records");
     expect(asked.length).toBeLessThan(30);
+  });
+
+  test("is read to its end if others create a whole page of records meanwhile", async () => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      const created = page === 1 ? 0 : 2;
+      const all = records(12, 11, 10, 9, 8, 7, 6, 5).slice(2 - created);
+      return {
+        data: all.slice(2 * page - 2, 2 * page),
+        meta: { current_page: page, last_page: created + 3 },
+      };
+    });
+    expect(await listed(monitors)).toEqual(["10", "9", "8", "7", "6", "5"]);
   });
 
   test("that a redirect to another page shows as empty is no list", async () => {
