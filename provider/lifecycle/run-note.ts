@@ -140,7 +140,11 @@ export class RecordNote {
     this.add("takes", record.id, claim, this.identityOf(record));
     const lines = this.linesSinceCreate(record.id, this.subjectToGet(record));
     const [first] = lines;
-    const isDeleted = lines.some(isDelete);
+    const own = lines.findIndex((line) => line.claim === claimText(claim));
+    // Who announces a delete of our account after this line sees it, and leaves the record alone.
+    const yields = (line: NoteLine, at: number): boolean =>
+      own !== -1 && at > own && this.hasOurAccount(line);
+    const isDeleted = lines.some((line, at) => isDelete(line) && !yields(line, at));
     if (!isDeleted && (first === undefined || this.isOfOurLedger(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted

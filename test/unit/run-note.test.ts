@@ -121,6 +121,21 @@ describe("the note of a run", () => {
     expect([process.pid, 2 ** 22 + 1].map(processName)).toEqual([`${process.pid}@`, undefined]);
   });
 
+  test("of a process that takes a record and one that announces its delete right after that, the first gets it", () => {
+    const append = fs.appendFileSync;
+    // The line of the delete arrives between that of this process and its look.
+    jest.spyOn(fs, "appendFileSync").mockImplementationOnce((path, line, options) => {
+      append(path, line, options);
+      const other = String(line).replace("takes", "deletes").replace(claim, newClaim());
+      append(path, other.replace(ownName, otherName));
+    });
+    expect(() => {
+      note().take(record, claim);
+    }).not.toThrow();
+    noteAs(otherName);
+    expect(deleter()).toBe("nobody");
+  });
+
   test("of two processes that take a record, the first gets it", () => {
     const one = note();
     one.take(record, claim);
