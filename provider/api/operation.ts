@@ -95,7 +95,7 @@ export class Operation {
   async sleep(milliseconds: number): Promise<void> {
     const signal = this.waitSignal;
     if (!signal?.aborted) await this.clock.sleep(milliseconds, signal).catch(() => undefined);
-    if (this.isInterrupted || this.isOver) throw this.endError("the operation was not finished");
+    if (this.isInterrupted || this.isOver) throw this.endError("it stopped waiting");
   }
 
   /** Waits for work that other operations wait for too. Rejects if this operation's time is over first. */

@@ -142,7 +142,7 @@ function claimFound(
  * After a create no failure drops its id, so an id in an answer is kept even if nothing is found under it yet. Throws if there was
  * none, or if another resource has that record.
  */
-function keepIdOrThrow(scope: RecordScope, lostCreate: LostCreate, reason: Message = []): CreatedRecord {
+function keepIdOrThrow(scope: RecordScope, lostCreate: LostCreate, reason?: Message): CreatedRecord {
   const { answeredId } = lostCreate.lostAnswer;
   if (answeredId === undefined || scope.claims.hasOther(answeredId))
     throw lostError(scope, lostCreate.lostAnswer, reason);
@@ -195,14 +195,14 @@ function apiErrorIn(error: unknown): ApiError | undefined {
 function lostError(
   { definition: { singular }, settings }: RecordScope,
   lostAnswer: LostAnswerError,
-  reason: Message = [],
+  reason: Message = [`A new ${singular} was looked for, and none was found`],
   cause: unknown = lostAnswer,
 ): UptimeError {
   const command = configCommand(settings, "adoptExisting", "true");
   return errorOf(
     [lostAnswer.parts, reason],
     message`The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting
-      ${sourceOf(settings, "adoptExisting")} is true${command ? ` (${command})` : ""}; without it, it may be created again.`,
+      ${sourceOf(settings, "adoptExisting")} is true${command ? ` (${command})` : ""}; otherwise it may create a second one.`,
     cause,
   );
 }
@@ -217,7 +217,7 @@ function conflictError(
     [lostAnswer.parts, conflict],
     message`The ${singular} may exist: if it is one of these, declare what is there, and name its id with the option
       import. Otherwise the next \`pulumi up\` creates another one, unless the setting
-      ${sourceOf(settings, "adoptExisting")} is true and finds one that is equal.`,
+      ${sourceOf(settings, "adoptExisting")} is true and an equal record exists.`,
     lostAnswer,
   );
 }

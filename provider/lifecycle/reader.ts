@@ -93,7 +93,7 @@ export class RecordReader {
       field.type === "boolean" || shownNames(field).some((name) => this.latestList?.isFilled(name));
     const unclear = empty.filter((field) => !isShown(field));
     if (unclear.length > 0 && this.examples.length === 0) {
-      this.exampleRead ??= this.getById(listed.id, operation).catch(() => undefined);
+      this.exampleRead ??= this.getById(listed.id, operation.forSharedWork()).catch(() => undefined);
       await operation.inTime(this.exampleRead);
     }
     const examples = this.listedExamples();

@@ -78,18 +78,14 @@ async function postOnce(
   operation: Operation,
   events: SendEvents,
 ): Promise<CreatedRecord> {
-  const { claims, collection, creates, definition, ledger } = scope;
+  const { claims, collection, creates, ledger } = scope;
   const answer = await sendForm(scope, wanted, async (pairs) => {
     const stored = await collection.create(pairs, operation, events);
     return stored.failure ? recordInFailure(scope, stored, stored.failure, baseline, operation) : stored;
   });
   const { id, status, requestText, emptyListForm } = answer;
   if (id === undefined)
-    throw new LostAnswerError(
-      message`${requestText} returned status ${status} and no id, so the new
-        ${definition.singular} was looked for, and was not found.`,
-      "look only",
-    );
+    throw new LostAnswerError(message`${requestText} returned status ${status} and no id.`, "look only");
   assertNew(scope, id, baseline, answer);
   // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
   const isSuspect = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
@@ -144,7 +140,7 @@ function assertNew(
   if (!record || !isRecordOf(definition, record))
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
-        before, and without a record, so the new one was looked for, and was not found.`,
+        before, and no record.`,
       "look only",
     );
   throw new UptimeError(
@@ -171,8 +167,7 @@ async function recordOfAnswer(
   const lost = (problem: string, options: { cause?: unknown; answeredId?: string } = {}): LostAnswerError => {
     ledger.release(id);
     return new LostAnswerError(
-      message`${requestText} returned the id ${quoteId(id)}, but ${problem}, so the new one was looked
-        for, and was not found.`,
+      message`${requestText} returned the id ${quoteId(id)}, but ${problem}.`,
       "look only",
       options,
     );
