@@ -41,7 +41,7 @@ export interface ApiRequest extends SendEvents {
 /** An answer with a status below 300, or a redirect of an update or a delete. */
 export interface Answer {
   readonly status: number;
-  /** The parsed JSON; undefined if the answer is empty. To an update or a delete also what else it says. */
+  /** The parsed JSON; undefined if the answer is empty. For an update or a delete, text that is not JSON is kept as a string. */
   readonly body: unknown;
   readonly headers: Headers;
   /** The request was redirected to another path, so an empty answer says nothing about the record. */
@@ -95,19 +95,17 @@ export class Client {
     const since = clock.now();
     /** When the request could be sent, if there were no rate limit. */
     let readySince = since;
+    const denialError = (reason: Denial): UptimeError =>
+      notSentError(requestText, reason, operation, this.settings, lastError);
+    const pending = { operation, isWrite: method !== "GET", since, denialError };
     for (let attempt = 1; ; attempt++) {
-      const denialError = (reason: Denial): UptimeError =>
-        notSentError(requestText, reason, operation, this.settings, lastError);
-      const result = await this.limiter.run(
-        { operation, isWrite: method !== "GET", since, denialError },
-        async () => {
-          const begun = clock.now();
-          const ended = await this.attempt(request, requestText);
-          const times = { duration: clock.now() - begun, waited: begun - readySince, attempt };
-          if (this.settings.logLevel === "debug") print?.(describeAttempt(request, ended.result, times));
-          return ended;
-        },
-      );
+      const result = await this.limiter.run(pending, async () => {
+        const begun = clock.now();
+        const ended = await this.attempt(request, requestText);
+        const times = { duration: clock.now() - begun, waited: begun - readySince, attempt };
+        if (this.settings.logLevel === "debug") print?.(describeAttempt(request, ended.result, times));
+        return ended;
+      });
       if (!("failure" in result)) return result;
       lastError = result.error;
       if (mayHaveEffect(result.failure)) request.onEffect?.();

@@ -35,8 +35,7 @@ export async function update(
     scope.claims.assertNotVoid(id, outputs);
   };
   assertNotVoid();
-  // TypeScript does not see that `onEffect` sets it.
-  let mayHaveEffect = false as boolean;
+  const effect = { isPossible: false };
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -52,25 +51,41 @@ export async function update(
     const record = await sendUpdate(scope, id, wanted, operation, {
       // While it waits, the server may give the id to a create of this run.
       onSend: assertNotVoid,
-      onEffect: () => (mayHaveEffect = true),
+      onEffect: () => (effect.isPossible = true),
     });
     return { id, outputs: outputsOf(scope, declared, record, { claim, isAdopted }) };
   } catch (error) {
-    const failureOf = (reason: unknown): unknown =>
-      reason instanceof NotStoredError || mayHaveEffect
-        ? partialFailure(scope, id, outputs, declared, reason)
-        : reason;
-    if (!(error instanceof NotFoundError)) throw failureOf(error);
-    try {
-      // It may be about something else, such as a channel that does not exist.
-      if (await collection.find(id, operation)) throw error;
-      await assertGone(scope, id, outputs, error, operation);
-    } catch (unsure) {
-      // If it is not certain that the record is gone, it may have been updated.
-      throw failureOf(unsure);
-    }
-    throw goneError(definition, id, error);
+    const reason =
+      error instanceof NotFoundError ? await explainNotFound(scope, id, outputs, error, operation) : error;
+    // If the record is gone for certain, nothing was updated.
+    if (reason instanceof GoneError || !(reason instanceof NotStoredError || effect.isPossible)) throw reason;
+    throw partialFailure(scope, id, outputs, declared, reason);
   }
+}
+
+/** The record of an update does not exist for certain. */
+class GoneError extends UptimeError {}
+
+/** The error of an update that was answered with 404, which may be about something else, such as a channel that does not exist. */
+async function explainNotFound(
+  scope: RecordScope,
+  id: string,
+  outputs: Outputs,
+  missing: NotFoundError,
+  operation: Operation,
+): Promise<unknown> {
+  const { label } = scope.definition;
+  try {
+    if (await scope.collection.find(id, operation)) return missing;
+    await assertGone(scope, id, outputs, missing, operation);
+  } catch (unsure) {
+    return unsure;
+  }
+  return new GoneError(
+    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}). Run \`pulumi up --refresh --run-program\`:
+      it removes the ${label} from state and creates it again.`,
+    { cause: missing },
+  );
 }
 
 /** The failure of an update that has changed the record, or may have. */
@@ -117,12 +132,4 @@ function wantedOnUpdate(
     if (value !== undefined) wanted.set(key, value ?? field.default ?? null);
   }
   return wanted;
-}
-
-function goneError({ label }: Definition, id: string, missing: NotFoundError): UptimeError {
-  return new UptimeError(
-    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}). Run \`pulumi up --refresh --run-program\`:
-      it removes the ${label} from state and creates it again.`,
-    { cause: missing },
-  );
 }

@@ -35,11 +35,10 @@ type Find<Options, Result> = (
  */
 export function declaredProps(
   { fields }: Definition,
-  // A program in JavaScript may pass none, and `check` says what is missing.
-  args: object | null | undefined,
+  args: object,
   { id }: CustomResourceOptions,
 ): Record<string, unknown> {
-  const declared = Object.entries(args ?? {}).filter(([, value]) => value !== undefined);
+  const declared = Object.entries(args).filter(([, value]) => value !== undefined);
   const added = Object.keys(fields).filter((key) => id !== undefined || fields[key]?.default !== undefined);
   const addedValue = (key: string): unknown => (id === undefined ? fields[key]?.default : undefined);
   return {

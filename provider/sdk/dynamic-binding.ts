@@ -77,13 +77,13 @@ type HiddenOptionInputs = {
 function hiddenOptions(
   definition: Definition,
   name: string,
-  args: object | null | undefined,
+  args: object,
   options: CustomResourceOptions,
 ): HiddenOptionInputs {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
   // Every stack's state has the names, so they are not those that are always secret.
   const always = secretKeys(definition);
-  const others = Object.entries(args ?? {}).filter(([key]) => !always.includes(key));
+  const others = Object.entries(args).filter(([key]) => !always.includes(key));
   const secrets = secretInputs(Object.fromEntries(others));
   return {
     ...(ignoreChanges?.length && { ignoreChanges }),
@@ -92,7 +92,7 @@ function hiddenOptions(
     ...(secrets && { secrets }),
     // A resource that only reads has no record of its own. With an argument of the option's name, `check` refuses the import.
     ...(options.id === undefined &&
-      (args as { importId?: unknown } | null | undefined)?.importId === undefined && {
+      (args as { importId?: unknown }).importId === undefined && {
         owner: buildUrnSuffix(dynamicType(definition), name, options.parent),
       }),
   };

@@ -84,7 +84,7 @@ const monitors = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(moni
  * Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
- * @throws if no monitor matches, or more than one: see docs/errors.md
+ * @throws if no argument selects, if no monitor matches, or if more than one does: see docs/errors.md
  */
 export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): Promise<GetMonitorResult> {
   return monitors.one(args, opts);
@@ -95,7 +95,7 @@ export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): P
  * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
- * @throws if no monitor matches, or more than one: see docs/errors.md
+ * @returns an output. The run fails if no monitor matches, or more than one: see docs/errors.md
  */
 export function getMonitorOutput(
   args: GetMonitorOutputArgs,
@@ -123,7 +123,7 @@ export function getMonitors(
  * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
- * @throws if a page cannot be read: see docs/errors.md
+ * @returns an output. The run fails if a page cannot be read: see docs/errors.md
  */
 export function getMonitorsOutput(
   args?: GetMonitorsOutputArgs,
