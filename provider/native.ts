@@ -1,5 +1,5 @@
 // The same classes, types and lookups as in `index.ts`, on the provider plugin: `import { Monitor } from "pulumi-uptime/native"`.
-// The full comments are in `index.ts`.
+// The full comments are in `sdk/domain.ts` and `sdk/monitor.ts`.
 import * as pulumi from "@pulumi/pulumi";
 
 import { pluginType } from "./common/pulumi";

@@ -83,7 +83,6 @@ export class Collection {
     }
   }
 
-  /** Creates a record. */
   async create(form: readonly FormPair[], operation: Operation, events?: SendEvents): Promise<WriteAnswer> {
     const request: ApiRequest = {
       method: "POST",

@@ -8,7 +8,7 @@ const maxAgeMilliseconds = 60_000;
 /** A collection's list, of which only the pages that are needed are read. */
 export class Listing {
   /** When it was begun, on the clock. */
-  readonly begunAt: number;
+  readonly createdAt: number;
   private pages = 0;
   private isComplete = false;
   private isBroken = false;
@@ -22,7 +22,7 @@ export class Listing {
     private readonly source: RecordPages,
     private readonly clock: Clock,
   ) {
-    this.lastAskedAt = this.begunAt = clock.now();
+    this.lastAskedAt = this.createdAt = clock.now();
   }
 
   get isFresh(): boolean {
@@ -56,7 +56,7 @@ export class Listing {
   }
 
   /** Reads the first page. */
-  async begin(): Promise<void> {
+  async readFirstPage(): Promise<void> {
     if (this.pages === 0 && !this.isComplete) await this.advance(1);
   }
 

@@ -23,7 +23,10 @@ export interface Address extends ParsedAddress {
 /** Reads stack configuration, under its full key such as `uptime:apiKey`. */
 export interface Config {
   get(key: string): string | undefined;
-  /** The plugin's provider that has these settings: its name in the program, or {@link defaultProvider}. */
+  /**
+   * The plugin's provider that has these settings: its name in the program, or {@link defaultProvider}. Undefined for dynamic resources,
+   * commands and lookups in a program, which have no such provider.
+   */
   readonly providerName?: string | undefined;
   /** The option of a command that gives a setting, such as `--base-url`; undefined if none does. */
   optionOf?(name: SettingName): string | undefined;

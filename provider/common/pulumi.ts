@@ -53,7 +53,7 @@ export const hiddenNames = {
   addressProofs: "__addresses",
 } as const;
 
-/** Options of a resource that Pulumi does not forward to a dynamic provider. */
+/** What the class tells a dynamic provider beside the inputs. Options are here because Pulumi does not forward them. */
 export interface HiddenOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;

@@ -121,7 +121,10 @@ export type ArgsOf<F> = { [K in keyof Pick<F, RequiredKeys<F>>]: In<F[K]> } & {
   [K in keyof Omit<F, RequiredKeys<F>>]?: In<F[K]> | undefined;
 };
 
-/** The outputs that a set of fields makes. One that has no value is an Output of undefined: not declared, or read by `get`. */
+/**
+ * The outputs that a set of fields makes. An optional field without a value is an Output of undefined. So is a required one, contrary to
+ * its type, if `get` reads a record that does not show it.
+ */
 export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Output<Out<F[K]>> } & {
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };

@@ -64,9 +64,9 @@ export function dynamicProvider(
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
     const options = operationOptions(properties, "read");
-    const state = await read(front.scopeOf(outputs.account, properties), id, outputs, options);
-    if (!state) return {};
-    const props = front.encodeState(state.outputs, properties);
+    const result = await read(front.scopeOf(outputs.account, properties), id, outputs, options);
+    if (!result) return {};
+    const props = front.encodeState(result.outputs, properties);
     // If nothing has changed, the response has no inputs, so that the engine keeps its own and does not compare them.
     if (isSameState(props, properties)) return { id, props };
     const { attributes, ...inputs } = withoutHidden(props);
@@ -96,14 +96,14 @@ export function dynamicProvider(
         const outputs = decodeOutputs(definition, olds);
         const options = { ...decodeOptions(news), ...front.runOptions(olds) };
         // State of older versions does not name its secret inputs, so they are undefined: not known.
-        const marked = urnSuffixOrOwnerIn(olds) === undefined ? undefined : secretInputNames(olds);
+        const secretNames = urnSuffixOrOwnerIn(olds) === undefined ? undefined : secretInputNames(olds);
         const { changed, replaces, ...others } = await front.diff({
           id,
           outputs,
           olds,
           news,
           options,
-          marked,
+          secretNames,
         });
         const changes = changed.length > 0 || isOfPlugin(olds, news);
         return { changes, replaces: [...replaces], ...others };

@@ -110,14 +110,14 @@ export interface DiffRequest {
   readonly news: Properties;
   readonly options: RequestOptions;
   /** The inputs that are marked as secret in state; undefined if it does not say that. */
-  readonly marked: readonly string[] | undefined;
+  readonly secretNames: readonly string[] | undefined;
 }
 
 /** The properties of a request. After a partial failure, state keeps the hidden options of the first ones. */
 type RequestProperties = readonly [first: Properties, ...others: Properties[]];
 
 interface SaveRequest {
-  /** The new inputs, and those and the outputs in the old state. */
+  /** The new inputs, then the old inputs and outputs. */
   readonly properties: RequestProperties;
   readonly options: RequestOptions;
   /** Undefined for a create. */
@@ -219,7 +219,7 @@ export class Front {
     return { inputs: this.markSecrets(encodeInputs(checked.inputs, news), news), problems };
   }
 
-  diff({ id, outputs, olds, news, options, marked }: DiffRequest): Changes | Promise<Changes> {
+  diff({ id, outputs, olds, news, options, secretNames }: DiffRequest): Changes | Promise<Changes> {
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
@@ -234,7 +234,7 @@ export class Front {
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
     let { changed } = changes;
     if (changed.length === 0)
-      changed = outputs.isPartial ? [hiddenNames.isPartial] : this.newlyMarked(outputs, news, marked);
+      changed = outputs.isPartial ? [hiddenNames.isPartial] : this.newlySecret(outputs, news, secretNames);
     const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);
     if (urnSuffix !== undefined) this.context.reviewFile?.addChanges(urnSuffix, changed);
     return { ...changes, changed };
@@ -245,10 +245,10 @@ export class Front {
    * without one, the engine keeps the outputs as they are. It also removes them from attributes: `url`, for example, if the server
    * shows it as `last_checked_url` too.
    */
-  private newlyMarked(
+  private newlySecret(
     { attributes }: Outputs,
     news: Properties,
-    before: DiffRequest["marked"],
+    before: DiffRequest["secretNames"],
   ): readonly string[] {
     const marked = secretInputNames(news).filter(
       (name) => Object.hasOwn(this.definition.fields, name) && news[name] != null,
@@ -288,11 +288,11 @@ export class Front {
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
     const outputs = decodeOutputs(this.definition, properties);
     const { account } = outputs;
-    const state = await readForGet(this.scopeOf(account, properties), id, outputs, options);
+    const result = await readForGet(this.scopeOf(account, properties), id, outputs, options);
     // The next preview compares these inputs with those of the program, which declares nothing else.
     return (
-      state && {
-        outputs: this.encodeState(state.outputs, {}, properties),
+      result && {
+        outputs: this.encodeState(result.outputs, {}, properties),
         inputs: account === undefined ? {} : { account },
       }
     );
@@ -301,8 +301,7 @@ export class Front {
   /**
    * Runs an operation. Throws nothing but an {@link OperationError}.
    *
-   * @param properties neither the error nor state shows their secrets; after a partial failure, state keeps the hidden options of the
-   *   first ones
+   * @param properties neither the error nor state shows their secrets
    */
   async run<T>(properties: RequestProperties, operation: () => T | Promise<T>): Promise<T> {
     try {

@@ -48,7 +48,7 @@ export async function readBaseline(
   return {
     ids,
     // An empty list does not show how it is sorted, but then every record is new.
-    highestId: order.isDescending ? (order.highest ?? -1n) : undefined,
+    highestId: order.isDescending ? (order.first ?? -1n) : undefined,
     isDoubtful: ids.size === 0 && ledger.knowsLivingRecord,
     byName,
     recordsByOwnAddress: new Map(),
@@ -59,14 +59,15 @@ export async function readBaseline(
 export class IdOrder {
   isDescending = true;
   count = 0;
-  highest: bigint | undefined;
-  lowest: bigint | undefined;
+  /** In descending order, the highest one; {@link last} is the lowest. */
+  first: bigint | undefined;
+  last: bigint | undefined;
 
   add(id: string): void {
     const number = idNumber(id);
-    this.isDescending &&= number !== undefined && (this.lowest === undefined || number < this.lowest);
-    this.highest ??= number;
-    this.lowest = number;
+    this.isDescending &&= number !== undefined && (this.last === undefined || number < this.last);
+    this.first ??= number;
+    this.last = number;
     this.count++;
   }
 }

@@ -42,7 +42,7 @@ export class Claims {
     return this.ledger.hasOther(id, { owner }) || this.note.hasOther(id, record);
   }
 
-  /** Whether a resource has got the record in this run, or is to import it, or another process has it by the same key. */
+  /** Whether a resource of this process has got the record in this run, or is to import it, or another process has it by the same key. */
   isTakenInRun(id: string): boolean {
     return this.ledger.isTakenInRun(id) || this.note.hasOther(id);
   }
@@ -117,7 +117,7 @@ export class Claims {
     );
   }
 
-  /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
+  /** A resource adopts or imports a record: see {@link RecordNote.take}. */
   take(record: ApiRecord, owner: Owner | undefined): Claim {
     const claim = newClaim();
     this.note.take(record, claim);
@@ -132,12 +132,16 @@ export class Claims {
     return claim;
   }
 
-  /** Tells the other processes of a created record. Throws if one of them has adopted it before the answer came. */
+  /** Tells the other processes of a created record: see {@link RecordNote.tellCreated}. */
   tellCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
     this.note.tellCreated(id, claim, record);
   }
 
-  /** A resource gets the record of its create, whose answer was lost; undefined if nothing but an answer has shown its id. */
+  /**
+   * A resource gets the record of its create, whose answer was lost.
+   *
+   * @param record undefined if nothing but an answer has shown its id
+   */
   takeFound(id: string, owner: Owner | undefined, record: ApiRecord | undefined): Claim {
     const claim = this.takeCreated(id, owner, record !== undefined);
     this.note.tellFound(id, claim, record);

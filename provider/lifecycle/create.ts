@@ -29,11 +29,11 @@ export async function create(
   const baseline = await waitForBaseline(scope, operation);
   const adopted = settings.adoptExisting ? await adopt(scope, wanted, baseline, owner, operation) : undefined;
   const created = adopted ?? (await sendCreate(scope, { wanted, owner, baseline }, operation));
-  const state = await settle(scope, inputs, wanted, created, operation);
-  if (!adopted) return state;
+  const result = await settle(scope, inputs, wanted, created, operation);
+  if (!adopted) return result;
   const announcement = message`${definition.label} ${owners.resourceName(owner)} adopts
     ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`;
-  return { ...state, announcement };
+  return { ...result, announcement };
 }
 
 /** Reads the records that are there before the first create of this process; the other creates wait for that. */

@@ -43,8 +43,8 @@ export function diff(
   const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
   // In another account the same id is another record.
   const isImportDone = isMoved || [undefined, id, outputs.importId].includes(inputs.importId);
-  const moved = [...(isMoved ? ["account"] : []), ...(isImportDone ? [] : ["importId"])];
-  const renamed = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
+  const replacing = [...(isMoved ? ["account"] : []), ...(isImportDone ? [] : ["importId"])];
+  const renamedAccount = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
   const isFixed = (key: string): boolean =>
     fixedKeys(definition).includes(key) ||
     pathsTouch(replaceOnChanges, key, valueOf(outputs.values, key), valueOf(inputs.values, key));
@@ -52,10 +52,10 @@ export function diff(
   // dependency that it is about to replace.
   const isImport = inputs.importId !== undefined;
   return {
-    changed: [...changed, ...renamed, ...moved],
+    changed: [...changed, ...renamedAccount, ...replacing],
     replaces: [
       ...changed.filter((key) => isFixed(key) && !(isImport && hasUnknown(inputs.values[key]))),
-      ...moved,
+      ...replacing,
     ],
     deleteBeforeReplace: !isMoved && keepsIdentity(scope, differing),
   };

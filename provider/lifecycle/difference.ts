@@ -116,13 +116,13 @@ export function showsNoDifference(definition: Definition, wanted: WantedValues, 
 /**
  * The value that a record shows for a field; undefined if it does not show the field.
  *
- * @param escaped whether strings may be HTML-escaped
+ * @param unescape whether to decode HTML entities in strings
  * @throws UptimeError if a field of this type cannot have the value
  */
-export function shownValue(field: Field, record: ApiRecord, escaped = true): Value | undefined {
+export function shownValue(field: Field, record: ApiRecord, unescape = true): Value | undefined {
   const found = findShown(field, record);
   if (!found) return undefined;
-  const value = tryParse(field, escaped ? decodeEntities(found.value) : found.value);
+  const value = tryParse(field, unescape ? decodeEntities(found.value) : found.value);
   if (!(value instanceof UnexpectedValueError)) return value;
   throw new UptimeError(message`${describeUnexpected(field, found.value, value)}.`, { cause: value });
 }
@@ -130,21 +130,21 @@ export function shownValue(field: Field, record: ApiRecord, escaped = true): Val
 /**
  * The fields that a record shows, by property; null if it shows an empty one.
  *
- * @param options.escaped whether strings are HTML-escaped and are to be unescaped; default true
+ * @param options.unescape whether to decode HTML entities in strings; default true
  * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error
  */
 export function shownValues(
   definition: Definition,
   record: ApiRecord,
   {
-    escaped = true,
+    unescape = true,
     refuse,
-  }: { escaped?: boolean; refuse?: (property: string, reason: Message) => void } = {},
+  }: { unescape?: boolean; refuse?: (property: string, reason: Message) => void } = {},
 ): Map<string, Value> {
   const values = new Map<string, Value>();
   for (const [key, field] of Object.entries(definition.fields)) {
     try {
-      const value = shownValue(field, record, escaped);
+      const value = shownValue(field, record, unescape);
       if (value !== undefined) values.set(key, value);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;

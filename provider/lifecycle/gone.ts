@@ -65,7 +65,7 @@ export async function assertGoneInRefresh(
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.knownRecordCount <= 1 || isReallyEmpty) return;
   // It may have been read before this run has created a record again.
-  if (list.begunAt <= missedAt && (await scope.reader.wholeList(operation, id, missedAt)).size > 0) return;
+  if (list.createdAt <= missedAt && (await scope.reader.wholeList(operation, id, missedAt)).size > 0) return;
   throw new UptimeError(
     message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}
@@ -84,7 +84,7 @@ export async function assertNotListed(
 ): Promise<Listing> {
   const missedAt = operation.clock.now();
   let list = await reader.wholeList(operation, id);
-  if (list.get(id) && list.begunAt <= missedAt) list = await reader.wholeList(operation, id, missedAt);
+  if (list.get(id) && list.createdAt <= missedAt) list = await reader.wholeList(operation, id, missedAt);
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(

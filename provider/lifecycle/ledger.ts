@@ -7,13 +7,13 @@ interface Holder {
   readonly owner: Owner | undefined;
 }
 
-/** What this run knows of one record. */
+/** What this process knows of one record. */
 interface Entry {
   /** The claims of resources that have it in state and that the engine has asked about, with their owners. */
   readonly inState: Map<Claim, Owner | undefined>;
   /** The claims whose delete has begun. */
   readonly ended: Set<Claim>;
-  /** The claim of the resource that has got it in this run. */
+  /** The claim of the resource that has got it from this process. */
   taken?: (Holder & { readonly isCreated: boolean }) | undefined;
   /** The owners of planned imports: see {@link Ledger.planImport}. */
   readonly plannedImports: Set<Owner>;
@@ -24,7 +24,7 @@ interface Entry {
 }
 
 /**
- * What this run knows of which resources have which records, of one kind and in one account: for each record its claims.
+ * What this process knows of which resources have which records, of one kind and in one account: for each record its claims.
  * A claim is random digits that a resource gets with its record and keeps for life, so it stays the same if the resource
  * gets another name. It lives until the delete of its resource begins. A record is deleted with the last living
  * claim on it.
@@ -38,9 +38,9 @@ export class Ledger {
   private readonly heard = new Set<string>();
   /** The records whose delete was sent and is not decided yet. */
   private readonly beingDeleted = new Set<string>();
-  /** The records that this run has deleted, and when, on the clock. */
+  /** The records that this process has deleted, and when, on the clock. */
   private readonly deleted = new Map<string, number>();
-  /** The records that this run has deleted, or has found gone. */
+  /** The records that this process has deleted, or has found gone. */
   private readonly gone = new Set<string>();
 
   constructor(private readonly owners: Owners) {}
@@ -72,7 +72,7 @@ export class Ledger {
   take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, isShown = true } = {}): void {
     const entry = this.entry(id);
     this.heard.add(id);
-    // An import may name a record that this run has created.
+    // An import may name a record that this process has created.
     if (entry.taken && entry.taken.claim !== claim) entry.inState.set(entry.taken.claim, entry.taken.owner);
     entry.taken = { claim, owner, isCreated };
     entry.isShown ||= isShown;
@@ -143,7 +143,7 @@ export class Ledger {
     );
   }
 
-  /** Whether a resource has got the record in this run, or is to import it. What only state says may be of a record that is gone. */
+  /** Whether a resource has got the record from this process, or is to import it. What only state says may be of a record that is gone. */
   isTakenInRun(id: string): boolean {
     const entry = this.entries.get(id);
     return entry !== undefined && (entry.taken !== undefined || entry.plannedImports.size > 0);
@@ -159,13 +159,13 @@ export class Ledger {
     );
   }
 
-  /** Whether a claim in state is on a record that is gone, because the server has given its id to a create of this run. */
+  /** Whether a claim in state is on a record that is gone, because the server has given its id to a create of this process. */
   isVoid(id: string, claim: Claim): boolean {
     const taken = this.entries.get(id)?.taken;
     return taken?.isCreated === true && taken.claim !== claim;
   }
 
-  /** Whether the server has shown the record in this run, which has not deleted it since. */
+  /** Whether the server has shown the record to this process, which has not deleted it since. */
   isShown(id: string): boolean {
     return this.entries.get(id)?.isShown === true;
   }
@@ -178,7 +178,7 @@ export class Ledger {
     return this.deleted.has(id);
   }
 
-  /** Whether this run has deleted the record after a time on the clock. */
+  /** Whether this process has deleted the record after a time on the clock. */
   isDeletedAfter(id: string, time: number): boolean {
     return (this.deleted.get(id) ?? -Infinity) > time;
   }
@@ -187,17 +187,17 @@ export class Ledger {
     return this.entries.get(id)?.wasChanged === true;
   }
 
-  /** Whether this run has heard of a record with this id, even if it is gone now. */
+  /** Whether this process has heard of a record with this id, even if it is gone now. */
   knows(id: string): boolean {
     return this.heard.has(id);
   }
 
-  /** How many records this run has heard of, from state or from the server. */
+  /** How many records this process has heard of, from state or from the server. */
   get knownRecordCount(): number {
     return this.heard.size;
   }
 
-  /** Whether this run has heard of a record that it has neither deleted nor found gone. */
+  /** Whether this process has heard of a record that it has neither deleted nor found gone. */
   get knowsLivingRecord(): boolean {
     return [...this.heard].some((id) => !this.gone.has(id));
   }

@@ -10,7 +10,7 @@ import { describeRecords } from "./describe";
 import { compare, nameIn, shownValues, shows } from "./difference";
 import { describeSelection, parametersOf, parseLookupQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
-import { isToUnescape } from "./read";
+import { shouldUnescape } from "./read";
 import type { Connect, RecordScope } from "./record-scope";
 
 export interface FoundRecord {
@@ -48,7 +48,7 @@ export async function lookUpOne(
       );
     const record = await findConfirmed(scope, id, operation);
     if (record)
-      return foundRecord(definition, record, account, await isToUnescape(scope, [record], operation));
+      return foundRecord(definition, record, account, await shouldUnescape(scope, [record], operation));
     throw new UptimeError(
       `${lookup} found no ${singular} with id ${secretArgs.includes("id") ? "[secret]" : id} at ${where}.`,
     );
@@ -74,7 +74,7 @@ export async function lookUpOne(
   const [whole] = await completeRecords(scope, [match], operation);
   if (!whole)
     throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
-  return foundRecord(definition, whole, account, await isToUnescape(scope, [whole], operation));
+  return foundRecord(definition, whole, account, await shouldUnescape(scope, [whole], operation));
 }
 
 export async function lookUpAll(
@@ -90,8 +90,8 @@ export async function lookUpAll(
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
   const listed = await select(scope, selection, operation);
   const records = await completeRecords(scope, listed, operation);
-  const escaped = await isToUnescape(scope, records, operation);
-  const results = records.map((record) => foundRecord(definition, record, account, escaped));
+  const unescape = await shouldUnescape(scope, records, operation);
+  const results = records.map((record) => foundRecord(definition, record, account, unescape));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
     (a, b) =>
@@ -183,14 +183,14 @@ async function select(
   return found.length > 0 ? found : read(parameters);
 }
 
-/** @param escaped whether the server may show strings HTML-escaped */
+/** @param unescape whether to decode HTML entities in strings */
 function foundRecord(
   definition: Definition,
   record: ApiRecord,
   account: string | undefined,
-  escaped: boolean,
+  unescape: boolean,
 ): FoundRecord {
-  const shown = shownValues(definition, record, { escaped });
+  const shown = shownValues(definition, record, { unescape });
   const values: Record<string, unknown> = { id: record.id, account };
   for (const [key, field] of Object.entries(definition.fields))
     if (!field.secret) values[key] = shown.get(key) ?? undefined;

@@ -119,8 +119,8 @@ async function listAbove(
     listed.push(...page);
     for (const record of page) order.add(record.id);
     // One id does not show the order.
-    const { isDescending, count, lowest } = order;
-    if (isDescending && count > 1 && lowest !== undefined && id !== undefined && lowest <= id) break;
+    const { isDescending, count, last } = order;
+    if (isDescending && count > 1 && last !== undefined && id !== undefined && last <= id) break;
   }
   return listed;
 }

@@ -75,19 +75,19 @@ export function partialOutputsOf(
 /**
  * Outputs of a record that is only read, with all fields. What a server shows for a write-only one may be encrypted.
  *
- * @param escaped whether the server may show strings HTML-escaped
+ * @param unescape whether to decode HTML entities in strings
  */
 export function outputsOfRecord(
   { definition, address, keyFingerprint }: RecordScope,
   record: ApiRecord,
   account: string | undefined,
-  escaped: boolean,
+  unescape: boolean,
 ): Outputs {
   const fields = Object.entries(definition.fields);
   const values = Object.fromEntries(
     fields.map(([key, field]) => [
       key,
-      field.writeOnly ? null : (shownValue(field, record, escaped) ?? null),
+      field.writeOnly ? null : (shownValue(field, record, unescape) ?? null),
     ]),
   );
   const attributes = attributesOf(definition, record, Object.keys(definition.fields));

@@ -82,8 +82,8 @@ export async function readUnmanaged(
   const operation = new Operation(scope, options);
   try {
     const record = await scope.collection.get(id, operation);
-    const escaped = await isToUnescape(scope, [record], operation);
-    return { record, outputs: outputsOfRecord(scope, record, account, escaped) };
+    const unescape = await shouldUnescape(scope, [record], operation);
+    return { record, outputs: outputsOfRecord(scope, record, account, unescape) };
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const { label } = scope.definition;
@@ -97,13 +97,13 @@ export async function readUnmanaged(
  * Whether to unescape the strings of records that nobody has declared: see {@link mayBeEscaped}. The list is read only if that makes
  * a difference, as for a text such as `&copy; Example`.
  */
-export async function isToUnescape(
+export async function shouldUnescape(
   { definition, reader }: RecordScope,
   records: readonly ApiRecord[],
   operation: Operation,
 ): Promise<boolean> {
-  const valuesOf = (record: ApiRecord, escaped: boolean): unknown =>
-    shownValues(definition, record, { escaped, refuse: () => undefined });
+  const valuesOf = (record: ApiRecord, unescape: boolean): unknown =>
+    shownValues(definition, record, { unescape, refuse: () => undefined });
   const isSame = records.every((record) =>
     isDeepStrictEqual(valuesOf(record, false), valuesOf(record, true)),
   );

@@ -148,7 +148,7 @@ export class RecordReader {
    */
   async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
     const isOutdated = id !== undefined && this.ledger.wasChanged(id);
-    if (isOutdated || (this.latestList && this.latestList.begunAt <= since)) this.latestList = undefined;
+    if (isOutdated || (this.latestList && this.latestList.createdAt <= since)) this.latestList = undefined;
     const list = this.list(operation);
     await operation.inTime(list.complete());
     return list;
@@ -157,12 +157,13 @@ export class RecordReader {
   /** Throws if the first page of the list cannot be read now. What was read a few seconds ago counts. */
   async assertListIsReadable(operation: Operation): Promise<void> {
     const since = operation.clock.now() - readableMilliseconds;
-    const isRecent = (list: Listing | undefined): boolean => list?.isFresh === true && list.begunAt >= since;
+    const isRecent = (list: Listing | undefined): boolean =>
+      list?.isFresh === true && list.createdAt >= since;
     this.latestProbe =
       [this.latestList, this.latestProbe].find(isRecent) ??
       // A list that others read to its end is not begun anew for this.
       (this.latestList?.isFresh ? this.newList(operation) : this.list(operation));
-    await operation.inTime(this.latestProbe.begin());
+    await operation.inTime(this.latestProbe.readFirstPage());
   }
 
   /** The list, which begins with the oldest record: a stack's resources are mostly read in the order in which they were created. */

@@ -3,7 +3,7 @@ import type { OperationOptions } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Owner } from "./owners";
 
-/** A declared resource, after `check`; an engine front keeps and compares it. */
+/** A declared resource as `check` returns it. The engine keeps it in state. */
 export interface Inputs {
   /** Fields by property. Null is "managed as empty"; `notYetKnown` stands for a value that is not known yet. */
   readonly values: Readonly<Record<string, unknown>>;

@@ -56,7 +56,10 @@ export function fingerprintInState(account: Account, outputs: Outputs): string {
   return keyFingerprint ?? ofAddress ?? account.keyFingerprint;
 }
 
-/** Throws if a record may not be the one in state: a field that no update changes differs, or the account may be another. */
+/**
+ * Throws if a record may not be the one in state: a field that no update changes differs, or the key is another one and the name or URL
+ * differs.
+ */
 export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
   const { address, definition } = scope;
   const { label } = definition;

@@ -109,7 +109,7 @@ async function recordInFailure(
   operation: Operation,
 ): Promise<WriteAnswer> {
   const { id } = answer;
-  if (id === undefined || wasThere(scope, id, baseline)) throw failure;
+  if (id === undefined || isOlderRecord(scope, id, baseline)) throw failure;
   // It may be shown a little later.
   const isShown = (record: ApiRecord | undefined): boolean => record !== undefined;
   const record = await readUntil(scope.collection, id, operation, isShown).catch((cause: unknown) => {
@@ -123,7 +123,7 @@ async function recordInFailure(
 /** Some servers do not answer 404 for what cannot be an id of theirs, such as that of a job or a request, but refuse it. */
 const isRefusedId = (error: unknown): boolean => error instanceof ApiError && error.isRefusal;
 
-function wasThere({ claims, ledger }: RecordScope, id: string, baseline: Baseline): boolean {
+function isOlderRecord({ claims, ledger }: RecordScope, id: string, baseline: Baseline): boolean {
   if (claims.mayBeUsedAgain(id) || ledger.isBeingDeleted(id)) return false;
   return wasListed(baseline, id) || claims.existedBefore(id);
 }
@@ -136,7 +136,7 @@ function assertNew(
   { record, requestText }: WriteAnswer,
 ): void {
   const { definition } = scope;
-  if (!wasThere(scope, id, baseline)) return;
+  if (!isOlderRecord(scope, id, baseline)) return;
   if (!record || !isRecordOf(definition, record))
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there

@@ -51,7 +51,7 @@ interface WriteOutcome {
 
 /**
  * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
- * others, nothing is. Throws {@link NotStoredError}, and NotFoundError if the record is gone.
+ * others, the record is only read. Throws {@link NotStoredError}, and NotFoundError if the record is gone.
  */
 export async function sendUpdate(
   scope: RecordScope,

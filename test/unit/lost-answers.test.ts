@@ -906,7 +906,7 @@ describe("with an explicit provider, an error names its argument", () => {
   test("if a lost create may have made a record", async () => {
     on("POST", answer(504));
     const text = await createWith({});
-    expect(text).toContain("adopts it if the setting adoptExisting of the provider eu is true; without it,");
+    expect(text).toContain("adopts it if the setting adoptExisting of the provider eu is true; otherwise it");
     expect(text).not.toContain("uptime:");
   });
 

@@ -69,7 +69,7 @@ function declarableOf(
 ): DeclarableRecord {
   const unreadable: InputProblem[] = [];
   const shown = shownValues(definition, record, {
-    escaped,
+    unescape: escaped,
     refuse: (property, reason) => unreadable.push({ property, reason }),
   });
   const values = new Map<string, Exclude<Value, null>>();

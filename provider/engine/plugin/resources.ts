@@ -106,7 +106,7 @@ export class PluginResources {
       olds: oldOutputs,
       news: inputs,
       options: this.requestOptions(request),
-      marked: imported ? undefined : secretInputNames(oldOutputs),
+      secretNames: imported ? undefined : secretInputNames(oldOutputs),
     });
     if (!imported && isImported(oldInputs)) this.assertNothingOverwritten(request, changed, replaces);
     const changes = new Map<string, PropertyChange>();
@@ -168,10 +168,10 @@ export class PluginResources {
     }
     const old = this.outputsInState(request);
     const scope = this.front.scopeOf(old.account, oldInputs, oldOutputs);
-    const state = await read(scope, id, old, options);
-    if (!state) return undefined;
-    const outputs = this.front.encodeState(state.outputs, {}, oldInputs, oldOutputs);
-    const current = currentInputs(definition, decodeInputs(definition, oldInputs), state.outputs);
+    const result = await read(scope, id, old, options);
+    if (!result) return undefined;
+    const outputs = this.front.encodeState(result.outputs, {}, oldInputs, oldOutputs);
+    const current = currentInputs(definition, decodeInputs(definition, oldInputs), result.outputs);
     if (!current) return { id, outputs };
     const inputs = this.front.markSecrets(encodeInputs(current, {}), oldInputs);
     return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hiddenNames.isImported) } };
