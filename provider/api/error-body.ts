@@ -25,7 +25,7 @@ export function quoteText(text: string): Quote {
  * shown.
  */
 export function quoteBody(body: unknown): Message {
-  if (body === undefined) return ["an empty answer"];
+  if (body === undefined) return ["an empty response"];
   const outline = isObject(body)
     ? Object.fromEntries(Object.entries(body).map(([name, part]) => [name, withoutValues(part)]))
     : withoutValues(body);

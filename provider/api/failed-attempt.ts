@@ -130,13 +130,13 @@ export function unansweredAttempt(
     // The time of the operation is over, so nothing is retried. A write may have had its effect, so it counts as a timeout. After a
     // create, the look for its record then reports that the time is over.
     const reason = method === "POST" ? "" : ": the operation timed out (the option customTimeouts)";
-    const late = message`${requestText} was not answered in time${reason}.`;
+    const late = message`${requestText} got no response in time${reason}.`;
     return failed("timeout", OperationTimeoutError, late);
   }
   // Connecting has the same time, but if it was not possible, nothing was sent.
   if (timeout.aborted && !isConnectError(error)) {
     const limit = `${counted(settings.timeoutSeconds, "second")} (${sourceOf(settings, "timeoutSeconds")})`;
-    return failed("timeout", UptimeError, message`${requestText} was not answered within ${limit}.`);
+    return failed("timeout", UptimeError, message`${requestText} got no response within ${limit}.`);
   }
   const { type, text } = networkFailure(error, method !== "GET");
   const network = isProxied(new URL(address.url))
@@ -185,7 +185,7 @@ function adviceFor(
       message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address.`,
     ];
   }
-  return status >= 300 && status < 400 ? [`This is not an answer of the API: check ${source}.`] : [];
+  return status >= 300 && status < 400 ? [`This is not a response of the API: check ${source}.`] : [];
 }
 
 /**

@@ -49,7 +49,7 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
     case "ECONNRESET":
     case "EPIPE":
     case "UND_ERR_SOCKET":
-      return failure("cut", "the connection was cut before the whole answer was there");
+      return failure("cut", "the connection was cut before the whole response had arrived");
     default:
       return {
         type: "cut",

@@ -5,7 +5,7 @@ import type { Method } from "./transport";
 export type Failure =
   /** Nothing has accepted a connection, so the request was not sent and had no effect. */
   | { readonly type: "unreachable" }
-  /** The connection broke before the whole answer was there. */
+  /** The connection broke before the whole response had arrived. */
   | { readonly type: "cut" }
   /** Our own time for one request ran out; the server may still be at work. */
   | { readonly type: "timeout" }

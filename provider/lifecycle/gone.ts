@@ -40,7 +40,7 @@ export async function assertReadable(
     if (!(error instanceof UptimeError)) throw error;
     throw new UptimeError(
       message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} cannot be read, so
-        it is not known whether that is the API's answer: ${withoutPeriod(error)}. Try again; if this one
+        it is not known whether that is the API's response: ${withoutPeriod(error)}. Try again; if this one
         record is gone, run \`pulumi state delete URN\`, and if the server is gone for good, \`pulumi stack rm
         --force\`.`,
       { cause: error },

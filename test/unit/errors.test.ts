@@ -108,7 +108,7 @@ const cases: Record<string, () => Promise<unknown>> = {
     emulator.fault = (request) => (isList(request) ? undefined : marked);
     return one.up({ ...home, interval: 300 });
   }),
-  "A delete is answered, and the record stays": later((one) => {
+  "The server accepts a delete, and the record stays": later((one) => {
     on("DELETE", answer(200, { message: "Down for maintenance" }));
     return one.destroy();
   }),
@@ -149,15 +149,15 @@ const cases: Record<string, () => Promise<unknown>> = {
   },
   "The server does not speak https": () =>
     stack({ "uptime:baseUrl": emulator.url.replace("http:", "https:") }).up(home),
-  "No answer in time": answering(() => ({ kind: "delay", delayMs: 30_000 }), home, {
+  "No response in time": answering(() => ({ kind: "delay", delayMs: 30_000 }), home, {
     "uptime:timeoutSeconds": "20",
     "uptime:maxRetries": "0",
   }),
   "The connection is cut": answering(() => ({ kind: "cut", effect: false }), home, {
     "uptime:maxRetries": "0",
   }),
-  "The answer is not JSON": answering(always(200, "<!doctype html><title>Log in</title>")),
-  "The answer is JSON, but not the API's": answering(always(200, { hello: "world" })),
+  "The response is not JSON": answering(always(200, "<!doctype html><title>Log in</title>")),
+  "The response is JSON, but not the API's": answering(always(200, { hello: "world" })),
   "A list cannot be read to its end": answering(always(200, { data: [{ id: 1, ...home }], has_more: true })),
   "The address leads elsewhere": answering(always(301, "", { location: "https://www.example.com/" })),
   "State was made with another address": later(async (one) => {
@@ -194,15 +194,15 @@ const cases: Record<string, () => Promise<unknown>> = {
     session.interrupt();
     return hosted(monitor, settingsOf(), session).create(home);
   },
-  "The answer to an update was lost": later((one) => {
+  "The response to an update was lost": later((one) => {
     emulator.fault = ({ method }) => (method === "PATCH" ? { kind: "cut", effect: true } : undefined);
     return one.up({ ...home, interval: 300 });
   }),
-  "The answer to a create was lost": answering(
+  "The response to a create was lost": answering(
     onPost({ kind: "cut", effect: false, answerDelayMs: 60_000 }),
     hurried,
   ),
-  "The answer to a create was lost, and there is a new record like it": () => {
+  "The response to a create was lost, and there is a new record like it": () => {
     emulator.fault = (request) => {
       if (request.method !== "POST") return undefined;
       emulator.monitors.add({ ...home, interval: 900 });
@@ -210,7 +210,7 @@ const cases: Record<string, () => Promise<unknown>> = {
     };
     return stack().up(home);
   },
-  "The answer to a create was lost, and the list was empty before": async () => {
+  "The response to a create was lost, and the list was empty before": async () => {
     const [one, other] = new Program("dynamic").resources();
     await one.up(home);
     one.nextRun();

@@ -189,7 +189,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       const [all, program] = await createdBefore(front, 2, kind);
       emulator.fault = () => answer(404, "default backend - 404");
       const failure = await failureOf(all[0].destroy());
-      expect(failure).toContain("cannot be read, so it is not known whether that is the API's answer");
+      expect(failure).toContain("cannot be read, so it is not known whether that is the API's response");
       for (const command of ["pulumi state delete URN", "pulumi stack rm --force"])
         expect(failure).toContain(command);
       emulator.fault = undefined;
@@ -294,7 +294,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     const [[one]] = await createdBefore(front, 1);
     emulator.fault = () => answer(404, "default backend - 404");
     const failure = await failureOf(one.up({ ...declared("monitor", 1), interval: 300 }));
-    expect(failure).toContain("so it is not known whether that is the API's answer");
+    expect(failure).toContain("so it is not known whether that is the API's response");
     expect(failure).not.toContain("--refresh");
   });
 

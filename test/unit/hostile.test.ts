@@ -91,14 +91,14 @@ describe("a body", () => {
     ["never comes", () => raw(() => undefined)],
   ])("that %s is ended by the timeout", async (_, start) => {
     const url = await start();
-    expect(await shownText(show(url, hurriedClock))).toContain("was not answered within 60 seconds ");
+    expect(await shownText(show(url, hurriedClock))).toContain("got no response within 60 seconds ");
   });
 
   test.each([`${head("Content-Length: 5000")}{"id":7`, ""])(
     "that breaks off is an error that says so: %j",
     async (bytes) => {
       const url = await raw((socket) => socket.end(bytes));
-      expect(await shownText(show(url))).toContain("was cut before the whole answer was there");
+      expect(await shownText(show(url))).toContain("was cut before the whole response had arrived");
     },
   );
 
@@ -145,7 +145,7 @@ describe("a body", () => {
     ["too deep a list", "[".repeat(100_000) + "]".repeat(100_000), /not JSON/],
     ["too deep an object", '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000), /not JSON/],
     ["an endless text of quotes", `"${'\\"'.repeat(100_000)}1234567890123456`, /not JSON/],
-    ["nothing", "", /returned no monitor: an empty answer/],
+    ["nothing", "", /returned no monitor: an empty response/],
     ["null", "null", /returned no monitor: "null"\./],
     ["a null among others", '{"data":null,"id":0}', /returned no monitor: "\{"data":null,"id":0\}"\./],
     ["a number", "1e999", /returned no monitor/],
@@ -303,7 +303,7 @@ describe("a redirect", () => {
 
   test.each(["http://[", "", "javascript:alert(1)", "//"])("to %j is refused", async (location) => {
     expect(await shownText(show(await redirecting(location)))).toMatch(
-      /status 302\. This is not an answer of the API: check uptime:baseUrl\.$/,
+      /status 302\. This is not a response of the API: check uptime:baseUrl\.$/,
     );
   });
 });

@@ -26,7 +26,7 @@ describe.each(fronts)("an update (%s)", (front) => {
   describe.each<[string, [Fault, Fault?], Fault?]>([
     ["was answered with 500", [stored(500, {})]],
     ["was cut", [cut]],
-    ["was not answered in time", [{ kind: "delay", answerDelayMs: 60_000 }]],
+    ["got no response in time", [{ kind: "delay", answerDelayMs: 60_000 }]],
     ["was cut, and then refused", [cut, answer(403, {})]],
     ["was answered with an id and an error", [stored(200, { id: 1, error: "No mail was sent" })]],
     ["was stored, and then every address is answered with 404", [stored(204, {})], answer(404)],
