@@ -4,6 +4,8 @@ import type { Answer, Client } from "./client";
 import { quoteBody } from "./error-body";
 import { ApiError, message, UptimeError, type Message } from "./errors";
 import { parsePage, type Page } from "./page";
+import type { Address } from "./settings";
+import { getOrMake } from "../common/values";
 
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
@@ -33,22 +35,9 @@ export async function* readPages(
     per_page: String(pageSize),
     ...parameters,
   });
+  const requests = new PageRequests(definition, send);
   const seen = new Set<string>();
   const asked = new Set<string>();
-  /** Requests on their way, by their queries. */
-  const sent = new Map<string, Promise<Answer>>();
-  const ask = (page: URLSearchParams): Promise<Answer> => {
-    const answer = sent.get(String(page)) ?? send(page);
-    sent.set(String(page), answer);
-    return answer;
-  };
-  /** The records of another page; none if the server refuses to show it. */
-  const recordsOf = async (other: URLSearchParams): Promise<readonly ApiRecord[]> => {
-    const answer = await ask(other).catch((error: unknown) => {
-      if (!saysNoSuchPage(error)) throw error;
-    });
-    return (answer && parsePage(answer, definition)?.records) ?? [];
-  };
   const isUnseen = ({ id }: ApiRecord): boolean => !seen.has(id);
   let stalePages = 0;
   /** 0 if the server counts its pages from 0. */
@@ -56,7 +45,7 @@ export async function* readPages(
   /** Whether the next page is a guess: the server has not said that there is one. */
   let isGuess = false;
   for (let number = 1; ; number++) {
-    const answer = await ask(query).catch((error: unknown) => {
+    const answer = await requests.ask(query).catch((error: unknown) => {
       if (number === 1 || !(error instanceof ApiError)) throw error;
       const { requestText, status } = error.answer;
       // Some servers answer 404 after the last page.
@@ -66,16 +55,9 @@ export async function* readPages(
         : error;
     });
     if (!answer) return;
-    sent.delete(String(query));
+    requests.forget(query);
     asked.add(String(query));
-    const page = parsePage(answer, definition);
-    // Such a redirect may lead to a page that says that the server is being maintained.
-    const isElsewhere = answer.isRedirectedElsewhere && page?.records.length === 0;
-    if (!page || isElsewhere)
-      throw new UptimeError(
-        message`${answer.requestText} did not return a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
-          ${address.source}.`,
-      );
+    const page = pageIn(answer, definition, address);
     const pagesWanted = (yield page) ?? Infinity;
     const size = page.records.length;
     const isRepeat = size > 0 && !page.records.some(isUnseen);
@@ -86,7 +68,7 @@ export async function* readPages(
       // A server without paging returns the same list for every page, whether that is whole or cut. In the opposite order, a cut one
       // shows others, and as many: with a record that was made meanwhile, a whole list is longer.
       const sort = query.get("sort") === "asc" ? "desc" : "asc";
-      const opposite = await recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
+      const opposite = await requests.recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
       if (opposite.length === size && opposite.some(isUnseen))
         throw incompleteListError(answer.requestText, "it is cut, and the parameter page changes nothing");
       return;
@@ -98,8 +80,8 @@ export async function* readPages(
       mergeQuery(query, new URLSearchParams({ page: String(next - 1 + firstNumber) }));
     // If no page says its number, the one with the number 1 shows where the server begins to count.
     if (number === 1 && typeof page.next === "string" && fullSizes.includes(size)) {
-      if ((await recordsOf(pageQuery(1))).some(isUnseen)) firstNumber = 0;
-      else sent.delete(String(pageQuery(1)));
+      if ((await requests.recordsOf(pageQuery(1))).some(isUnseen)) firstNumber = 0;
+      else requests.forget(pageQuery(1));
     }
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
     stalePages = size === 0 || isRepeat ? stalePages + 1 : 0;
@@ -110,9 +92,47 @@ export async function* readPages(
     // If pages are numbered and the last number is known, the next ones are asked for now.
     if (String(next) === String(pageQuery(number + 1)))
       for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)
-        ask(pageQuery(number + ahead)).catch(() => undefined);
+        requests.ask(pageQuery(number + ahead)).catch(() => undefined);
     query = next;
   }
+}
+
+/** Requests for pages. One that is on its way, or that was sent ahead of its turn, is not sent again. */
+class PageRequests {
+  private readonly sent = new Map<string, Promise<Answer>>();
+
+  constructor(
+    private readonly definition: Definition,
+    private readonly send: (query: URLSearchParams) => Promise<Answer>,
+  ) {}
+
+  ask(query: URLSearchParams): Promise<Answer> {
+    return getOrMake(this.sent, String(query), () => this.send(query));
+  }
+
+  /** The page was used: if it is asked for again, it may have changed. */
+  forget(query: URLSearchParams): void {
+    this.sent.delete(String(query));
+  }
+
+  /** The records of a page; none if the server refuses to show it. */
+  async recordsOf(query: URLSearchParams): Promise<readonly ApiRecord[]> {
+    const answer = await this.ask(query).catch((error: unknown) => {
+      if (!saysNoSuchPage(error)) throw error;
+    });
+    return (answer && parsePage(answer, this.definition)?.records) ?? [];
+  }
+}
+
+/** The page in an answer. Throws if that is not a list of records. */
+function pageIn(answer: Answer, definition: Definition, { source }: Address): Page {
+  const page = parsePage(answer, definition);
+  // A redirect may lead to a page that says that the server is being maintained.
+  if (page && !(answer.isRedirectedElsewhere && page.records.length === 0)) return page;
+  throw new UptimeError(
+    message`${answer.requestText} did not return a list of ${definition.plural}: ${quoteBody(answer.body)}. Check
+      ${source}.`,
+  );
 }
 
 /** Why the page after this one cannot be read, as a clause; undefined if it can. */

@@ -81,43 +81,29 @@ async function findLost(
 /**
  * Looks until one record is equal, or until the end: an interruption, a minute of looks that fail, the second look (if the
  * create may be sent again) or a minute of looks (if not).
- *
- * | at the end                       |                                                          |
- * | -------------------------------- | -------------------------------------------------------- |
- * | several are equal, or some alike | an error that names them                                 |
- * | the look has failed              | {@link keepIdOrThrow}                                    |
- * | Pulumi was interrupted           | {@link keepIdOrThrow}                                    |
- * | there is nothing                 | undefined; {@link keepIdOrThrow} if the answer had an id |
  */
 async function search(
   scope: RecordScope,
   lostCreate: LostCreate,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { claims, definition } = scope;
   const { clock } = operation;
   const end = clock.now() + searchMilliseconds;
-  const isFree = ({ id }: ApiRecord): boolean => !claims.isTakenInRun(id);
+  const isFree = ({ id }: ApiRecord): boolean => !scope.claims.isTakenInRun(id);
   for (let looks = 0; ;) {
     const isLast =
       clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
-    const { failure, isEarly, ...found } = await lookOnce(scope, lostCreate, operation, isLast);
+    const found = await lookOnce(scope, lostCreate, operation, isLast);
+    const { failure, isEarly } = found;
     // Another look, which has ended at the same moment, may have taken one.
-    const look = { equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
+    const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0) return claimFound(scope, lostCreate, record.id, record);
     if (failure === undefined) looks++;
     // A look that has failed or is early is repeated. After an interruption, the first look that began as the last one decides.
     const isAtEnd = failure === undefined && !isEarly ? isLast && looks >= minLooks : clock.now() >= end;
-    if (operation.isInterrupted ? isLast : isAtEnd) {
-      const conflict = conflictOf(definition, look);
-      if (conflict) throw conflictError(scope, lostCreate.lostAnswer, conflict);
-      if (failure !== undefined)
-        return keepIdOrThrow(scope, lostCreate, message`Then looking for it failed: ${messageOf(failure)}`);
-      if (operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, ["Pulumi was interrupted"]);
-      return lostCreate.lostAnswer.answeredId === undefined ? undefined : keepIdOrThrow(scope, lostCreate);
-    }
+    if (operation.isInterrupted ? isLast : isAtEnd) return conclude(scope, lostCreate, look, operation);
     try {
       await operation.sleep(lookPauseMilliseconds);
     } catch (error) {
@@ -125,6 +111,31 @@ async function search(
       if (!operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, messageOf(error));
     }
   }
+}
+
+/**
+ * What the last look means if it has not found the one record.
+ *
+ * | it has found                                   |                                                          |
+ * | ---------------------------------------------- | -------------------------------------------------------- |
+ * | several that are equal, or some that are alike | an error that names them                                 |
+ * | nothing, because it has failed                 | {@link keepIdOrThrow}                                    |
+ * | nothing, and Pulumi was interrupted            | {@link keepIdOrThrow}                                    |
+ * | nothing                                        | undefined; {@link keepIdOrThrow} if the answer had an id |
+ */
+function conclude(
+  scope: RecordScope,
+  lostCreate: LostCreate,
+  look: Look,
+  { isInterrupted }: Operation,
+): CreatedRecord | undefined {
+  const { answeredId } = lostCreate.lostAnswer;
+  const conflict = conflictOf(scope.definition, look);
+  if (conflict) throw conflictError(scope, lostCreate.lostAnswer, conflict);
+  if (look.failure !== undefined)
+    return keepIdOrThrow(scope, lostCreate, message`Then looking for it failed: ${messageOf(look.failure)}`);
+  if (isInterrupted) return keepIdOrThrow(scope, lostCreate, ["Pulumi was interrupted"]);
+  return answeredId === undefined ? undefined : keepIdOrThrow(scope, lostCreate);
 }
 
 function claimFound(
