@@ -2,19 +2,28 @@ import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
+import { getOrMake, groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { Redactor } from "../../engine/redactor";
 import { namesakesOf } from "../../lifecycle/adopt";
 import { readBaseline, type Baseline } from "../../lifecycle/baseline";
 import type { WantedValues } from "../../lifecycle/difference";
-import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
 import type { PreviewStep } from "../shared/preview";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources, managesRecord, type StackState } from "../shared/state";
-import { getOrMake } from "../../common/values";
+import { managedResources, managesRecord, type ManagedResource, type StackState } from "../shared/state";
+
+/** The groups of items that people cannot tell apart. An item without an identity is like no other. */
+export function twinsAmong<T>(
+  items: readonly T[],
+  identityOf: (item: T) => string | undefined,
+): [T, ...T[]][] {
+  const identified = items.filter((item) => identityOf(item) !== undefined);
+  const groups = groupBy(identified, (item) => identityOf(item) ?? "").values();
+  return [...groups].filter((group): group is [T, T, ...T[]] => group.length > 1);
+}
 
 /** A record with the name (and URL, for a monitor) that a new resource declares. */
 export interface FoundNamesake {
@@ -34,58 +43,62 @@ export class NamesakeFinder {
   private readonly connectTo: ConnectTo;
   /** The references to what is in state. */
   private readonly known: ReadonlySet<string>;
+  private readonly managed: readonly ManagedResource[];
   /** By the readers of the accounts; each list is read once. */
   private readonly baselines = new Map<unknown, Promise<Baseline>>();
 
   constructor(
-    private readonly state: StackState,
+    state: StackState,
     settings: CommandSettings,
     private readonly session: Session,
   ) {
     const resources = state.deployment.resources ?? [];
     this.connectTo = connectorTo(resources, settings, session);
     this.known = new Set(resources.map(referenceTo));
+    this.managed = managedResources(state);
   }
 
-  /** The records of the name that a new resource declares. */
-  async find(step: PreviewStep, definition: Definition, wanted: WantedValues): Promise<FoundNamesake[]> {
-    const { provider: reference = "" } = step.newState ?? {};
-    const provider = providerUrnOf(reference);
-    const { name } = parseUrn(provider);
-    if (!isDefaultProvider(provider) && !this.known.has(reference)) {
+  /** The records of the name that a new resource declares, which its create would find with `uptime:adoptExisting`. */
+  async find(
+    { newState }: PreviewStep,
+    definition: Definition,
+    wanted: WantedValues,
+  ): Promise<FoundNamesake[]> {
+    const { provider = "", inputs: { account } = {} } = newState ?? {};
+    const urn = providerUrnOf(provider);
+    const { name } = parseUrn(urn);
+    if (!isDefaultProvider(urn) && !this.known.has(provider)) {
       this.unchecked.add(
         `The provider ${name} is new, so its resources are not compared with the records in its account.`,
       );
       return [];
     }
     try {
-      const account = step.newState?.inputs?.account;
-      const known = typeof account === "string" ? account : undefined;
-      return await this.findIn(this.connectTo({ provider: reference }, definition, known), wanted, account);
+      const scope = this.connectTo(
+        { provider },
+        definition,
+        typeof account === "string" ? account : undefined,
+      );
+      const { collection, ledger, reader, settings } = scope;
+      const operation = new Operation(scope);
+      const readList = (): Promise<Baseline> => readBaseline(collection, ledger, operation);
+      const baseline = await getOrMake(this.baselines, reader, readList);
+      const found = await namesakesOf(scope, wanted, baseline, operation, () => true);
+      const records = found.map(({ record, differing }) => {
+        const owner = this.managed.find((one) => managesRecord(one, scope, account, record));
+        return {
+          id: record.id,
+          differs: differing.map(({ key }) => key),
+          owner: owner && titleOf(owner.resource),
+          adoptExisting: settings.adoptExisting,
+        };
+      });
+      return records.sort((a, b) => compareIds(a.id, b.id));
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       const reason = new Redactor(this.session.secrets).error(error);
       this.unchecked.add(`The records of the provider ${name} cannot be read: ${reason}`);
       return [];
     }
-  }
-
-  /** The records that a create would find with `uptime:adoptExisting`. */
-  private async findIn(scope: RecordScope, wanted: WantedValues, account: unknown): Promise<FoundNamesake[]> {
-    const { collection, ledger, reader } = scope;
-    const operation = new Operation(scope);
-    const baseline = getOrMake(this.baselines, reader, () => readBaseline(collection, ledger, operation));
-    const found = await namesakesOf(scope, wanted, await baseline, operation, () => true);
-    const managed = managedResources(this.state);
-    const records = found.map(({ record, differing }) => {
-      const owner = managed.find((one) => managesRecord(one, scope, account, record));
-      return {
-        id: record.id,
-        differs: differing.map(({ key }) => key),
-        owner: owner && titleOf(owner.resource),
-        adoptExisting: scope.settings.adoptExisting,
-      };
-    });
-    return records.sort((a, b) => compareIds(a.id, b.id));
   }
 }

@@ -10,7 +10,7 @@ import { identityIn, readableValue, shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { ok, warning, type Finding } from "../shared/finding";
 import { listOf } from "../shared/quoting";
-import { twinsAmong } from "./twins";
+import { twinsAmong } from "./namesakes";
 
 /** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
 export async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Finding[]> {

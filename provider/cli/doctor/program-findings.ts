@@ -3,7 +3,6 @@ import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countTexts } from "../shared/planned-changes";
 import { oneLine, listOf } from "../shared/quoting";
 import type { FoundNamesake } from "./namesakes";
-import type { Plan } from "./plan";
 import type { ProgramReport } from "./program";
 
 /** The code of findings about resources that a preview would refuse. */
@@ -41,7 +40,10 @@ function reasonsOf(errors: readonly string[]): string[] {
 }
 
 /** What a create does although there are records with the name of the new resource. */
-function namesakeFinding({ title, namesakes }: Plan["planned"][number], twins: Plan["twins"]): Finding {
+function namesakeFinding(
+  { title, namesakes }: ProgramReport["planned"][number],
+  twins: ProgramReport["twins"],
+): Finding {
   const hasTwins = twins.some(({ resources }) => resources.includes(title));
   const like = namesakes.map(differenceText).join("; ");
   const free = namesakes.filter(({ owner }) => owner === undefined);
@@ -68,7 +70,7 @@ function namesakeFinding({ title, namesakes }: Plan["planned"][number], twins: P
 }
 
 /** A finding for each operation, such as `2 to create: Monitor home, Monitor shop`. */
-function plainFindings(planned: Plan["planned"]): Finding[] {
+function plainFindings(planned: ProgramReport["planned"]): Finding[] {
   const operations = new Set(planned.map(({ operation }) => operation));
   return [...operations].map((operation) => {
     const same = planned.filter((one) => one.operation === operation);

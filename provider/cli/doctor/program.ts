@@ -1,34 +1,56 @@
 import { parseUrn, providerUrnOf, urnSuffixOf } from "../../common/urn";
+import { isEmpty } from "../../common/values";
+import type { Definition } from "../../definitions/field";
+import { comparableIdentity, identityKeys } from "../../definitions/keys";
+import { decodeInputs } from "../../engine/request";
+import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
-import { changeOf } from "../shared/planned-changes";
-import { errorsIn, type PreviewStep } from "../shared/preview";
+import { changeOf, type PlannedChange } from "../shared/planned-changes";
+import { errorsIn, secretText, type PreviewStep } from "../shared/preview";
 import { usesStackSettings } from "../shared/providers";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, type StackState } from "../shared/state";
-import { NamesakeFinder } from "./namesakes";
-import { planOf, type Plan, type PlannedStep } from "./plan";
+import { NamesakeFinder, twinsAmong, type FoundNamesake } from "./namesakes";
 
-interface RefusedResource {
-  readonly title: string;
-  /** The id in the option `import`. */
-  readonly importId: string | undefined;
-  readonly reasons: readonly string[];
-}
-
-export interface ProgramReport extends Plan {
+/** What a `pulumi up` would do, and what a person may want to think about twice; printed by `doctor --json`. */
+export interface ProgramReport {
   /** The number of resources of this package that the program declares. */
   readonly resources: number;
-  readonly refused: readonly RefusedResource[];
+  readonly planned: readonly PlannedResource[];
+  /** New resources whose records people could not tell apart, and what is the same: `name and url`, for example. */
+  readonly twins: readonly { readonly same: string; readonly resources: readonly string[] }[];
+  /** The new resources that can have alert channels and declare none, so that nobody is told of a failure. */
+  readonly silent: readonly string[];
+  readonly refused: readonly {
+    readonly title: string;
+    /** The id in the option `import`. */
+    readonly importId: string | undefined;
+    readonly reasons: readonly string[];
+  }[];
   /** Errors of the preview other than refused resources. */
   readonly errors: readonly string[];
   /** A sentence for what could not be checked. */
   readonly unchecked: readonly string[];
   /** False if every resource has an explicit provider, so that the stack needs no settings of its own. */
   readonly usesStackSettings: boolean;
+}
+
+interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
+  /** The id of the record that an import takes. */
+  readonly record: string | undefined;
+  /** The records with the same name (and URL, for a monitor), if the resource is to be created: it would be another one. */
+  readonly namesakes: readonly FoundNamesake[];
+}
+
+/** A step of a preview that changes something. */
+interface PlannedStep {
+  readonly definition: Definition;
+  readonly step: PreviewStep;
+  readonly change: PlannedChange;
 }
 
 /**
@@ -47,27 +69,27 @@ export async function checkProgram(
   const steps = preview.steps
     .filter(({ urn }) => findDefinition(parseUrn(urn).type))
     .sort((a, b) => byName(a.urn, b.urn));
-  const managed = managedResources(state).map(({ resource }) => resource);
-  const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
-  const namesakeFinder = new NamesakeFinder(state, settings, session);
+  const finder = new NamesakeFinder(state, settings, session);
   const planned: PlannedStep[] = [];
   for (const step of steps) {
     const told = collected.get(urnSuffixOf(step.urn));
     const change = changeOf(step);
     const definition = findDefinition(parseUrn(step.urn).type);
-    if (!change || !definition || (told && refused.includes(told))) continue;
+    if (!change || !definition || (told && told.problems.length > 0)) continue;
     if (told || !step.newState) planned.push({ definition, step, change });
     // The engine does not call a provider whose own settings are not known yet.
-    else namesakeFinder.unchecked.add(uncheckedText(step));
+    else finder.unchecked.add(uncheckedText(step));
   }
-  // The engine itself imports a resource of the plugin.
-  const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), newState?.importID]));
-  const plan = await planOf(planned, namesakeFinder);
+  const plan = await planOf(planned, finder);
+  const managed = managedResources(state).map(({ resource }) => resource);
   const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
   // The program may rename a resource, with an alias or by a move to the plugin.
   const former = new Set(steps.map(({ oldState }) => oldState?.urn));
   const kept = managed.filter(({ urn }) => !former.has(urn));
   const declared = new Set([...kept, ...steps].map(({ urn }) => urn).filter((urn) => !deleted.has(urn)));
+  // The engine itself imports a resource of the plugin.
+  const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), newState?.importID]));
+  const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
   return {
     resources: declared.size,
     ...plan,
@@ -79,7 +101,7 @@ export async function checkProgram(
       }))
       .sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
-    unchecked: [...namesakeFinder.unchecked],
+    unchecked: [...finder.unchecked],
     usesStackSettings: usesStackSettings([...steps.map(({ newState }) => newState), ...managed]),
   };
 }
@@ -87,4 +109,60 @@ export async function checkProgram(
 function uncheckedText({ urn, newState }: PreviewStep): string {
   const { name } = parseUrn(providerUrnOf(newState?.provider));
   return `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf({ urn })} was not checked.`;
+}
+
+async function planOf(
+  steps: readonly PlannedStep[],
+  finder: NamesakeFinder,
+): Promise<Pick<ProgramReport, "planned" | "twins" | "silent">> {
+  const added = steps.filter(({ change }) => change.operation === "create" || change.operation === "import");
+  const creates = added.filter(({ change }) => change.importId === undefined);
+  const titleByImportId = new Map(
+    added.map((one) => [keyInAccount(one, one.change.importId), one.change.title] as const),
+  );
+  const planned = steps.map(async (one): Promise<PlannedResource> => {
+    const { title, operation, importId: record } = one.change;
+    const wanted = operation === "create" ? declaredIn(one) : undefined;
+    const found = wanted ? await finder.find(one.step, one.definition, wanted) : [];
+    const namesakes = found.map((namesake) => ({
+      ...namesake,
+      owner: namesake.owner ?? titleByImportId.get(keyInAccount(one, namesake.id)),
+    }));
+    return { title, operation, record, namesakes };
+  });
+  return {
+    planned: await Promise.all(planned),
+    twins: twinsAmong(creates, identityOfStep).map((group) => ({
+      same: identityKeys(group[0].definition).join(" and "),
+      resources: group.map(({ change }) => change.title),
+    })),
+    // An import keeps the channels that the program does not declare.
+    silent: creates.filter(isSilent).map(({ change }) => change.title),
+  };
+}
+
+/** An id or another text that identifies a record, with the kind and account of a step. */
+function keyInAccount({ definition, step: { newState } }: PlannedStep, identity: string | undefined): string {
+  return JSON.stringify([definition.plural, newState?.provider, newState?.inputs?.account, identity]);
+}
+
+/** What a new resource declares, without what is secret; undefined if its name is secret, or not known yet. */
+function declaredIn({ definition, step: { newState } }: PlannedStep): WantedValues | undefined {
+  const shown = Object.entries(newState?.inputs ?? {}).filter(([, value]) => value !== secretText);
+  const { values } = decodeInputs(definition, Object.fromEntries(shown));
+  const wanted = wantedValuesOnCreate(definition, values);
+  return identityKeys(definition).every((key) => wanted.has(key)) ? wanted : undefined;
+}
+
+/** What people know the new record by, in its account. */
+function identityOfStep(one: PlannedStep): string | undefined {
+  const wanted = declaredIn(one);
+  const identity = wanted && comparableIdentity(one.definition, (key) => wanted.get(key));
+  return wanted && keyInAccount(one, identity);
+}
+
+/** Whether a resource can have alert channels and declares none. */
+function isSilent({ definition: { fields }, step: { newState } }: PlannedStep): boolean {
+  const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
+  return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }
