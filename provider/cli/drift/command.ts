@@ -6,10 +6,11 @@ import { compareIds } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
+import type { Definition } from "../../definitions/field";
 import { dynamicType } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
-import { groupBy } from "../../common/values";
+import { getOrMake, groupBy } from "../../common/values";
 import { Redactor } from "../../engine/redactor";
 import { nameIn } from "../../lifecycle/difference";
 import type { Connect, RecordScope } from "../../lifecycle/record-scope";
@@ -20,13 +21,12 @@ import {
   type DriftReport,
   type UnmanagedRecord,
 } from "../shared/drift-report";
-import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { accountOrProviderName, connectorTo, type ConnectTo } from "../shared/providers";
-import { exportState } from "../shared/pulumi-cli";
+import { readState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import { managedResources, parseDeployment, pendingCreates, type ManagedResource } from "../shared/state";
+import { managedResources, pendingCreates, type ManagedResource, type StateResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
@@ -68,7 +68,7 @@ Examples:
     )
     .action(async (options: DriftOptions) => {
       const { stdout, stderr, setExitCode } = context;
-      const { listingError, ...report } = await findDrift(options, context);
+      const { report, listingError } = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       for (const { urn, reason } of groupErrors(report))
@@ -81,39 +81,39 @@ Examples:
     });
 }
 
-interface FoundDrift extends DriftReport {
-  /** Why there is no list of the records that are not managed, although it was asked for. */
-  readonly listingError?: string;
-}
-
-/** Compares a stack's state with the API. Reads both, writes neither. */
-async function findDrift(options: DriftOptions, context: CommandContext): Promise<FoundDrift> {
+/**
+ * Compares a stack's state with the API. Reads both, writes neither.
+ *
+ * @returns also why there is no list of the records that are not managed, although it was asked for
+ */
+async function findDrift(
+  options: DriftOptions,
+  context: CommandContext,
+): Promise<{ report: DriftReport; listingError?: string }> {
   const at = (path: string): string => resolve(context.cwd, path);
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack: options.stack };
-  const asksStack = options.state === undefined || options.stack !== undefined;
+  const file = options.state === undefined ? undefined : at(options.state);
+  const asksStack = file === undefined || options.stack !== undefined;
   const settings = await commandSettings(options, context, asksStack ? location : undefined);
-  const state =
-    options.state === undefined
-      ? await exportState(location, { showSecrets: true })
-      : parseDeployment(readText(at(options.state)), at(options.state));
-  const managed = managedResources(state);
+  const state = await readState(location, file);
   const resources = state.deployment.resources ?? [];
   const found = {
     code: foreignCode(resources),
     pending: pendingCreates(state).map(({ urn }) => ({ urn })),
   };
-  const problems = codeProblems(resources);
-  if (problems.length > 0) return { checked: 0, drifted: [], errors: problems, servers: [], ...found };
+  const errors = codeProblems(resources);
+  if (errors.length > 0) return { report: { checked: 0, drifted: [], errors, servers: [], ...found } };
+  const managed = managedResources(state);
   const connectTo = connectorTo(resources, settings, context.session);
   const report = { ...(await compareAll(managed, connectTo, context)), ...found };
-  if (options.unmanaged !== true) return report;
+  if (!options.unmanaged) return { report };
   const { secrets } = context.session;
   try {
-    return { ...report, unmanaged: await unmanagedRecords(managed, connectTo, secrets) };
+    return { report: { ...report, unmanaged: await unmanagedRecords(managed, connectTo, secrets) } };
   } catch (error) {
     // The drift that was found in other accounts is still told.
     if (!(error instanceof UptimeError)) throw error;
-    return { ...report, listingError: new Redactor(secrets).error(error) };
+    return { report, listingError: new Redactor(secrets).error(error) };
   }
 }
 
@@ -173,35 +173,35 @@ async function unmanagedRecords(
 ): Promise<UnmanagedRecord[]> {
   /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
   const lists = new Map<unknown, { scope: RecordScope; account: string | undefined; ids: Set<unknown> }>();
-  /** Adds the lists of an account, and the id that a resource has in one of them. */
-  const add = (provider: Parameters<ConnectTo>[0], account?: string, manager?: ManagedResource): void => {
-    for (const definition of definitions) {
-      const scope = connectTo(provider, definition, account);
-      const label = accountOrProviderName(provider.provider, account);
-      const list = lists.get(scope.reader) ?? { scope, account: label, ids: new Set() };
-      lists.set(scope.reader, list);
-      if (definition === manager?.definition) list.ids.add(manager.resource.id);
-    }
-  };
   // The default account may have no settings if all resources have others.
-  if (managed.length === 0) add({});
-  for (const one of managed) {
-    const { account } = one.resource.outputs ?? {};
-    add(one.resource, typeof account === "string" ? account : undefined, one);
-  }
+  const users: readonly UserOfAccount[] = managed.length > 0 ? managed : [{ resource: {} }];
+  for (const { definition: managedKind, resource } of users)
+    for (const definition of definitions) {
+      const { provider, id, outputs: { account } = {} } = resource;
+      const scope = connectTo(resource, definition, typeof account === "string" ? account : undefined);
+      const label = accountOrProviderName(provider, account);
+      const list = getOrMake(lists, scope.reader, () => ({ scope, account: label, ids: new Set() }));
+      if (definition === managedKind) list.ids.add(id);
+    }
   const unmanaged = [...lists.values()].map(async ({ scope, account, ids }) => {
-    const { definition } = scope;
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
     const others = list.all().filter(({ id }) => !ids.has(id));
-    others.sort((a, b) => compareIds(a.id, b.id));
     const redactor = new Redactor(secrets);
-    return others.map((record) => ({
-      type: dynamicType(definition),
-      id: record.id,
-      name: String(redactor.value(nameIn(definition, record) ?? "")),
-      ...(account !== undefined && { account: safeName(account) }),
-    }));
+    return others
+      .sort((a, b) => compareIds(a.id, b.id))
+      .map((record) => ({
+        type: dynamicType(scope.definition),
+        id: record.id,
+        name: String(redactor.value(nameIn(scope.definition, record) ?? "")),
+        account: account && safeName(account),
+      }));
   });
   return (await Promise.all(unmanaged)).flat();
+}
+
+/** A resource whose account is listed, or the stack itself if it has none. */
+interface UserOfAccount {
+  readonly definition?: Definition;
+  readonly resource: Partial<StateResource>;
 }

@@ -17,7 +17,7 @@ import { accountOrProviderName } from "../shared/providers";
 import { clearProperties, secretKeysInState, type ManagedResource } from "../shared/state";
 
 export interface ComparedResource {
-  readonly drift?: DriftedResource;
+  readonly drift?: DriftedResource | undefined;
   /** Why the resource could not be compared. */
   readonly error?: DriftReport["errors"][number];
   /** Whether the reason is the account's key. */
@@ -30,8 +30,8 @@ interface ClearResource extends ManagedResource {
   readonly outputs: Properties;
   /** Whether the values of a property must not be shown. */
   readonly isSecret: (property: string) => boolean;
-  /** The secret strings in these values. */
-  readonly secrets: readonly string[];
+  /** Knows the API keys in use and the secrets in these values. */
+  readonly redactor: Redactor;
 }
 
 /**
@@ -56,26 +56,30 @@ export function hearOfResource({ definition, resource }: ManagedResource, connec
 export async function compareResource(
   managed: ManagedResource,
   connect: Connect,
-  secrets: Iterable<string>,
+  secrets: ReadonlySet<string>,
 ): Promise<ComparedResource> {
+  const { urn, id = "" } = managed.resource;
   let clear: ClearResource | undefined;
-  let state: OperationResult | undefined;
   try {
-    clear = clearResource(managed);
+    clear = clearResource(managed, secrets);
     const outputs = decodeOutputs(managed.definition, clear.outputs);
-    state = await read(connect(outputs.account), managed.resource.id ?? "", outputs, {});
+    const state = await read(connect(outputs.account), id, outputs, {});
+    return { drift: state ? driftOfEdits(clear, state) : driftOfGone(clear) };
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    return resultOfError(managed, clear, error, secrets);
+    // The error about an encrypted resource has none of its values.
+    const message = (clear?.redactor ?? new Redactor(secrets)).error(error);
+    if (!clear || !(error instanceof RecordMismatchError))
+      return { error: { urn, id, message }, isKeyRefused: error instanceof KeyRefusedError };
+    // The message quotes the values of fixed properties, which may be secret.
+    const isQuoted = fixedKeys(clear.definition).some(clear.isSecret);
+    const told = isQuoted ? "is not the record in state" : message;
+    return { drift: driftOf(clear, { outcome: "another record", message: told }) };
   }
-  const redactor = new Redactor([...secrets, ...clear.secrets]);
-  if (!state) return { drift: driftOfGone(clear, redactor) };
-  const drifted = driftedValues(clear, state);
-  return drifted.length > 0 ? { drift: driftOfEdits(clear, drifted, redactor) } : {};
 }
 
 /** Throws if state has a property encrypted. */
-function clearResource({ definition, resource }: ManagedResource): ClearResource {
+function clearResource({ definition, resource }: ManagedResource, keys: ReadonlySet<string>): ClearResource {
   const secretProperties = secretKeysInState(resource);
   const isSecret = (property: string): boolean =>
     definition.fields[property]?.secret === true || secretProperties.has(property);
@@ -85,31 +89,16 @@ function clearResource({ definition, resource }: ManagedResource): ClearResource
       isSecret(key) ? secretsOfProperty(definition, key, value) : [],
     ),
   );
-  return { definition, resource, inputs, outputs, isSecret, secrets };
-}
-
-/** @param clear undefined if the resource is encrypted; the error then has none of its values */
-function resultOfError(
-  { resource: { urn, id } }: ManagedResource,
-  clear: ClearResource | undefined,
-  error: UptimeError,
-  secrets: Iterable<string>,
-): ComparedResource {
-  const redactor = new Redactor([...secrets, ...(clear?.secrets ?? [])]);
-  const message = redactor.error(error);
-  if (!clear || !(error instanceof RecordMismatchError))
-    return { error: { urn, id, message }, isKeyRefused: error instanceof KeyRefusedError };
-  // The message quotes the values of fixed properties, which may be secret.
-  const isQuoted = fixedKeys(clear.definition).some(clear.isSecret);
   return {
-    drift: driftOf(clear, redactor, {
-      outcome: "another record",
-      message: isQuoted ? "is not the record in state" : message,
-    }),
+    ...{ definition, resource, inputs, outputs, isSecret },
+    // Not before it is needed, because the connection to an account adds its key.
+    get redactor() {
+      return new Redactor([...keys, ...secrets]);
+    },
   };
 }
 
-function driftOfGone(clear: ClearResource, redactor: Redactor): DriftedResource {
+function driftOfGone(clear: ClearResource): DriftedResource {
   // With the option, the next `pulumi up` would import the record, and fail. State knows the option of the last one.
   const message =
     clear.inputs.importId === undefined
@@ -117,69 +106,47 @@ function driftOfGone(clear: ClearResource, redactor: Redactor): DriftedResource 
       : "is gone; remove the option import if the program has it";
   const properties = identityKeys(clear.definition).map((property) => {
     const secret = clear.isSecret(property);
-    return { property, secret, ...(!secret && { inState: redactor.value(clear.outputs[property] ?? null) }) };
+    const inState = secret ? undefined : clear.redactor.value(clear.outputs[property] ?? null);
+    return { property, secret, inState };
   });
-  return driftOf(clear, redactor, { outcome: "gone", message, properties });
+  return driftOf(clear, { outcome: "gone", message, properties });
 }
 
-/** A managed property that the record has with another value. */
-interface DriftedValue {
-  readonly property: string;
-  readonly inState: unknown;
-  readonly inApi: unknown;
-}
-
-function driftedValues(
-  { definition, resource, inputs, outputs: stored }: ClearResource,
-  { outputs }: OperationResult,
-): DriftedValue[] {
+/** The managed properties that the record has with other values; undefined if there are none. */
+function driftOfEdits(clear: ClearResource, { outputs }: OperationResult): DriftedResource | undefined {
+  const { definition, resource, inputs, redactor, isSecret } = clear;
   const { values: found } = outputs;
   const declared = decodeInputs(definition, inputs);
   // What a create or update has not brought is set by the next `up`, and a preview shows it: nobody has edited it.
-  const { isPartial, values: last } = decodeOutputs(definition, stored);
+  const { isPartial, values: last } = decodeOutputs(definition, clear.outputs);
   const edited = isPartial ? changedKeys(definition, outputs, { ...declared, values: last }) : undefined;
   // The inputs of a `pulumi import` leave out defaults, although these are managed.
   const defaults = Object.entries(definition.fields).flatMap(([key, field]) =>
     field.default === undefined || found[key] === undefined ? [] : [[key, field.default] as const],
   );
   const managed = { ...Object.fromEntries(defaults), ...declared.values };
-  const ignoreChanges = resource.ignoreChanges ?? decodeOptions(inputs).ignoreChanges;
+  const hidden = decodeOptions(inputs);
+  const { ignoreChanges = hidden.ignoreChanges, replaceOnChanges = hidden.replaceOnChanges } = resource;
   const compared = Object.fromEntries(
     Object.entries(managed).map(([key, value]) => [key, withPartsOf(ignoreChanges, key, value, found[key])]),
   );
-  return changedKeys(definition, outputs, { ...declared, values: compared })
+  const drifted = changedKeys(definition, outputs, { ...declared, values: compared })
     .filter((property) => !pathsInclude(ignoreChanges, property))
-    .filter((property) => edited?.includes(property) ?? true)
-    .map((property) => ({
-      property,
-      inState: managed[property] ?? null,
-      inApi: found[property] ?? null,
-    }));
-}
-
-function driftOfEdits(
-  clear: ClearResource,
-  drifted: readonly DriftedValue[],
-  redactor: Redactor,
-): DriftedResource {
-  const paths = clear.resource.replaceOnChanges ?? decodeOptions(clear.inputs).replaceOnChanges;
-  const replaces = drifted.some(({ property, inState, inApi }) =>
-    pathsTouch(paths, property, inState, inApi),
+    .filter((property) => edited?.includes(property) ?? true);
+  if (drifted.length === 0) return undefined;
+  const replaces = drifted.some((key) =>
+    pathsTouch(replaceOnChanges, key, managed[key] ?? null, found[key] ?? null),
   );
-  const properties = drifted.map(({ property, inState, inApi }) => {
-    if (clear.isSecret(property)) return { property, secret: true };
-    return { property, inState: redactor.value(inState), inApi: redactor.value(inApi), secret: false };
+  const properties = drifted.map((property) => {
+    if (isSecret(property)) return { property, secret: true };
+    const [inState, inApi] = [managed, found].map((values) => redactor.value(values[property] ?? null));
+    return { property, inState, inApi, secret: false };
   });
-  return driftOf(clear, redactor, {
-    outcome: "changed",
-    properties,
-    ...(replaces && { replaces: true as const }),
-  });
+  return driftOf(clear, { outcome: "changed", properties, ...(replaces && { replaces: true as const }) });
 }
 
 function driftOf(
-  { definition, resource, outputs, isSecret }: ClearResource,
-  redactor: Redactor,
+  { definition, resource, outputs, isSecret, redactor }: ClearResource,
   differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
 ): DriftedResource {
   const { urn, type, id = "", provider } = resource;
@@ -191,8 +158,8 @@ function driftOf(
     type,
     name: parseUrn(urn).name,
     id,
-    ...(account !== undefined && { account: safeName(account) }),
-    ...(typeof name === "string" && { record: name }),
+    account: account && safeName(account),
+    record: typeof name === "string" ? name : undefined,
     properties: [],
     ...differing,
   };

@@ -3,24 +3,11 @@ import { stripVTControlCharacters } from "node:util";
 import * as z from "zod/mini";
 
 import { parseUrn } from "../../common/urn";
+import { resourceState } from "./state";
 
-const stepState = z.looseObject({
+const stepState = z.extend(resourceState, {
   /** In an old state another one than the step's, if the program renames the resource with an alias or moves it to the plugin. */
   urn: z.optional(z.string()),
-  type: z.string(),
-  id: z.optional(z.string()),
-  /** The resource is deleted, and its replacement is not made yet. */
-  pendingReplacement: z.optional(z.boolean()),
-  inputs: z.optional(z.record(z.string(), z.unknown())),
-  outputs: z.optional(z.record(z.string(), z.unknown())),
-  /** The provider's URN and id. */
-  provider: z.optional(z.string()),
-  /** The option `import` of a resource of a plugin. */
-  importID: z.optional(z.string()),
-  protect: z.optional(z.boolean()),
-  retainOnDelete: z.optional(z.boolean()),
-  /** The URN of a resource with which Pulumi forgets this one, without a delete. */
-  deletedWith: z.optional(z.string()),
 });
 
 /** The parts of what `pulumi preview --json --show-replacement-steps` prints that are used here. */

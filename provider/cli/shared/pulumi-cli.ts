@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
+import { readText } from "./files";
 import { parseAs } from "./json";
 import { errorsIn, failureTexts, previewReport, type Preview } from "./preview";
 import { isProject } from "./project";
@@ -18,45 +21,31 @@ export interface StackLocation {
   readonly stack?: string | undefined;
 }
 
-interface ConfiguredValue {
-  readonly text: string;
-  readonly isSecret: boolean;
-}
-
-interface CommandResult {
-  readonly code: number | null;
-  readonly out: string;
-  /** The message of an error: the command, and why it failed. */
-  readonly failure: string;
-  /** The CLI's own words about the failure. It prints no secret of the stack to its standard error. */
-  readonly ownWords: string;
-}
-
-/** Runs the Pulumi CLI. A failure is a result, not an error. */
-async function runPulumi(args: readonly string[], { cwd, env }: StackLocation): Promise<CommandResult> {
-  const all = [...args, "--non-interactive", "--color", "never"];
+/**
+ * Runs the Pulumi CLI. A failure is a result, not an error.
+ *
+ * @returns `failure` is an error's message; `ownWords` are the CLI's own about it, which have no secret of the stack
+ */
+async function runPulumi(args: readonly string[], { cwd, env }: StackLocation) {
   const name = `\`pulumi ${args.slice(0, 2).join(" ")}\` in ${cwd}`;
-  return new Promise((resolve, reject) => {
+  const child = spawn("pulumi", [...args, "--non-interactive", "--color", "never"], {
+    cwd,
     // The variable turns the one object of `preview --json` into lines of events.
-    const plain = { ...env, PULUMI_ENABLE_STREAMING_JSON_PREVIEW: undefined };
-    const child = spawn("pulumi", all, { cwd, env: plain, stdio: ["ignore", "pipe", "pipe"] });
-    const out: Buffer[] = [];
-    const err: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
-    child.on("error", (error: NodeJS.ErrnoException) => {
-      const reason =
-        error.code === "ENOENT"
-          ? `the Pulumi CLI is not on PATH, or ${cwd} does not exist`
-          : `it could not be started (${error.message})`;
-      reject(new UptimeError(`${name}: ${reason}.`));
-    });
-    child.on("close", (code) => {
-      const ownWords = oneLine(Buffer.concat(err).toString()) || `it ended with code ${String(code)}`;
-      const failure = `${name} failed: ${ownWords.replace(/^error: /, "")}`;
-      resolve({ code, out: Buffer.concat(out).toString(), failure, ownWords });
-    });
+    env: { ...env, PULUMI_ENABLE_STREAMING_JSON_PREVIEW: undefined },
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  try {
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+    const code = child.exitCode;
+    const ownWords = oneLine(err) || `it ended with code ${String(code)}`;
+    return { code, out, ownWords, failure: `${name} failed: ${ownWords.replace(/^error: /, "")}` };
+  } catch (error) {
+    const reason =
+      (error as NodeJS.ErrnoException).code === "ENOENT"
+        ? `the Pulumi CLI is not on PATH, or ${cwd} does not exist`
+        : `it could not be started (${(error as Error).message})`;
+    throw new UptimeError(`${name}: ${reason}.`);
+  }
 }
 
 /** Runs the Pulumi CLI and returns what it prints. If it fails, throws what it says. */
@@ -97,10 +86,8 @@ export async function installPlugin(folder: string, version: string, location: S
 
 /** Runs a preview. One that fails has errors in its result. Throws if there is no result. */
 export async function runPreview(location: StackLocation): Promise<Preview> {
-  const { code, out, failure, ownWords } = await runPulumi(
-    onStack(["preview", "--json"], location),
-    location,
-  );
+  const args = onStack(["preview", "--json"], location);
+  const { code, out, failure, ownWords } = await runPulumi(args, location);
   const preview = parseAs(previewReport, out);
   if (!preview) throw new UptimeError(failure);
   if (code === 0 || errorsIn(preview).length > 0) return preview;
@@ -117,24 +104,22 @@ export async function exportState(
   return parseDeployment(await output(args, location), "What `pulumi stack export` printed");
 }
 
+/** A state with secrets, which must be neither stored nor printed: that of the stack, or one in a file. */
+export async function readState(location: StackLocation, file: string | undefined): Promise<StackState> {
+  return file === undefined
+    ? exportState(location, { showSecrets: true })
+    : parseDeployment(readText(file), file);
+}
+
 const configuration = z.record(
   z.string(),
-  z.looseObject({
-    value: z.optional(z.string()),
-    objectValue: z.optional(z.unknown()),
-    secret: z.optional(z.boolean()),
-  }),
+  z.looseObject({ value: z.optional(z.string()), secret: z.optional(z.boolean()) }),
 );
 
-/** A stack's configuration by full key, such as `uptime:baseUrl`. */
-export async function stackConfig(location: StackLocation): Promise<ReadonlyMap<string, ConfiguredValue>> {
+/** A stack's configuration by full key, such as `uptime:baseUrl`. A list or a map has JSON as its value. */
+export async function stackConfig(location: StackLocation): Promise<z.infer<typeof configuration>> {
   const printed = await output(onStack(["config", "--show-secrets", "--json"], location), location);
   const parsed = parseAs(configuration, printed);
   if (!parsed) throw new UptimeError("What `pulumi config --json` printed is not a configuration.");
-  return new Map(
-    Object.entries(parsed).flatMap(([key, { value, objectValue, secret }]) => {
-      const text = value ?? (objectValue === undefined ? undefined : JSON.stringify(objectValue));
-      return text === undefined ? [] : [[key, { text, isSecret: secret === true }] as const];
-    }),
-  );
+  return parsed;
 }

@@ -72,19 +72,21 @@ export async function commandSettings(
   { env, session }: Pick<CommandContext, "env" | "session">,
   stack?: StackLocation,
 ): Promise<CommandSettings> {
-  const configured = stack ? await stackConfig(stack) : new Map<string, never>();
+  const configured = Object.entries(stack ? await stackConfig(stack) : {});
   /** An address that is secret is not printed. */
   const hideAddress = (name: string, value: unknown): void => {
     if (!addresses.includes(name) || typeof value !== "string") return;
     const given = new Map([[name, value]]).set("uptime:allowHttp", "true");
     for (const address of namedAddresses({ get: (key) => given.get(key) }, {})) session.hide(address);
   };
-  for (const [name, setting] of configured) if (setting.isSecret) hideAddress(name, setting.text);
+  for (const [name, { value, secret }] of configured) if (secret) hideAddress(name, value);
   const givenOptions = optionNames.flatMap((name) => {
     const value = options[name];
     return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
   });
-  const inStack = [...configured].map(([key, { text }]) => [key, text] as const);
+  const inStack = configured.flatMap(([key, { value }]) =>
+    value === undefined ? [] : [[key, value] as const],
+  );
   const config = new Map([...inStack, ...givenOptions]);
   const merged = (own: Config, overrides: ReadonlyMap<string, string>): Config => ({
     ...own,
@@ -94,7 +96,7 @@ export async function commandSettings(
   const whole = merged({ get: (key) => config.get(key) }, new Map(givenOptions));
   return {
     config,
-    secretSettings: new Set([...configured].flatMap(([key, setting]) => (setting.isSecret ? [key] : []))),
+    secretSettings: new Set(configured.flatMap(([key, { secret }]) => (secret ? [key] : []))),
     accountNames: () => {
       const all = accountNames(whole, env);
       const { environment = "" } = settingOf("apiKey");

@@ -14,10 +14,10 @@ import { parseAs } from "./json";
 import { listOf } from "./quoting";
 import { findDefinition } from "./resource-types";
 
-const stateResource = z.looseObject({
+/** A resource as Pulumi writes it, in state and in a preview. */
+export const resourceState = z.looseObject({
   urn: z.string(),
   type: z.string(),
-  custom: z.optional(z.boolean()),
   id: z.optional(z.string()),
   inputs: z.optional(z.record(z.string(), z.unknown())),
   outputs: z.optional(z.record(z.string(), z.unknown())),
@@ -33,6 +33,12 @@ const stateResource = z.looseObject({
   /** The program's options, if the engine keeps them in state. */
   ignoreChanges: z.optional(z.array(z.string())),
   replaceOnChanges: z.optional(z.array(z.string())),
+  protect: z.optional(z.boolean()),
+  retainOnDelete: z.optional(z.boolean()),
+  /** The URN of a resource with which Pulumi forgets this one, without a delete. */
+  deletedWith: z.optional(z.string()),
+  /** The option `import` of a resource of a plugin. */
+  importID: z.optional(z.string()),
   /** An extension of the provider, from the deployment. */
   extensionRef: z.optional(z.unknown()),
 });
@@ -41,13 +47,13 @@ const deployment = z.looseObject({
   version: z.number(),
   features: z.nullish(z.array(z.string())),
   deployment: z.looseObject({
-    resources: z.nullish(z.array(stateResource)),
+    resources: z.nullish(z.array(resourceState)),
     /** What a run had begun when it was killed; `creating`, for example. */
-    pending_operations: z.nullish(z.array(z.looseObject({ type: z.string(), resource: stateResource }))),
+    pending_operations: z.nullish(z.array(z.looseObject({ type: z.string(), resource: resourceState }))),
   }),
 });
 
-export type StateResource = z.infer<typeof stateResource>;
+export type StateResource = z.infer<typeof resourceState>;
 /** A stack's state as `pulumi stack export` prints and `pulumi stack import` reads it. */
 export type StackState = z.infer<typeof deployment>;
 

@@ -4,11 +4,9 @@ import { Option, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { monitor } from "../../definitions/monitor";
-import { readText } from "../shared/files";
 import { jsonText } from "../shared/json";
-import { exportState } from "../shared/pulumi-cli";
+import { exportState, readState } from "../shared/pulumi-cli";
 import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
-import { parseDeployment } from "../shared/state";
 import { assertOwnCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { alertingIn, tryText, type TryReport } from "../shared/try-report";
@@ -100,9 +98,5 @@ async function readMonitors(
     return previewedMonitors(location);
   }
   show("Reading the state …");
-  const deployment =
-    state === true
-      ? await exportState(location, { showSecrets: true })
-      : parseDeployment(readText(at(state)), at(state));
-  return monitorsInState(deployment);
+  return monitorsInState(await readState(location, state === true ? undefined : at(state)));
 }
