@@ -81,10 +81,9 @@ Examples:
       const program = await examine(options, context, findings, tell);
       if (options.json) stdout.write(jsonText({ findings, program }));
       const faults = findings.filter(({ level }) => level === "failed");
-      const isRefused = faults.some(({ code }) => code === refusedCode);
       const isBroken = faults.some(({ code }) => code !== refusedCode);
-      if (isBroken || isRefused) stderr.write("Some checks failed; see above.\n");
-      setExitCode(isBroken ? 1 : isRefused ? 2 : 0);
+      if (faults.length > 0) stderr.write("Some checks failed; see above.\n");
+      setExitCode(isBroken ? 1 : faults.length > 0 ? 2 : 0);
     });
 }
 
@@ -130,7 +129,7 @@ async function examine(
   if (unreadStack !== undefined) tell((isStackMissed ? failed : warning)("stack", unreadStack));
   tell(...settingFindings(settings, cwd));
 
-  for (const account of accounts) await examineAccount(account, context, tell);
+  for (const [name, ofAccount] of accounts) await examineAccount(name, ofAccount, context, tell);
   if (isStackMissed) return undefined;
   // A program whose resources all have explicit providers needs no other settings.
   if (program === undefined || told.some(({ level }) => level === "failed")) {
@@ -215,35 +214,32 @@ function pulumiFinding(code: string, name: string, version: string): Finding {
     : failed(code, `${name} ${version} is too old: install ${minimumPulumi} or later`);
 }
 
-interface CheckedAccount {
-  readonly name: string | undefined;
-  readonly settings: Settings;
-}
-
-/** The accounts whose settings can be used, and why the others cannot. */
+/** The accounts whose settings can be used, by name, and why the others cannot. */
 function readAccounts(
   { accountNames, forAccount }: CommandSettings,
   session: Session,
-): { accounts: CheckedAccount[]; unset: Finding[] } {
+): { accounts: Map<string | undefined, Settings>; unset: Finding[] } {
+  const accounts = new Map<string | undefined, Settings>();
   const unset: Finding[] = [];
-  const attempt = <T>(read: () => T[]): T[] => {
+  const attempt = (read: () => void): void => {
     try {
-      return read();
+      read();
     } catch (error) {
       unset.push(failedBy("settings", error, session.secrets));
-      return [];
     }
   };
-  const names = attempt(() => [...accountNames()]);
-  const found = names.flatMap((name) => attempt(() => [{ name, settings: forAccount(name) }]));
+  attempt(() => {
+    for (const name of accountNames()) attempt(() => accounts.set(name, forAccount(name)));
+  });
   // A server may repeat the key of an account that is checked later.
-  for (const { settings } of found) session.hide(settings.apiKey);
-  return { accounts: found, unset };
+  for (const { apiKey } of accounts.values()) session.hide(apiKey);
+  return { accounts, unset };
 }
 
 /** Checks the settings of an account, and its server with each kind of record. */
 async function examineAccount(
-  { name, settings }: CheckedAccount,
+  name: string | undefined,
+  settings: Settings,
   { session, stderr }: CommandContext,
   tellAll: Tell,
 ): Promise<void> {

@@ -25,8 +25,8 @@ import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
 import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
-import type { ExportFacts } from "./next-steps";
-import { isInside, planProgram } from "./program-files";
+import { isInside } from "./next-steps";
+import { planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
 
 interface ExportOptions extends SettingOptions {
@@ -92,46 +92,33 @@ Examples:
 /** Reads an account and writes a program that imports its records. Writes nothing to the API. */
 async function exportAccount(options: ExportOptions, context: CommandContext): Promise<ExportReport> {
   const { cwd } = context;
-  const { dryRun = false, language = "typescript" } = options;
+  const { dryRun = false, language = "typescript", secrets, stack } = options;
   const isProgram = language === "typescript";
-  const secretsPath = options.secrets === undefined ? undefined : resolve(cwd, options.secrets);
+  const secretsPath = secrets === undefined ? undefined : resolve(cwd, secrets);
   if (secretsPath !== undefined) assertFree(secretsPath);
   const project = readProject(resolve(cwd, options.out));
   assertRuntime(project, language);
   const account = await readAccount(options, project, language, context);
-  const { resources } = account;
-
-  const facts: ExportFacts = {
-    project,
-    resources,
-    settings: account.settings,
-    stack: options.stack,
-    // The steps are run in the project's folder.
-    secretsFile: secretsPath && relative(project.directory, secretsPath),
-  };
+  const { resources, known, settings } = account;
+  // The steps are run in the project's folder.
+  const secretsFile = secretsPath && relative(project.directory, secretsPath);
+  const facts = { project, resources, settings, stack, secretsFile };
   const files = isProgram ? planProgram(facts) : planImport(facts, language);
-  const values = resources.flatMap((resource) =>
-    configValuesOf(resource).map(({ key, optional, secret }) => ({
-      key,
-      optional,
-      secret,
-      of: resource.name,
-    })),
-  );
+  const values = resources.flatMap(configValuesOf);
   const found = values.filter(({ secret }) => secret !== undefined);
-  const writtenSecrets = found.length > 0 ? secretsPath : undefined;
+  const isWritten = found.length > 0;
   if (!dryRun) {
     // The secrets first: their folder is a person's choice, and without them there must not be half an export.
     const content = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
-    if (writtenSecrets !== undefined) writeNewFile(writtenSecrets, content, ownerOnly);
+    if (secretsPath !== undefined && isWritten) writeNewFile(secretsPath, content, ownerOnly);
     try {
       writeProject(project.directory, files);
     } catch (error) {
-      if (writtenSecrets !== undefined) rmSync(writtenSecrets);
+      if (secretsPath !== undefined && isWritten) rmSync(secretsPath);
       throw error;
     }
   }
-  const isIgnored = files.has(".gitignore") && isInside(facts.secretsFile);
+  const isIgnored = files.has(".gitignore") && isInside(secretsFile);
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
@@ -139,32 +126,26 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     files: [
       ...files.keys(),
       ...packageFiles(files),
-      ...(writtenSecrets === undefined ? [] : [relative(project.directory, writtenSecrets)]),
+      ...(secretsFile !== undefined && isWritten ? [secretsFile] : []),
     ],
     language,
     resources: resources.map(({ definition, id, name, problems }) => {
       const type = isProgram ? dynamicType(definition) : pluginType(definition);
       return { type, id, name, problems };
     }),
-    known: account.known,
-    secrets: values.map(({ key, optional, of }) => ({ key, optional, of })),
-    notes: notesOf(account, options.secrets, {
-      hasSecrets: found.length > 0,
-      isExposed: writtenSecrets !== undefined && !isIgnored,
-      isProgram,
-    }),
+    known,
+    secrets: values.map(({ key, of, secret }) => ({ key, optional: secret === undefined, of })),
+    notes: [...account.notes, ...notesOnSecrets(secrets, account, isWritten, isIgnored)],
   };
 }
 
 interface AccountContents {
-  readonly stack: ExistingStack;
   readonly settings: Settings;
   /** The records that the stack does not manage, as resources of the program. */
   readonly resources: readonly ModuleResource[];
   /** The number of records that it manages. */
   readonly known: number;
-  /** The resources with a password in a URL. */
-  readonly withPassword: readonly string[];
+  readonly notes: readonly string[];
 }
 
 async function readAccount(
@@ -173,91 +154,85 @@ async function readAccount(
   language: Language,
   context: CommandContext,
 ): Promise<AccountContents> {
-  const { session } = context;
   const { only, search, account } = options;
-  const stack = await readStack(options, project, context);
-  const { config, forAccount } = await commandSettings(options, context, stack.location);
+  const isProgram = language === "typescript";
+  const { location, state, problem } = await readStack(options, project, context);
+  const { config, forAccount } = await commandSettings(options, context, location);
   const settings = forAccount(account);
-  const connect = (definition: Definition) => session.connect(definition, settings);
+  const connect = (definition: Definition) => context.session.connect(definition, settings);
   const reading = definitions
     .filter(({ plural }) => only === undefined || plural === only)
     .map((definition) => readDeclarable(connect(definition), search, context));
   const records = (await Promise.all(reading)).flat();
 
-  const inState = stack.deployment?.deployment.resources ?? [];
-  const managed = groupBy(
-    stack.deployment ? managedResources(stack.deployment) : [],
-    ({ resource }) => resource.id ?? "",
-  );
+  const managed = groupBy(managedResources(state), ({ resource }) => resource.id ?? "");
   const added = records.filter(({ definition, record }) => {
     const rivals = managed.get(record.id) ?? [];
     return !rivals.some((one) => managesRecord(one, connect(definition), account, record));
   });
   // In YAML, resources of all types share their names.
-  const named = inState.filter(({ type }) => language === "yaml" || findDefinition(type));
+  const named = (state.deployment.resources ?? []).filter(
+    ({ type }) => language === "yaml" || findDefinition(type),
+  );
   const names = new Set([...reservedNames(language), ...named.map(({ urn }) => parseUrn(urn).name)]);
   const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
-  const isProgram = language === "typescript";
   const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
   const withPassword = added.flatMap(({ values }, index) =>
     [...values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
   );
-  return { stack, settings, resources, known: records.length - added.length, withPassword };
-}
-
-function notesOf(
-  { stack, resources, known, withPassword }: AccountContents,
-  secretsFile: string | undefined,
-  { hasSecrets, isExposed, isProgram }: { hasSecrets: boolean; isExposed: boolean; isProgram: boolean },
-): string[] {
-  const isAnyNew = resources.length > 0;
   const useOfPassword = isProgram
     ? "The program reads it from the stack's configuration, as a secret."
     : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";
   const notes = [
-    stack.problem !== undefined &&
-      `The project's stack cannot be read, so every record is exported, including those that it manages already. ${stack.problem}`,
-    stack.deployment !== undefined &&
-      isAnyNew &&
+    problem !== undefined &&
+      `The project's stack cannot be read, so every record is exported, including those that it manages already. ${problem}`,
+    location !== undefined &&
+      added.length > 0 &&
       "Records in the stack's state are left out. What the program declares and state does not have yet is exported again: run " +
         "`pulumi up` first.",
     withPassword.length > 0 && `A URL of ${listOf(withPassword)} has a password. ${useOfPassword}`,
-  ];
-  const notesOnSecrets = secretsFile !== undefined && [
+  ].filter((note) => note !== false);
+  return { settings, resources, known: records.length - added.length, notes };
+}
+
+/** @param file the option `--secrets` */
+function notesOnSecrets(
+  file: string | undefined,
+  { resources, known }: AccountContents,
+  isWritten: boolean,
+  isIgnored: boolean,
+): string[] {
+  if (file === undefined) return [];
+  return [
     // Only the export that wrote a resource knows under which key the program reads its secret.
-    !isAnyNew &&
+    resources.length === 0 &&
       known > 0 &&
-      `${secretsFile} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`,
-    isAnyNew && !hasSecrets && `No exported record has a secret, so ${secretsFile} is not written.`,
+      `${file} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`,
+    resources.length > 0 && !isWritten && `No exported record has a secret, so ${file} is not written.`,
     // A new project has a .gitignore that names the file, if it is inside.
-    isExposed &&
-      `${secretsFile} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`,
-  ];
-  return [...notes, ...(notesOnSecrets || [])].filter((note) => note !== false);
+    isWritten &&
+      !isIgnored &&
+      `${file} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`,
+  ].filter((note) => note !== false);
 }
 
-/** The stack that the program is for, if there is one, or why it cannot be read. */
-interface ExistingStack {
-  readonly location?: StackLocation;
-  readonly deployment?: StackState;
-  readonly problem?: string;
-}
-
+/** The stack that the program is for; without a location if there is none, or if it cannot be read because of a problem. */
 async function readStack(
   { stack }: ExportOptions,
   { directory, exists }: Project,
   { env }: CommandContext,
-): Promise<ExistingStack> {
+): Promise<{ state: StackState; location?: StackLocation; problem?: string }> {
+  const state = { version: 3, deployment: {} };
   if (!exists && stack !== undefined)
     throw new UptimeError(
       `${directory} has no Pulumi project yet, so it has no stack. Run the export without --stack.`,
     );
-  if (!exists) return {};
+  if (!exists) return { state };
   const location = { cwd: directory, env, stack };
   try {
-    return { location, deployment: await exportState(location) };
+    return { state: await exportState(location), location };
   } catch (error) {
     if (stack !== undefined || !(error instanceof UptimeError)) throw error;
-    return { problem: error.message };
+    return { state, problem: error.message };
   }
 }

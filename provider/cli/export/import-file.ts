@@ -6,9 +6,8 @@ import { packageWord } from "../shared/dependency";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { settingCommands } from "../shared/scaffold";
 import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
-import { nextSteps, protectText, refusedList, secretCommands } from "./next-steps";
+import { nextSteps, protectText, refusedList, secretCommands, unusedFileName } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
-import { unusedFileName } from "./program-files";
 
 /** Pulumi itself generates the code of all but the first one. */
 export const languages = ["typescript", "yaml", "python", "go"] as const;
@@ -61,11 +60,7 @@ function importOf({ definition, name, id, properties }: ModuleResource): object 
 }
 
 /** The commands that import what was exported, with their explanations. */
-function importSteps(
-  facts: ExportFacts,
-  language: GeneratedLanguage,
-  importFile: string,
-): (NextStep | string)[] {
+function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile: string): NextStep[] {
   const { project, resources, secretsFile, settings, stack } = facts;
   const { code, program } = generated[language];
   const onStack = stack === undefined ? "" : ` --stack ${shellWord(stack)}`;
@@ -126,7 +121,7 @@ function secretsItem({ name, definition, id, properties }: ModuleResource): stri
     const values = configValuesIn(value);
     const keys = values.map(({ key }) => codeSpan(key)).join(", ");
     // The API does not show whether there is a password.
-    const doubt = values.some(({ optional }) => optional) ? ", if it has one" : "";
+    const doubt = values.some(({ secret }) => secret === undefined) ? ", if it has one" : "";
     return values.length === 0 ? [] : [`${codeSpan(property)}${doubt} (${keys})`];
   });
   return `- ${codeSpan(name)}, the ${definition.singular} ${codeSpan(id)}: ${secrets.join("; ")}`;

@@ -21,17 +21,23 @@ export function moduleResource(
     .map((key) => values.get(key))
     .filter((value) => typeof value === "string");
   const name = reserveResourceName(names, definition.singular, id, texts);
+  const inConfig = (part: string, secret?: string): ConfigValue =>
+    new ConfigValue(reserveName(configKeys, `${name}-${part}`), name, secret);
+  const secretValue = (property: string, value: Exclude<Value, null>): ConfigValue | SecretHeader[] => {
+    if (!isHeaders(value))
+      return inConfig(slug(property), typeof value === "string" ? value : JSON.stringify(value));
+    return value.map((header) => ({
+      key: header.key,
+      value: inConfig(slug(header.key, 24) || "header", header.value),
+    }));
+  };
   const properties = new Map<string, PropertyValue>(account === undefined ? [] : [["account", account]]);
   for (const [key, value] of values) {
     const isSecret = definition.fields[key]?.secret === true || (isProgram && hasPassword(value));
-    properties.set(key, isSecret ? secretValue(name, key, value, configKeys) : value);
+    properties.set(key, isSecret ? secretValue(key, value) : value);
     // The API does not show whether there is a password.
     for (const [secretKey, { goesWith }] of Object.entries(definition.fields))
-      if (goesWith === key)
-        properties.set(
-          secretKey,
-          new ConfigValue(reserveName(configKeys, `${name}-${lastWord(secretKey)}`), true),
-        );
+      if (goesWith === key) properties.set(secretKey, inConfig(lastWord(secretKey)));
   }
   return { definition, id, name, properties, problems };
 }
@@ -39,21 +45,6 @@ export function moduleResource(
 /** The last word of a property's name, in lower case. */
 function lastWord(property: string): string {
   return property.replace(/^.*(?=[A-Z])/, "").toLowerCase();
-}
-
-function secretValue(
-  name: string,
-  property: string,
-  value: Exclude<Value, null>,
-  configKeys: Set<string>,
-): ConfigValue | SecretHeader[] {
-  if (isHeaders(value))
-    return value.map(({ key, value: secret }) => ({
-      key,
-      value: new ConfigValue(reserveName(configKeys, `${name}-${slug(key, 24) || "header"}`), false, secret),
-    }));
-  const secret = typeof value === "string" ? value : JSON.stringify(value);
-  return new ConfigValue(reserveName(configKeys, `${name}-${slug(property)}`), false, secret);
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {

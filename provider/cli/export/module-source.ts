@@ -6,9 +6,9 @@ import { stringLiteral, printable } from "../shared/quoting";
 export class ConfigValue {
   constructor(
     readonly key: string,
-    /** The program runs without it. */
-    readonly optional: boolean,
-    /** The record's value; undefined if the API does not show it. */
+    /** The name of the resource that has it. */
+    readonly of: string,
+    /** The record's value; undefined if the API does not show it, and then the program runs without it. */
     readonly secret?: string,
   ) {}
 }
@@ -48,7 +48,7 @@ export function moduleSource({ label, plural }: Definition, resources: readonly 
   const neededBy = (some: readonly ModuleResource[], text: string): string[] =>
     some.length === 0 ? [] : [some.every(({ problems }) => problems.length > 0) ? `// ${text}` : text];
   const withSecret = resources.filter((resource) =>
-    configValuesOf(resource).some(({ optional }) => !optional),
+    configValuesOf(resource).some(({ secret }) => secret !== undefined),
   );
   return [
     "// Written by `pulumi-uptime export` from the records in the API. You can edit it.",
@@ -101,7 +101,7 @@ function entryOf({ definition, name, id, properties, problems }: ModuleResource)
 
 function expression(value: PropertyValue, margin: string): string {
   if (value instanceof ConfigValue)
-    return `${value.optional ? "config.getSecret" : "secret"}(${stringLiteral(value.key)})`;
+    return `${value.secret === undefined ? "config.getSecret" : "secret"}(${stringLiteral(value.key)})`;
   if (isSecretHeaders(value)) {
     const headers = value.flatMap((header) => [
       `${margin}  {`,

@@ -1,10 +1,8 @@
-import { isAbsolute } from "node:path";
-
 import { definitions } from "../../definitions";
-import type { Project } from "../shared/project";
-import { scaffold } from "../shared/scaffold";
-import { moduleSource } from "./module-source";
-import { nextSteps, programSteps, type ExportFacts } from "./next-steps";
+import { addCommands, isSampleIn, scaffold, setSecret, startCommands } from "../shared/scaffold";
+import { configValuesOf, moduleSource, protectKey } from "./module-source";
+import { isInside, nextSteps, protectText, refusedList, secretCommands, unusedFileName } from "./next-steps";
+import type { ExportFacts, NextStep } from "./next-steps";
 
 /** The files of a program in TypeScript by name: a module for each kind of record. None if nothing is new. */
 export function planProgram(facts: ExportFacts): Map<string, string> {
@@ -27,16 +25,65 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
   ]);
 }
 
-/** Whether a path that is relative to a folder leads to something in it. */
-export function isInside(path: string | undefined): boolean {
-  return path !== undefined && !isAbsolute(path) && !/^\.\.(?:[\\/]|$)/.test(path);
+/**
+ * The steps after an export in TypeScript.
+ *
+ * @param modules the names of the modules that were written
+ */
+function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[] {
+  const { project, resources, settings, secretsFile } = facts;
+  const values = resources.flatMap(configValuesOf);
+  // A folder without a Pulumi project may hold a package of its own.
+  const isPackage = project.files.has("package.json");
+  const isMainKept = project.exists || project.files.has("index.ts");
+  return [
+    {
+      text: "Create a stack (without a Pulumi account, run `pulumi login --local` first), set the server's address and the API key (the command asks for it), then check both.",
+      lines: project.exists ? [] : startCommands(settings, isPackage ? addCommands() : undefined),
+    },
+    {
+      text: isSampleIn(project)
+        ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it. If it has been " +
+          "created already, keep its declaration, or remove it to delete the record."
+        : "Import the new modules in the program's main file, by their paths from there; no existing file was changed.",
+      lines: isMainKept ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
+      language: "ts",
+    },
+    {
+      text:
+        "The values of request headers, and URLs with a password, are secrets, so the program reads them from the stack's configuration. Each of these " +
+        "must be set; a command without a value asks for it." +
+        (secretsFile === undefined
+          ? " The option `--secrets FILE` of the export writes the values to a file: to use it, remove what the export wrote, and export again."
+          : ""),
+      lines: secretCommands(
+        values.filter(({ secret }) => secret !== undefined),
+        secretsFile,
+      ),
+    },
+    {
+      text:
+        "The API does not show whether a monitor has a password. Set the passwords that Pulumi must send with the next " +
+        "update of the monitor; the others are not needed.",
+      lines: values.flatMap(({ key, secret }) => (secret === undefined ? [setSecret(key)] : [])),
+    },
+    {
+      text:
+        "Look at what would happen, then import the records. The preview lists them as resources to create, and says under " +
+        "Diagnostics which record each imports. An import writes nothing to the API: a property that differs from its record is refused.",
+      lines: ["pulumi preview", "pulumi up"],
+    },
+    {
+      text:
+        "After the first `pulumi up`, remove the option `import` from the program, because while it is there, Pulumi cannot recreate a record " +
+        "that somebody has deleted by hand. Then run `pulumi up` once more, which stores that.",
+      lines: [`node -e '${removeImports}' ${modules.map((name) => `${name}.ts`).join(" ")}`, "pulumi up"],
+    },
+    `${protectText} To let Pulumi delete any of them, run \`pulumi config set ${protectKey} false\` and then \`pulumi up\`.`,
+    ...refusedList(resources, "typescript"),
+  ];
 }
 
-/** A name for a file that nothing has yet, nor a module that programs would import in its place. */
-export function unusedFileName({ files }: Project, wanted: string, extension: string): string {
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? wanted : `${wanted}-${number}`;
-    const others = ["", extension, ".js"].map((end) => `${name}${end}`.toLowerCase());
-    if (!others.some((other) => files.has(other))) return `${name}${extension}`;
-  }
-}
+/** Takes the option `import` out of exported modules, which have it at the beginning of the options. */
+const removeImports =
+  'for (const f of process.argv.slice(1)) fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace(/^(\\s*(\\/\\/ *)?)\\{ import: "[^"]*", /gm, "$1{ "))';
