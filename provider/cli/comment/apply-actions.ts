@@ -1,10 +1,10 @@
+import { reviewHash } from "../../common/hash";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shared/planned-changes";
 import type { Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOfThisPackage, titleOf } from "../shared/resource-types";
 import { foreignCode } from "../shared/state-code";
-import { hexHash, reviewHash, reviewHashLength } from "../../common/hash";
 
 /** One thing that an apply does or runs, and that somebody must have reviewed. */
 export interface ApplyAction {
@@ -162,47 +162,4 @@ function secretsSent({ operation, secrets, properties, maybeChanged }: PlannedCh
   if (operation === "import") return [];
   if (operation !== "update") return secrets;
   return [...maybeChanged, ...properties.map(({ property }) => property)];
-}
-
-/**
- * One word for exactly what an apply does and runs; `none` if it writes nothing. It begins with the word for the code, which is
- * known before a preview.
- */
-export function digestOf({ writes, code }: ApplyActions): string {
-  return writes.length === 0 ? "none" : `${partialDigest(code)}${partialDigest(writes)}`;
-}
-
-/** Half of a digest. */
-export function partialDigest(actions: readonly ApplyAction[]): string {
-  const hashes = actions.map(({ hash }) => hash).sort();
-  return hexHash(hashes.join(), 16);
-}
-
-/** The digest in a text; undefined if there is none. Somebody may have pasted it with what was around it. */
-export function digestIn(text: string): string | undefined {
-  return /^[\s.`"']*((?:[\da-f]{16}){1,2})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
-}
-
-/**
- * All hashes in one word, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
- *
- * @param programCode the code that the program declares, as far as the preview shows it: it is in state after an apply
- * @param most the most characters that there is room for
- * @returns undefined if there is no room
- */
-export function hashesText(
-  { writes, code }: ApplyActions,
-  programCode: readonly string[],
-  most: number,
-  hasLeftovers: boolean,
-): string | undefined {
-  const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
-  const leftovers = hasLeftovers ? writes.flatMap((action) => action.leftovers ?? []) : [];
-  return [[...hashes, ...leftovers], hashes]
-    .map((kept) => [...new Set(kept)].sort().join(""))
-    .find((text) => text.length <= most);
-}
-
-export function hashesIn(text: string): string[] {
-  return text.match(new RegExp(`.{${reviewHashLength}}`, "g")) ?? [];
 }

@@ -8,9 +8,10 @@ import { explainFailure } from "../shared/files";
 import { layOut } from "../shared/markdown-layout";
 import { codeSpan } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
-import { codeActions, digestOf } from "./apply-actions";
+import { codeActions } from "./apply-actions";
 import { readFacts, type CommentFiles, type Facts } from "./facts";
 import { headOf, type HeadOptions } from "./head";
+import { digestOf } from "./marker";
 import { applyStop, codeStop, readReview } from "./review";
 import { sectionsOf } from "./sections";
 

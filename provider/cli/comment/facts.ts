@@ -97,7 +97,7 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     warnings: textsOf("warning"),
     errors,
     isKnown,
-    changes: isKnown ? changes.map(asCreateIfGone(drift)) : [],
+    changes: isKnown ? changes.map((change) => asCreateIfGone(change, drift)) : [],
     unchanged,
     drift,
     missingImports: importsOfGoneRecords(preview, drift),
@@ -108,14 +108,12 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
 }
 
 /** A replacement of a record that is gone deletes nothing. */
-const asCreateIfGone =
-  (drift: DriftReport | undefined) =>
-  (change: PlannedChange): PlannedChange => {
-    const isGone = drift?.drifted.some(({ urn, outcome }) => urn === change.urn && outcome === "gone");
-    return isGone && change.operation === "replace"
-      ? { ...change, operation: "create", recordId: undefined }
-      : change;
-  };
+function asCreateIfGone(change: PlannedChange, drift: DriftReport | undefined): PlannedChange {
+  const isGone = drift?.drifted.some(({ urn, outcome }) => urn === change.urn && outcome === "gone");
+  return isGone && change.operation === "replace"
+    ? { ...change, operation: "create", recordId: undefined }
+    : change;
+}
 
 /** The drift under the URNs of the preview: the program may rename resources, with an alias or by a move to the plugin. */
 function withNewNames(drift: DriftReport | undefined, { steps }: Preview): DriftReport | undefined {

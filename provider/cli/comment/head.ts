@@ -3,9 +3,8 @@ import { parseUrl } from "../../common/url";
 import { driftSummary, type DriftedResource } from "../shared/drift-report";
 import type { PlannedOperation } from "../shared/planned-changes";
 import { codeSpan } from "../shared/quoting";
-import { digestOf, hashesText } from "./apply-actions";
 import type { Facts } from "./facts";
-import { markerLine } from "./marker";
+import { digestOf, hashesText, markerLine } from "./marker";
 import { deletesLabel, tooManyDeletes } from "./review";
 
 /** The part of a comment that the hashes of its changes may have, so that the rest can be read: a third. */

@@ -1,3 +1,6 @@
+import { hexHash, reviewHashLength } from "../../common/hash";
+import type { ApplyAction, ApplyActions } from "./apply-actions";
+
 /** What the comment's first line says to programs. */
 export interface Marker {
   readonly title: string;
@@ -11,12 +14,10 @@ export interface Marker {
 const start = "<!-- pulumi-uptime comment v2 ";
 
 export function markerLine({ title, commit, digest, changeHashes }: Marker): string {
-  const words = [
-    `title=${encodeTitle(title)}`,
-    ...(commit === undefined ? [] : [`commit=${encodeURIComponent(commit)}`]),
-    ...(digest === undefined ? [] : [`digest=${digest}`]),
-    ...(changeHashes === undefined ? [] : [`changes=${changeHashes}`]),
-  ];
+  const values = { title: encodeTitle(title), commit: commit && encodeURIComponent(commit), digest };
+  const words = Object.entries({ ...values, changes: changeHashes }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  );
   return `${start}${words.join(" ")} -->`;
 }
 
@@ -39,4 +40,47 @@ export function markerIn(body: string): Marker | undefined {
     digest: words.get("digest"),
     changeHashes: words.get("changes"),
   };
+}
+
+/**
+ * One word for exactly what an apply does and runs; `none` if it writes nothing. It begins with the word for the code, which is
+ * known before a preview.
+ */
+export function digestOf({ writes, code }: ApplyActions): string {
+  return writes.length === 0 ? "none" : `${partialDigest(code)}${partialDigest(writes)}`;
+}
+
+/** Half of a digest. */
+export function partialDigest(actions: readonly ApplyAction[]): string {
+  const hashes = actions.map(({ hash }) => hash).sort();
+  return hexHash(hashes.join(), 16);
+}
+
+/** The digest in a text; undefined if there is none. Somebody may have pasted it with what was around it. */
+export function digestIn(text: string): string | undefined {
+  return /^[\s.`"']*((?:[\da-f]{16}){1,2})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
+}
+
+/**
+ * All hashes in one word, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
+ *
+ * @param programCode the code that the program declares, as far as the preview shows it: it is in state after an apply
+ * @param most the most characters that there is room for
+ * @returns undefined if there is no room
+ */
+export function hashesText(
+  { writes, code }: ApplyActions,
+  programCode: readonly string[],
+  most: number,
+  hasLeftovers: boolean,
+): string | undefined {
+  const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
+  const leftovers = hasLeftovers ? writes.flatMap((action) => action.leftovers ?? []) : [];
+  return [[...hashes, ...leftovers], hashes]
+    .map((kept) => [...new Set(kept)].sort().join(""))
+    .find((text) => text.length <= most);
+}
+
+export function hashesIn(text: string): string[] {
+  return text.match(new RegExp(`.{${reviewHashLength}}`, "g")) ?? [];
 }

@@ -8,16 +8,9 @@ import { counted } from "../../common/text";
 import { readText } from "../shared/files";
 import { parseAs } from "../shared/json";
 import { printable, listOf } from "../shared/quoting";
-import {
-  digestIn,
-  digestOf,
-  hashesIn,
-  partialDigest,
-  type ApplyAction,
-  type ApplyActions,
-} from "./apply-actions";
+import type { ApplyAction, ApplyActions } from "./apply-actions";
 import type { Facts } from "./facts";
-import { encodeTitle, markerIn, type Marker } from "./marker";
+import { digestIn, digestOf, encodeTitle, hashesIn, markerIn, partialDigest, type Marker } from "./marker";
 
 /** The label of a pull request that allows more deletes than `--max-deletes`. */
 export const deletesLabel = "allow-deletes";

@@ -29,9 +29,8 @@ const maxNamed = 40;
 export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const { failedChecks, errors, changes, drift, tried, isPreviewed } = facts;
   const value = isWhole ? wholeValue : shortValue;
-  const edits = handEdits(drift);
   const section = (list: readonly PlannedChange[], name: string, suffix = ""): Section =>
-    changesSection(`#### ${name} (${list.length})${suffix}`, list, value, edits);
+    changesSection(`#### ${name} (${list.length})${suffix}`, list, value, drift);
   const withOperation = (operation: PlannedOperation): PlannedChange[] =>
     changes.filter((change) => change.operation === operation);
   const rest = changes.filter((change) => !isOfThisPackage(change) && !isDestructive(change));
@@ -50,7 +49,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     ...tried,
     ...(isPreviewed ? [codeSection(facts)] : []),
     ...driftSections(facts, value),
-    changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, edits),
+    changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, drift),
     section(withOperation("import").filter(isOfThisPackage), "Imported", ": nothing is written"),
   ];
 }
@@ -109,34 +108,20 @@ const shortValue: ShowValue = (value) =>
     ? value
     : `${value.slice(0, maxValueCharacters).toWellFormed()}… (${value.length.toLocaleString("en")} characters)`;
 
-/** By URN and property, the values set by hand. Merging overwrites these, so a diff shows them as the old values, and not those in state. */
-type HandEdits = ReadonlyMap<string, ReadonlyMap<string, string>>;
-
-function handEdits(drift: Facts["drift"]): HandEdits {
-  const changed = (drift?.drifted ?? []).filter(({ outcome }) => outcome === "changed");
-  return new Map(
-    changed.map(({ urn, properties }) => {
-      const values = properties.map(
-        ({ property, inApi, secret }) =>
-          [property, secret ? secretText : JSON.stringify(inApi ?? null)] as const,
-      );
-      return [urn, new Map(values)];
-    }),
-  );
-}
-
 /** Changes as a diff, because GitHub and GitLab color its lines by their first character. */
 function changesSection(
   heading: string,
   changes: readonly PlannedChange[],
   value: ShowValue,
-  edits: HandEdits,
+  drift: Facts["drift"],
 ): Section {
+  const edits = drift?.drifted.filter(({ outcome }) => outcome === "changed");
   const items = changes.map((change) => {
     const sign = signs[change.operation];
+    const edit = edits?.find(({ urn }) => urn === change.urn);
     const lines = [
       `${change.title}${detailOf(change, value)}`,
-      ...propertyLines(change, value, edits.get(change.urn)).map((line) => `    ${line}`),
+      ...propertyLines(change, value, edit).map((line) => `    ${line}`),
     ];
     return {
       text: lines.map((line) => `${sign} ${printable(line)}`).join("\n"),
@@ -167,11 +152,7 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
 }
 
 /** The properties that change, and such options; of a resource of another package only these. */
-function propertyLines(
-  change: PlannedChange,
-  value: ShowValue,
-  edits?: ReadonlyMap<string, string>,
-): string[] {
+function propertyLines(change: PlannedChange, value: ShowValue, edit?: DriftedResource): string[] {
   const { operation, urn, properties, options, maybeChanged } = change;
   const optionLines = options.map((option) => `option ${propertyText(option, value)}`);
   if (!isOfThisPackage({ urn }) || operation === "import" || operation === "delete") return optionLines;
@@ -183,19 +164,22 @@ function propertyLines(
   const isDefault = ({ property, after }: PlannedProperty): boolean =>
     operation === "create" && after !== undefined && after === JSON.stringify(fields?.[property]?.default);
   const shown = properties.filter((property) => !isDefault(property));
-  const lines = shown.map((property) => propertyText(property, value, edits));
+  const lines = shown.map((property) => propertyText(property, value, edit));
   return [...lines, ...unclear.map((text) => `${text} may change too`), ...optionLines];
 }
 
+/** Merging overwrites what was set by hand, so that is the old value, and not the one in state. */
 function propertyText(
   { property, before, after }: PlannedProperty,
   value: ShowValue,
-  edits: ReadonlyMap<string, string> = new Map(),
+  edit?: DriftedResource,
 ): string {
   const present = value(after ?? "(none)");
-  const edited = edits.get(property);
-  const old = edited === undefined ? before && value(before) : `${value(edited)} (by hand)`;
-  return old === undefined ? `${property}: ${present}` : `${property}: ${old} => ${present}`;
+  const byHand = edit?.properties.find((one) => one.property === property);
+  if (!byHand)
+    return before === undefined ? `${property}: ${present}` : `${property}: ${value(before)} => ${present}`;
+  const edited = byHand.secret ? secretText : JSON.stringify(byHand.inApi ?? null);
+  return `${property}: ${value(edited)} (by hand) => ${present}`;
 }
 
 function driftSections({ drift, missingImports, isKnown, changes }: Facts, value: ShowValue): Section[] {

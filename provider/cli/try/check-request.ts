@@ -35,9 +35,9 @@ const defaults = Object.entries(monitor.fields).map(([key, field]) => [key, fiel
 /** The fields that say what a monitor sends, and when it alerts at once. */
 type CheckFields = z.infer<typeof declared>;
 
-/** Why a monitor is not tried. */
-interface Skip {
-  readonly code: "paused" | "maintenance" | "unknown" | "invalid" | "method";
+/** Why a monitor would alert, or is not tried. The code is a fixed word, for programs. */
+export interface Reason {
+  readonly code: string;
   readonly text: Message;
 }
 
@@ -47,7 +47,7 @@ export interface Check extends CheckFields {
 }
 
 /** The check of a monitor, or why there is none. */
-export function checkOf({ values, missing }: KnownMonitor, anyMethod: boolean, now: Date): Check | Skip {
+export function checkOf({ values, missing }: KnownMonitor, anyMethod: boolean, now: Date): Check | Reason {
   const keys = Object.keys(declared.shape);
   for (const key of keys) {
     const reason = hasUnknown(values[key]) ? "is not known before `pulumi up`" : missing.get(key);

@@ -24,7 +24,7 @@ export interface KnownMonitor {
   /** Undefined if it is a record of an account and not a resource of a stack. */
   readonly urn?: string;
   /** Undefined if there is no record yet. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** By property. Secrets are in the clear. */
   readonly values: Readonly<Record<string, unknown>>;
   /** The properties that are secret. */
@@ -53,11 +53,10 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
     const plain = collected.get(urnSuffixOf(urn))?.inputs ?? {};
     const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
     const untold = secrets.filter(([, value]) => value === undefined);
-    const id = oldState?.id;
     return {
       title: titleOf({ urn }),
       urn,
-      ...(id !== undefined && { id }),
+      id: oldState?.id,
       values: decodeDeclared({ ...shown, ...Object.fromEntries(secrets) }),
       secret: new Set([...alwaysSecret, ...hidden]),
       // The engine does not call a provider whose own settings are not known yet.

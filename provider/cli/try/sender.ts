@@ -82,7 +82,8 @@ export class Sender {
     }
   }
 
-  private async sendOne(request: MonitorRequest, redirects: readonly URL[]): Promise<SingleAnswer> {
+  /** Sends one request, whose answer may be a redirect. */
+  private async sendOne(request: MonitorRequest, redirects: readonly URL[]) {
     const { url, method, needsText } = request;
     const isForProxy = isProxied(url);
     // The proxy itself looks up names.
@@ -119,11 +120,6 @@ export class Sender {
       void dispatcher.destroy();
     }
   }
-}
-
-/** The answer to one request, which may be a redirect. */
-interface SingleAnswer extends Pick<MonitorAnswer, "status" | "certificateEnd" | "text"> {
-  readonly location: URL | undefined;
 }
 
 /** Some servers refuse requests without these. */

@@ -1,18 +1,13 @@
-import { message, Quote, quote, quoteValue, type Message } from "../../api/errors";
+import { message, Quote, quote, quoteValue } from "../../api/errors";
 import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
 import { monitor as definition } from "../../definitions/monitor";
 import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
 import type { TriedMonitor } from "../shared/try-report";
-import { checkOf, type Check } from "./check-request";
+import { checkOf, type Check, type Reason } from "./check-request";
 import type { KnownMonitor } from "./monitors";
 import { NoAnswerError, type MonitorAnswer, type Sender } from "./sender";
-
-interface AlertReason {
-  readonly code: "unreachable" | "status" | "text" | "certificate";
-  readonly text: Message;
-}
 
 /**
  * Sends the request of a monitor, and says whether it would alert at once.
@@ -35,13 +30,13 @@ export async function tryMonitor(
   const url = isUrlSecret || typeof values.url !== "string" ? undefined : parseUrl(values.url);
   const tried = {
     title: redactor.message([new Quote(title, true)]),
-    ...(urn !== undefined && { urn }),
-    ...(id !== undefined && { id }),
-    ...(url && { url: shown(url) }),
+    urn,
+    id,
+    url: url && shown(url),
   };
   const outcome = (
     result: TriedMonitor["outcome"],
-    reasons: readonly { readonly code: string; readonly text: Message }[],
+    reasons: readonly Reason[],
     redirects: readonly URL[] = [],
   ): TriedMonitor => ({
     ...tried,
@@ -61,41 +56,37 @@ export async function tryMonitor(
     const { code, reason, redirects } = error;
     return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }], redirects);
   }
-  const days = daysUntil(answer.certificateEnd);
-  const found = alertReasons(check, answer, days, secret.has("alertTextLookup"));
-  return {
-    ...outcome(...verdictOf(found, monitor.unshown), answer.redirects),
-    status: answer.status,
-    ...(days !== undefined && { certificateDays: days }),
-  };
+  const { status, redirects, certificateEnd } = answer;
+  const certificateDays =
+    certificateEnd && Math.floor((certificateEnd.getTime() - Date.now()) / dayMilliseconds);
+  const found = alertReasons(check, answer, certificateDays, secret.has("alertTextLookup"));
+  return { ...outcome(...verdictOf(found, monitor.unshown), redirects), status, certificateDays };
 }
+
+const dayMilliseconds = 24 * 60 * 60 * 1000;
 
 /** What reasons to alert mean for a monitor of which the API does not show these properties. */
 function verdictOf(
-  found: readonly AlertReason[],
+  found: readonly Reason[],
   unshown: readonly string[] = [],
-): [TriedMonitor["outcome"], readonly { readonly code: string; readonly text: Message }[]] {
+): [TriedMonitor["outcome"], readonly Reason[]] {
   // What was not sent changes the response, and not the certificate.
   const sure = found.filter(({ code }) => code === "certificate" || unshown.length === 0);
   if (sure.length > 0) return ["alerts", sure];
   const [doubtful] = found;
-  return doubtful ? ["skipped", [{ code: "unknown", text: notKnown(doubtful, unshown) }]] : ["ok", []];
+  if (!doubtful) return ["ok", []];
+  const text = message`not known: ${doubtful.text}, but the API does not show ${unshown.join(" and ")}`;
+  return ["skipped", [{ code: "unknown", text }]];
 }
-
-const notKnown = ({ text }: AlertReason, unshown: readonly string[]): Message =>
-  message`not known: ${text}, but the API does not show ${unshown.join(" and ")}`;
-
-const daysUntil = (end: Date | undefined): number | undefined =>
-  end && Math.floor((end.getTime() - Date.now()) / (24 * 60 * 60 * 1000));
 
 function alertReasons(
   check: Check,
   { status, text, hasLeft }: MonitorAnswer,
   days: number | undefined,
   isTextSecret: boolean,
-): AlertReason[] {
+): Reason[] {
   const { alertCondition, alertTextLookup, sslAlertDays } = check;
-  const reasons: AlertReason[] = [];
+  const reasons: Reason[] = [];
   if (status >= 400) {
     const isBare = hasLeft && check.request.headers.length > 0;
     const bare = isBare ? " from another origin, which gets neither headers nor authentication" : "";
