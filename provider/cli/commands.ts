@@ -19,7 +19,7 @@ interface CommandModule {
   readonly configure: (command: Command, context: CommandContext) => void;
 }
 
-const commands: readonly (readonly [name: string, purpose: string, load: () => unknown])[] = [
+const commands: readonly (readonly [name: string, purpose: string, load: () => CommandModule])[] = [
   ["init", "Write a new project with one monitor.", () => require("./init")],
   ["export", "Write a program that imports the records in the API.", () => require("./export/command")],
   ["drift", "List what differs between a stack's state and the API.", () => require("./drift/command")],
@@ -65,7 +65,7 @@ export async function runCommand(args: readonly string[], processContext: Proces
     if (!found) return await parse();
     const { runInSession } = require("./run-in-session") as typeof running;
     return await runInSession(processContext, (context) => {
-      (found.load() as CommandModule).configure(found.command, context);
+      found.load().configure(found.command, context);
       return parse();
     });
   } catch (error) {

@@ -6,28 +6,24 @@ import { styleText } from "node:util";
 import { Option, type Command } from "commander";
 import * as z from "zod/mini";
 
-import { ApiError, UnreachableError, UptimeError } from "../../api/errors";
+import { UptimeError } from "../../api/errors";
 import type { Settings } from "../../api/settings";
-import { definitions } from "../../definitions";
 import { ownPackage } from "../../common/package";
 import { plainApiKeyWarnings, unknownSettingWarnings } from "../../definitions/setting-warnings";
-import { safeName } from "../../common/text";
-import { isLoopback } from "../../common/url";
-import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
-import { failed, failedBy, ok, warning, type Finding } from "../shared/finding";
+import { failed, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
-import { isProject, readProject } from "../shared/project";
+import { isProject, readProject, type Project } from "../shared/project";
 import { usesStackSettings } from "../shared/providers";
 import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { printable } from "../shared/quoting";
 import { addSettingOptions, settingsInFolder } from "../shared/setting-options";
-import type { CommandSettings, FolderSettings, SettingOptions } from "../shared/setting-options";
+import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { managedResources } from "../shared/state";
 import { assertOwnCode } from "../shared/state-code";
-import { withProgress, type CommandContext } from "../shared/terminal";
-import { checkServer } from "./probe";
+import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
+import { examineAccount, type Tell } from "./account";
 import { checkProgram, type ProgramReport } from "./program";
 import { programFindings, refusedCode } from "./program-findings";
 
@@ -95,9 +91,6 @@ function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): stri
   return `${isColored ? styleText(colors[level], word, { validateStream: false }) : word}  ${printable(text)}\n`;
 }
 
-/** Tells findings, which a person sees at once. */
-type Tell = (...findings: readonly Finding[]) => void;
-
 /** Checks versions, settings, the server, and a program if one is named. It only reads; `told` is what it has told so far. */
 async function examine(
   options: DoctorOptions,
@@ -110,16 +103,17 @@ async function examine(
   const cwd = resolve(context.cwd, program ?? options.cwd ?? ".");
   if (!existsSync(cwd)) throw new UptimeError(`${cwd} does not exist.`);
   const location = { cwd, env, stack: stack === true ? undefined : stack };
-  tell(...(await versionFindings(location)));
+  const project = readProject(cwd);
+  tell(...(await versionFindings(project, location)));
 
   const isStackAsked = stack !== undefined || program !== undefined;
-  let settings: FolderSettings;
+  let settings: CommandSettings;
   try {
     settings = await settingsInFolder(options, context, location, isStackAsked);
   } catch (error) {
-    const found = failedBy("settings", error, session.secrets);
-    const text = program === undefined ? found.text : `${found.text.replace(/\.?$/, ".")} ${previewNeeds}`;
-    tell({ ...found, text });
+    const reason = reasonOf(error, session);
+    const text = program === undefined ? reason : `${reason.replace(/\.?$/, ".")} ${previewNeeds}`;
+    tell(failed("settings", text));
     return undefined;
   }
   const { unreadStack } = settings;
@@ -127,14 +121,16 @@ async function examine(
   // The missing settings may be in the stack, so the stack that cannot be read is the failure to report.
   const isStackMissed = unreadStack !== undefined && unset.length > 0;
   if (unreadStack !== undefined) tell((isStackMissed ? failed : warning)("stack", unreadStack));
-  tell(...settingFindings(settings, cwd));
+  tell(...settingFindings(settings, project));
 
   for (const [name, ofAccount] of accounts) await examineAccount(name, ofAccount, context, tell);
   if (isStackMissed) return undefined;
   // A program whose resources all have explicit providers needs no other settings.
   if (program === undefined || told.some(({ level }) => level === "failed")) {
     const isNeeded = unset.length === 0 || (await stateUsesStackSettings(location));
-    tell(...(isNeeded ? unset : [ok("settings", noSettingsText)]));
+    const none =
+      "The stack has no settings, and needs none: every resource has an explicit provider, which `drift` asks";
+    tell(...(isNeeded ? unset : [ok("settings", none)]));
     return undefined;
   }
   return examineProgram(location, settings, unset, context, tell);
@@ -159,7 +155,7 @@ async function examineProgram(
     tell(...(isUnset ? unset : programFindings(report)));
     return report;
   } catch (error) {
-    tell(...unset, failedBy("preview", error, session.secrets));
+    tell(...unset, failed("preview", reasonOf(error, session)));
     return undefined;
   }
 }
@@ -169,22 +165,20 @@ async function stateUsesStackSettings(location: StackLocation): Promise<boolean>
   if (!isProject(location.cwd)) return true;
   try {
     const managed = managedResources(await exportState(location));
-    return usesStackSettings(managed.map(({ resource }) => resource));
+    return usesStackSettings(managed.map(({ resource }) => resource.provider));
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     return true;
   }
 }
 
-const noSettingsText =
-  "The stack has no settings, and needs none: every resource has an explicit provider, which `drift` asks";
-
 const previewNeeds =
   "With --program, `doctor` runs `pulumi preview`, which needs the Pulumi CLI and a stack: `pulumi stack init` makes one, and --stack names one.";
 
-async function versionFindings(location: StackLocation): Promise<Finding[]> {
-  const { cwd } = location;
-  const { exists, runtime } = readProject(cwd);
+async function versionFindings(
+  { directory, exists, runtime }: Project,
+  location: StackLocation,
+): Promise<Finding[]> {
   const missing = exists ? warning : ok;
   const findings = [
     ok("package-version", `pulumi-uptime ${ownPackage().version}`),
@@ -200,11 +194,11 @@ async function versionFindings(location: StackLocation): Promise<Finding[]> {
   // Programs in other languages do not need it.
   if (runtime !== undefined && runtime !== "nodejs") return findings;
   try {
-    const load = createRequire(join(cwd, "package.json"));
+    const load = createRequire(join(directory, "package.json"));
     const sdk = z.object({ version: z.string() }).parse(load("@pulumi/pulumi/package.json"));
     return [...findings, pulumiFinding("sdk-version", "@pulumi/pulumi", sdk.version)];
   } catch {
-    return [...findings, missing("sdk-version", `@pulumi/pulumi is not installed in ${cwd}`)];
+    return [...findings, missing("sdk-version", `@pulumi/pulumi is not installed in ${directory}`)];
   }
 }
 
@@ -225,7 +219,7 @@ function readAccounts(
     try {
       read();
     } catch (error) {
-      unset.push(failedBy("settings", error, session.secrets));
+      unset.push(failed("settings", reasonOf(error, session)));
     }
   };
   attempt(() => {
@@ -236,52 +230,8 @@ function readAccounts(
   return { accounts, unset };
 }
 
-/** Checks the settings of an account, and its server with each kind of record. */
-async function examineAccount(
-  name: string | undefined,
-  settings: Settings,
-  { session, stderr }: CommandContext,
-  tellAll: Tell,
-): Promise<void> {
-  const prefix = name === undefined ? "" : `Account ${safeName(name)}: `;
-  const tell: Tell = (...findings) => {
-    tellAll(...findings.map((one) => ({ ...one, text: prefix + one.text })));
-  };
-  tell(...addressFindings(settings));
-  const isOneServer = settings.baseUrl.url === settings.monitorsBaseUrl.url;
-  for (const definition of definitions)
-    try {
-      const found = await withProgress(stderr, (show) => {
-        show(`Reading ${definition.plural} …`);
-        return checkServer(session.connect(definition, settings), new Redactor(session.secrets));
-      });
-      tell(...found);
-    } catch (error) {
-      tell(failedBy(`${definition.plural}-request`, error, session.secrets));
-      // A server that refuses the key for one kind of record refuses it for all; a 403 may be about this kind only.
-      const isKeyRefused = error instanceof ApiError && error.status === 401;
-      if (isOneServer && (isKeyRefused || error instanceof UnreachableError)) break;
-    }
-}
-
-function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): Finding[] {
-  const addresses = new Map([baseUrl, monitorsBaseUrl].map(({ source, url }) => [source, url]));
-  return [
-    ...[...addresses].map(([source, url]) =>
-      url.startsWith("http://") && !isLoopback(new URL(url).hostname)
-        ? warning(
-            "plain-http",
-            `${source} is ${url}: plain http exposes the API key to anyone on the network path. Use https://.`,
-          )
-        : ok("address", `${source} is ${url}`),
-    ),
-    ok("api-key", `The API key comes from ${apiKeySource}`),
-  ];
-}
-
 /** Warnings about the stack's configuration. */
-function settingFindings({ config, secretSettings }: CommandSettings, cwd: string): Finding[] {
-  const { name } = readProject(cwd);
+function settingFindings({ config, secretSettings }: CommandSettings, { name }: Project): Finding[] {
   const isSecret = (key: string): boolean => secretSettings.has(key);
   return [
     ...unknownSettingWarnings([...config.keys()], name, "uptime:").map((text) =>

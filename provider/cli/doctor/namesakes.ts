@@ -1,10 +1,8 @@
 import { compareIds } from "../../api/answer";
-import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
-import { Redactor } from "../../engine/redactor";
 import { namesakesOf } from "../../lifecycle/adopt";
 import { readBaseline, type Baseline } from "../../lifecycle/baseline";
 import type { WantedValues } from "../../lifecycle/difference";
@@ -14,6 +12,7 @@ import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, managesRecord, type ManagedResource, type StackState } from "../shared/state";
+import { reasonOf } from "../shared/terminal";
 
 /** The groups of items that people cannot tell apart. An item without an identity is like no other. */
 export function twinsAmong<T>(
@@ -74,11 +73,7 @@ export class NamesakeFinder {
       return [];
     }
     try {
-      const scope = this.connectTo(
-        { provider },
-        definition,
-        typeof account === "string" ? account : undefined,
-      );
+      const scope = this.connectTo(provider, definition, typeof account === "string" ? account : undefined);
       const { collection, ledger, reader, settings } = scope;
       const operation = new Operation(scope);
       const readList = (): Promise<Baseline> => readBaseline(collection, ledger, operation);
@@ -95,8 +90,7 @@ export class NamesakeFinder {
       });
       return records.sort((a, b) => compareIds(a.id, b.id));
     } catch (error) {
-      if (!(error instanceof UptimeError)) throw error;
-      const reason = new Redactor(this.session.secrets).error(error);
+      const reason = reasonOf(error, this.session);
       this.unchecked.add(`The records of the provider ${name} cannot be read: ${reason}`);
       return [];
     }

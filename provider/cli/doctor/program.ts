@@ -78,7 +78,12 @@ export async function checkProgram(
     if (!change || !definition || (told && told.problems.length > 0)) continue;
     if (told || !step.newState) planned.push({ definition, step, change });
     // The engine does not call a provider whose own settings are not known yet.
-    else finder.unchecked.add(uncheckedText(step));
+    else {
+      const { name } = parseUrn(providerUrnOf(step.newState.provider));
+      finder.unchecked.add(
+        `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf(step)} was not checked.`,
+      );
+    }
   }
   const plan = await planOf(planned, finder);
   const managed = managedResources(state).map(({ resource }) => resource);
@@ -102,13 +107,10 @@ export async function checkProgram(
       .sort((a, b) => byName(a.title, b.title)),
     errors: errorsIn(preview),
     unchecked: [...finder.unchecked],
-    usesStackSettings: usesStackSettings([...steps.map(({ newState }) => newState), ...managed]),
+    usesStackSettings: usesStackSettings(
+      [...steps.map(({ newState }) => newState), ...managed].map((one) => one?.provider),
+    ),
   };
-}
-
-function uncheckedText({ urn, newState }: PreviewStep): string {
-  const { name } = parseUrn(providerUrnOf(newState?.provider));
-  return `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf({ urn })} was not checked.`;
 }
 
 async function planOf(

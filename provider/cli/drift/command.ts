@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { Option, type Command } from "commander";
 
 import { compareIds } from "../../api/answer";
-import { UptimeError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
@@ -28,7 +27,7 @@ import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import { managedResources, pendingCreates, type ManagedResource, type StateResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
-import { withProgress, type CommandContext } from "../shared/terminal";
+import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
 
 interface DriftOptions extends SettingOptions {
@@ -107,13 +106,12 @@ async function findDrift(
   const connectTo = connectorTo(resources, settings, context.session);
   const report = { ...(await compareAll(managed, connectTo, context)), ...found };
   if (!options.unmanaged) return { report };
-  const { secrets } = context.session;
   try {
-    return { report: { ...report, unmanaged: await unmanagedRecords(managed, connectTo, secrets) } };
+    const unmanaged = await unmanagedRecords(managed, connectTo, context.session.secrets);
+    return { report: { ...report, unmanaged } };
   } catch (error) {
     // The drift that was found in other accounts is still told.
-    if (!(error instanceof UptimeError)) throw error;
-    return { report, listingError: new Redactor(secrets).error(error) };
+    return { report, listingError: reasonOf(error, context.session) };
   }
 }
 
@@ -125,7 +123,7 @@ async function compareAll(
   const connectFor =
     ({ resource, definition }: ManagedResource): Connect =>
     (account) =>
-      connectTo(resource, definition, account);
+      connectTo(resource.provider, definition, account);
   const accounts = groupBy(managed, (one) => hearOfResource(one, connectFor(one)));
   const servers = new Set<string>();
   let done = 0;
@@ -178,7 +176,7 @@ async function unmanagedRecords(
   for (const { definition: managedKind, resource } of users)
     for (const definition of definitions) {
       const { provider, id, outputs: { account } = {} } = resource;
-      const scope = connectTo(resource, definition, typeof account === "string" ? account : undefined);
+      const scope = connectTo(provider, definition, typeof account === "string" ? account : undefined);
       const label = accountOrProviderName(provider, account);
       const list = getOrMake(lists, scope.reader, () => ({ scope, account: label, ids: new Set() }));
       if (definition === managedKind) list.ids.add(id);

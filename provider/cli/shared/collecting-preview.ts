@@ -12,21 +12,15 @@ import type { Preview } from "./preview";
 import { runPreview, type StackLocation } from "./pulumi-cli";
 import { titleOf } from "./resource-types";
 
-/** What the provider tells of a resource in a preview. */
-interface PreviewedResource extends CollectedResource {
-  /** As people read it: `Monitor shop`. */
-  readonly title: string;
-}
-
 /**
  * Runs a preview in which the provider tells what it checks and refuses nothing. Changes nothing, and writes no file.
  *
- * @returns with the resources by their names in the stack
+ * @returns with what the provider has told of each resource, by URN suffix, and a title for people: `Monitor shop`
  */
 export async function collectingPreview(
   location: StackLocation,
-): Promise<{ preview: Preview; collected: ReadonlyMap<string, PreviewedResource> }> {
-  const collected = new Map<string, PreviewedResource>();
+): Promise<{ preview: Preview; collected: ReadonlyMap<string, CollectedResource & { title: string }> }> {
+  const collected = new Map<string, CollectedResource & { title: string }>();
   const hear = ({ urnSuffix, ...told }: CollectedResource): void => {
     const title = titleOf({ urn: `urn:pulumi:::::${urnSuffix}` });
     // A diff may refuse what a check has not, and what is replaced is checked twice.

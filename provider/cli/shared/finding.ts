@@ -1,8 +1,5 @@
 import * as z from "zod/mini";
 
-import { UptimeError } from "../../api/errors";
-import { Redactor } from "../../engine/redactor";
-
 const finding = z.object({
   /** A fixed word for programs: `api-key`, for example. */
   code: z.string(),
@@ -18,9 +15,3 @@ export type Finding = z.infer<typeof finding>;
 export const ok = (code: string, text: string): Finding => ({ code, level: "ok", text });
 export const warning = (code: string, text: string): Finding => ({ code, level: "warning", text });
 export const failed = (code: string, text: string): Finding => ({ code, level: "failed", text });
-
-/** An error as a finding. Anything but an UptimeError is a bug and is rethrown. */
-export function failedBy(code: string, error: unknown, secrets: Iterable<string>): Finding {
-  if (!(error instanceof UptimeError)) throw error;
-  return failed(code, new Redactor(secrets).error(error));
-}

@@ -7,9 +7,9 @@ import type { Session } from "../../lifecycle/session";
 import type { CommandSettings, SettingsOfAccount } from "./setting-options";
 import type { StateResource } from "./state";
 
-/** Connects to an account of the provider of a resource, for one kind of record. */
+/** Connects to an account of a provider, as resources refer to it, for one kind of record. */
 export type ConnectTo = (
-  resource: Pick<StateResource, "provider">,
+  provider: string | undefined,
   definition: Definition,
   account: string | undefined,
 ) => RecordScope;
@@ -25,7 +25,7 @@ export function connectorTo(
       .filter(({ type, urn }) => type === providerType && !isDefaultProvider(urn))
       .map((resource) => [referenceTo(resource), settingsIn(resource, settings)]),
   );
-  return ({ provider = "" }, definition, account) =>
+  return (provider = "", definition, account) =>
     session.connect(definition, (explicit.get(provider) ?? settings.forAccount)(account));
 }
 
@@ -36,11 +36,9 @@ export function accountOrProviderName(provider: string | undefined, account: unk
   return urn && parseUrn(urn).name;
 }
 
-/** Whether resources need the stack's own settings: not if each of them has an explicit provider. */
-export function usesStackSettings(
-  resources: readonly ({ readonly provider?: string | undefined } | null | undefined)[],
-): boolean {
-  return resources.length === 0 || resources.some((one) => isDefaultProvider(providerUrnOf(one?.provider)));
+/** Whether resources with these providers need the stack's own settings: not if each provider is an explicit one. */
+export function usesStackSettings(references: readonly (string | undefined)[]): boolean {
+  return references.length === 0 || references.some((one) => isDefaultProvider(providerUrnOf(one)));
 }
 
 /** How resources refer to their provider. The URN alone is not enough: a provider that was replaced has it too. */

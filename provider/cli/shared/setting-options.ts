@@ -58,6 +58,8 @@ export interface CommandSettings {
   readonly forAccount: SettingsOfAccount;
   /** The settings of an explicit provider, from its inputs in state. Throws if some are encrypted. */
   readonly forProvider: (inputs: Properties) => SettingsOfAccount;
+  /** Why the settings of the project's stack are not among them. */
+  readonly unreadStack?: string;
 }
 
 /** The settings of an account, undefined for the default account. Throws if they cannot be used. */
@@ -77,12 +79,12 @@ export async function commandSettings(
   const hideAddress = (name: string, value: unknown): void => {
     if (!addresses.includes(name) || typeof value !== "string") return;
     const given = new Map([[name, value]]).set("uptime:allowHttp", "true");
-    for (const address of namedAddresses({ get: (key) => given.get(key) }, {})) session.hide(address);
+    for (const address of namedAddresses(given, {})) session.hide(address);
   };
   for (const [name, { value, secret }] of configured) if (secret) hideAddress(name, value);
   const givenOptions = optionNames.flatMap((name) => {
     const value = options[name];
-    return value === undefined || value === false ? [] : [[`uptime:${name}`, String(value)] as const];
+    return value === undefined ? [] : [[`uptime:${name}`, String(value)] as const];
   });
   const inStack = configured.flatMap(([key, { value }]) =>
     value === undefined ? [] : [[key, value] as const],
@@ -93,7 +95,7 @@ export async function commandSettings(
     get: (key) => overrides.get(key) ?? own.get(key),
     optionOf: (name) => (overrides.has(`uptime:${name}`) ? flagOf(name) : undefined),
   });
-  const whole = merged({ get: (key) => config.get(key) }, new Map(givenOptions));
+  const whole = merged(config, new Map(givenOptions));
   return {
     config,
     secretSettings: new Set(configured.flatMap(([key, { secret }]) => (secret ? [key] : []))),
@@ -151,11 +153,6 @@ function assertEncrypted(inputs: Properties): void {
   );
 }
 
-export interface FolderSettings extends CommandSettings {
-  /** Why those of the project's stack are not among them. */
-  readonly unreadStack?: string;
-}
-
 /**
  * The settings of a command that works without a stack too: in a project, also those of its stack.
  *
@@ -166,7 +163,7 @@ export async function settingsInFolder(
   context: Pick<CommandContext, "env" | "session">,
   location: StackLocation,
   isAsked: boolean,
-): Promise<FolderSettings> {
+): Promise<CommandSettings> {
   if (!isAsked && !isProject(location.cwd)) return commandSettings(options, context);
   try {
     return await commandSettings(options, context, location);

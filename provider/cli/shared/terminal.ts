@@ -1,3 +1,5 @@
+import { UptimeError } from "../../api/errors";
+import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
 import { secretText } from "./preview";
 
@@ -21,6 +23,12 @@ export interface CommandContext {
 }
 
 export type ProcessContext = Omit<CommandContext, "setExitCode" | "session">;
+
+/** The message of an error that a command goes on after, without secrets. Anything but an UptimeError is a bug and is rethrown. */
+export function reasonOf(error: unknown, { secrets }: Session): string {
+  if (!(error instanceof UptimeError)) throw error;
+  return new Redactor(secrets).error(error);
+}
 
 /** A shorter secret may be a word of the output. */
 const minSecretLength = 8;

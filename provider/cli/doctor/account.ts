@@ -1,19 +1,70 @@
 import { compareIds, type ApiRecord } from "../../api/answer";
+import { ApiError, UnreachableError } from "../../api/errors";
 import { Operation } from "../../api/operation";
-import { counted } from "../../common/text";
+import type { Settings } from "../../api/settings";
+import { counted, safeName } from "../../common/text";
+import { isLoopback } from "../../common/url";
 import { isObject, tryParseJson } from "../../common/values";
+import { definitions } from "../../definitions";
 import { shownNames, type Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
-import type { Redactor } from "../../engine/redactor";
+import { Redactor } from "../../engine/redactor";
 import { findSample } from "../../lifecycle/complete-records";
 import { identityIn, readableValue, shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import { ok, warning, type Finding } from "../shared/finding";
+import { failed, ok, warning, type Finding } from "../shared/finding";
 import { listOf } from "../shared/quoting";
+import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
 import { twinsAmong } from "./namesakes";
 
+/** Tells findings, which a person sees at once. */
+export type Tell = (...findings: readonly Finding[]) => void;
+
+/** Checks the settings of an account, and its server with each kind of record. */
+export async function examineAccount(
+  name: string | undefined,
+  settings: Settings,
+  { session, stderr }: CommandContext,
+  tellAll: Tell,
+): Promise<void> {
+  const prefix = name === undefined ? "" : `Account ${safeName(name)}: `;
+  const tell: Tell = (...findings) => {
+    tellAll(...findings.map((one) => ({ ...one, text: prefix + one.text })));
+  };
+  tell(...addressFindings(settings));
+  const isOneServer = settings.baseUrl.url === settings.monitorsBaseUrl.url;
+  for (const definition of definitions)
+    try {
+      const found = await withProgress(stderr, (show) => {
+        show(`Reading ${definition.plural} …`);
+        return checkServer(session.connect(definition, settings), new Redactor(session.secrets));
+      });
+      tell(...found);
+    } catch (error) {
+      tell(failed(`${definition.plural}-request`, reasonOf(error, session)));
+      // A server that refuses the key for one kind of record refuses it for all; a 403 may be about this kind only.
+      const isKeyRefused = error instanceof ApiError && error.status === 401;
+      if (isOneServer && (isKeyRefused || error instanceof UnreachableError)) break;
+    }
+}
+
+function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): Finding[] {
+  const addresses = new Map([baseUrl, monitorsBaseUrl].map(({ source, url }) => [source, url]));
+  return [
+    ...[...addresses].map(([source, url]) =>
+      url.startsWith("http://") && !isLoopback(new URL(url).hostname)
+        ? warning(
+            "plain-http",
+            `${source} is ${url}: plain http exposes the API key to anyone on the network path. Use https://.`,
+          )
+        : ok("address", `${source} is ${url}`),
+    ),
+    ok("api-key", `The API key comes from ${apiKeySource}`),
+  ];
+}
+
 /** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
-export async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Finding[]> {
+async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Finding[]> {
   const { collection, definition } = scope;
   const { plural, fields } = definition;
   const operation = new Operation(scope);
@@ -38,8 +89,7 @@ export async function checkServer(scope: RecordScope, redactor: Redactor): Promi
       "hidden-fields",
       `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
     );
-  for (const { key, ids } of usedIds(definition, listed, redactor))
-    add("ids", `the ${key} in use: ${listOf(ids, 20)}`);
+  for (const text of usedIds(definition, listed, redactor)) add("ids", text);
   const twins = twinsAmong(listed, (one) => identityIn(definition, one));
   // Not their names: a program may have them as secrets.
   const lists = twins.map((group) =>
@@ -55,11 +105,7 @@ export async function checkServer(scope: RecordScope, redactor: Redactor): Promi
 }
 
 /** The ids of other things that records have, such as alert channels, and how many records have each; the most used first. */
-function usedIds(
-  definition: Definition,
-  listed: readonly ApiRecord[],
-  redactor: Redactor,
-): { key: string; ids: string[] }[] {
+function usedIds(definition: Definition, listed: readonly ApiRecord[], redactor: Redactor): string[] {
   const fields = Object.entries(definition.fields).filter(([, { type }]) => type === "idList");
   return fields.flatMap(([key, field]) => {
     const counts = new Map<string, number>();
@@ -80,6 +126,6 @@ function usedIds(
         const records = counted(count, definition.singular);
         return `${id} (${name === undefined ? "" : `${JSON.stringify(redactor.value(name))}, `}${records})`;
       });
-    return ids.length > 0 ? [{ key, ids }] : [];
+    return ids.length > 0 ? [`the ${key} in use: ${listOf(ids, 20)}`] : [];
   });
 }
