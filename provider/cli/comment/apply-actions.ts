@@ -32,7 +32,14 @@ export function applyActions(
   changes: readonly PlannedChange[],
   drift: DriftReport,
 ): ApplyActions {
-  const declared = declaredCreates(preview);
+  // By URN, the create that would bring what the program declares of a resource, whatever state has of it.
+  const declared = new Map(
+    preview.steps.flatMap(({ urn, newState, valuesHash }) => {
+      const isDeclared = newState !== undefined && isOfThisPackage({ urn });
+      const create = isDeclared ? changeOf({ op: "create", urn, newState, valuesHash }) : undefined;
+      return create ? [[urn, create] as const] : [];
+    }),
+  );
   const writes = [
     ...changes.map((change) => changeAction(change, declared.get(change.urn))),
     ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn))),
@@ -72,23 +79,14 @@ export function pendingChanges(
 /** The URNs of resources that cannot be created again, because the program still imports a record that is gone. */
 export function importsOfGoneRecords(
   { steps }: Preview,
-  drift: DriftReport | undefined,
+  edits: ReadonlyMap<string, DriftedResource>,
 ): ReadonlySet<string> {
-  const gone = drift?.drifted.filter(({ outcome }) => outcome === "gone") ?? [];
-  const idOf = new Map(gone.map(({ urn, id }) => [urn, id]));
-  // The plugin also knows ACCOUNT/ID.
-  const missing = steps.filter(
-    ({ urn, newState }) => idOf.has(urn) && importIdIn(newState)?.split("/").at(-1) === idOf.get(urn),
-  );
+  const missing = steps.filter(({ urn, newState }) => {
+    const { outcome, id } = edits.get(urn) ?? {};
+    // The plugin also knows ACCOUNT/ID.
+    return outcome === "gone" && importIdIn(newState)?.split("/").at(-1) === id;
+  });
   return new Set(missing.map(({ urn }) => urn));
-}
-
-/** By URN, the create that would bring what the program declares of a resource, whatever state has of it. */
-function declaredCreates({ steps }: Preview): ReadonlyMap<string, PlannedChange> {
-  const creates = steps.flatMap(({ urn, newState, valuesHash }) =>
-    newState && isOfThisPackage({ urn }) ? (changeOf({ op: "create", urn, newState, valuesHash }) ?? []) : [],
-  );
-  return new Map(creates.map((create) => [create.urn, create]));
 }
 
 function changeAction(change: PlannedChange, declared: PlannedChange | undefined): ApplyAction {

@@ -9,20 +9,14 @@ import { layOut } from "../shared/markdown-layout";
 import { codeSpan } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { codeActions } from "./apply-actions";
-import { readFacts, type CommentFiles, type Facts } from "./facts";
-import { headOf, type HeadOptions } from "./head";
+import { readFacts, type CommentOptions, type Facts } from "./facts";
+import { headOf } from "./head";
 import { digestOf } from "./marker";
 import { applyStop, codeStop, readReview } from "./review";
 import { sectionsOf } from "./sections";
 
 /** What GitHub takes as a summary of a job, less what else is appended. */
 const maxSummaryCharacters = 1_000_000;
-
-interface CommentOptions extends CommentFiles, HeadOptions {
-  readonly summary?: string;
-  readonly digest?: boolean;
-  readonly code?: boolean;
-}
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -93,7 +87,7 @@ function run(options: CommentOptions, context: CommandContext): void {
   }
   if (options.code && options.reviewed === undefined) throw new UptimeError("--code needs --reviewed.");
   if (!options.code) stdout.write(commentOn(facts, options));
-  const stop = options.reviewed === undefined ? undefined : stopReason(facts, options.reviewed, options, cwd);
+  const stop = stopReason(facts, options, cwd);
   if (options.summary !== undefined) {
     const path = resolve(cwd, options.summary);
     const comment = commentOn(facts, { ...options, limit: Math.min(options.limit, maxSummaryCharacters) });
@@ -109,7 +103,7 @@ function run(options: CommentOptions, context: CommandContext): void {
   setExitCode(1);
 }
 
-function commentOn(facts: Facts, options: HeadOptions): string {
+function commentOn(facts: Facts, options: CommentOptions): string {
   const { limit } = options;
   const draft = (hasLeftovers: boolean) =>
     layOut(headOf(facts, options, hasLeftovers), sectionsOf(facts, limit === Infinity), limit);
@@ -118,13 +112,10 @@ function commentOn(facts: Facts, options: HeadOptions): string {
 }
 
 /** Why `up`, or with --code a preview, must not follow, and how to go on; undefined if it may. */
-function stopReason(
-  facts: Facts,
-  reviewed: string,
-  { code, maxDeletes }: CommentOptions,
-  cwd: string,
-): string | undefined {
+function stopReason(facts: Facts, options: CommentOptions, cwd: string): string | undefined {
   const { title, drift, actions } = facts;
+  const { reviewed, code, maxDeletes } = options;
+  if (reviewed === undefined) return undefined;
   const review = readReview(reviewed, title, cwd);
   if (!code) return actions ? applyStop(actions, facts, review, maxDeletes) : unknownReason(facts);
   if (!drift) throw new UptimeError(unknownReason(facts));

@@ -6,7 +6,7 @@ import { counted } from "../../common/text";
 import { urnSuffixOf } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { reviewLine, reviewVariables } from "../../engine/review-file";
-import { driftReport, type DriftReport } from "../shared/drift-report";
+import { driftReport, type DriftedResource, type DriftReport } from "../shared/drift-report";
 import { readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
@@ -21,13 +21,22 @@ import { applyActions, declaredCodeHashes, importsOfGoneRecords, type ApplyActio
 /** The most lines of a failure that are shown; the job's log has all. */
 const maxFailureLines = 40;
 
-export interface CommentFiles {
+/** The options of the command: files, and what is said or checked. */
+export interface CommentOptions {
   readonly preview?: string;
   readonly previewLog?: string;
   readonly drift?: string;
   readonly doctor?: string;
   readonly tried?: string;
   readonly title?: string;
+  readonly commit?: string;
+  readonly runUrl?: string;
+  readonly limit: number;
+  readonly maxDeletes?: string;
+  readonly reviewed?: string;
+  readonly summary?: string;
+  readonly digest?: boolean;
+  readonly code?: boolean;
 }
 
 export interface Facts {
@@ -49,6 +58,8 @@ export interface Facts {
   readonly changes: readonly PlannedChange[];
   readonly unchanged: number;
   readonly drift: DriftReport | undefined;
+  /** The resources that have drifted, by URN. */
+  readonly edits: ReadonlyMap<string, DriftedResource>;
   /** The URNs of resources that a merge cannot create again. */
   readonly missingImports: ReadonlySet<string>;
   /** The hashes of the code that the program declares. */
@@ -58,13 +69,13 @@ export interface Facts {
   readonly actions: ApplyActions | undefined;
 }
 
-export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Facts {
+export function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts {
   // A file may be missing because an earlier step of the CI job failed.
   const textAt = (path = ""): string | undefined => {
     const file = resolve(cwd, path);
     return path !== "" && existsSync(file) ? readText(file) : undefined;
   };
-  const texts = [files.preview, files.drift, files.doctor, files.tried].map(textAt);
+  const texts = [options.preview, options.drift, options.doctor, options.tried].map(textAt);
   const [previewText, driftText, doctorText, triedText] = texts;
   if (texts.every((text) => text === undefined))
     throw new UptimeError(
@@ -73,6 +84,8 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
   const printed = parsePrinted(previewReport, previewText ?? "") ?? { steps: [] };
   const preview = withReviewLines(printed, textAt(env[reviewVariables.file]) ?? "");
   const drift = withNewNames(parsePrinted(driftReport, driftText ?? ""), preview);
+  const edits = new Map(drift?.drifted.map((edit) => [edit.urn, edit]));
+  const isGone = (urn: string): boolean => edits.get(urn)?.outcome === "gone";
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
   const textsOf = (wanted: Finding["level"]): string[] =>
     findings.flatMap(({ level, text }) => (level === wanted ? [text] : []));
@@ -81,14 +94,14 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
   // A preview that could not begin prints an empty object; otherwise the stack is a step, also of an empty program.
   const hasResult = preview.steps.length > 0 || errors.length > 0;
   if (previewText !== undefined && !hasResult)
-    errors.push(unreadablePreview(previewText, textAt(files.previewLog) ?? ""));
+    errors.push(unreadablePreview(previewText, textAt(options.previewLog) ?? ""));
   const isKnown = previewText !== undefined && errors.length + failedChecks.length === 0;
   const { changes, unchanged } = plannedChanges(preview);
   return {
-    title: files.title ?? stackNameIn(preview) ?? "",
+    title: options.title ?? stackNameIn(preview) ?? "",
     isPreviewed: previewText !== undefined,
     isPreviewSkipped:
-      files.preview !== undefined &&
+      options.preview !== undefined &&
       previewText === undefined &&
       driftText !== undefined &&
       drift?.errors.length !== 0,
@@ -97,22 +110,20 @@ export function readFacts(files: CommentFiles, { cwd, env }: CommandContext): Fa
     warnings: textsOf("warning"),
     errors,
     isKnown,
-    changes: isKnown ? changes.map((change) => asCreateIfGone(change, drift)) : [],
+    changes: (isKnown ? changes : []).map((change) =>
+      // A replacement of a record that is gone deletes nothing.
+      change.operation === "replace" && isGone(change.urn)
+        ? { ...change, operation: "create", recordId: undefined }
+        : change,
+    ),
     unchanged,
     drift,
-    missingImports: importsOfGoneRecords(preview, drift),
+    edits,
+    missingImports: importsOfGoneRecords(preview, edits),
     programCode: declaredCodeHashes(preview),
     tried: triedSections(triedText),
     actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
   };
-}
-
-/** A replacement of a record that is gone deletes nothing. */
-function asCreateIfGone(change: PlannedChange, drift: DriftReport | undefined): PlannedChange {
-  const isGone = drift?.drifted.some(({ urn, outcome }) => urn === change.urn && outcome === "gone");
-  return isGone && change.operation === "replace"
-    ? { ...change, operation: "create", recordId: undefined }
-    : change;
 }
 
 /** The drift under the URNs of the preview: the program may rename resources, with an alias or by a move to the plugin. */

@@ -3,7 +3,7 @@ import { parseUrl } from "../../common/url";
 import { driftSummary, type DriftedResource } from "../shared/drift-report";
 import type { PlannedOperation } from "../shared/planned-changes";
 import { codeSpan } from "../shared/quoting";
-import type { Facts } from "./facts";
+import type { CommentOptions, Facts } from "./facts";
 import { digestOf, hashesText, markerLine } from "./marker";
 import { deletesLabel, tooManyDeletes } from "./review";
 
@@ -12,20 +12,12 @@ const hashesShare = 1 / 3;
 
 const maxServers = 5;
 
-export interface HeadOptions {
-  readonly commit?: string;
-  readonly runUrl?: string;
-  readonly limit: number;
-  readonly maxDeletes?: string;
-  readonly reviewed?: string;
-}
-
 /**
  * The paragraphs above the sections. CI finds the comment by its first line.
  *
  * @param hasLeftovers whether the hashes of what a failed run leaves are among those of the changes, if there is room
  */
-export function headOf(facts: Facts, options: HeadOptions, hasLeftovers: boolean): string[] {
+export function headOf(facts: Facts, options: CommentOptions, hasLeftovers: boolean): string[] {
   const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, programCode, actions } = facts;
   const { commit, runUrl, limit, maxDeletes, reviewed } = options;
   const link = parseUrl(runUrl ?? "")?.href;
@@ -38,8 +30,7 @@ export function headOf(facts: Facts, options: HeadOptions, hasLeftovers: boolean
     ...(link === undefined ? [] : [`[log](<${link}>)`]),
   ];
   const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
-  const isLimited = actions && maxDeletes !== undefined && reviewed === undefined;
-  const tooMany = isLimited ? tooManyDeletes(actions, facts, maxDeletes) : undefined;
+  const tooMany = actions && reviewed === undefined ? tooManyDeletes(actions, facts, maxDeletes) : undefined;
   const changeHashes = actions && hashesText(actions, programCode, limit * hashesShare, hasLeftovers);
   const heading = headingOf(facts);
   return [
@@ -69,26 +60,23 @@ function headingOf({ failedChecks, errors, isPreviewed, isPreviewSkipped, isComp
 }
 
 /** One sentence for all that a merge does: the program's changes, and the drift that it undoes. */
-function effectText({ changes, unchanged, drift, missingImports }: Facts): string {
+function effectText({ changes, unchanged, edits, missingImports }: Facts): string {
   type Effect = PlannedOperation | "create again" | "cannot create" | "another record";
-  const createAgain = (urn: string): Effect => (missingImports.has(urn) ? "cannot create" : "create again");
-  const drifted = drift?.drifted ?? [];
-  const gone = new Set(drifted.filter(({ outcome }) => outcome === "gone").map(({ urn }) => urn));
   const changed = new Set(changes.filter(({ isPendingDelete }) => !isPendingDelete).map(({ urn }) => urn));
   // A change and an edit of one resource are one effect.
-  const edits = drifted.filter(({ urn }) => !changed.has(urn));
+  const others = [...edits.values()].filter(({ urn }) => !changed.has(urn));
   const effectOf = ({ urn, outcome, replaces }: DriftedResource): Effect => {
-    if (outcome === "gone") return createAgain(urn);
+    if (outcome === "gone") return missingImports.has(urn) ? "cannot create" : "create again";
     if (outcome !== "changed") return outcome;
     return replaces ? "replace" : "update";
   };
   const effects = [
-    ...changes.map(({ urn, operation, isPendingDelete }): Effect => {
-      if (gone.has(urn) && operation !== "delete" && !isPendingDelete) return createAgain(urn);
-      const edit = operation === "update" ? drifted.find((one) => one.urn === urn) : undefined;
-      return edit ? effectOf(edit) : operation;
+    ...changes.map(({ urn, operation }): Effect => {
+      const edit = edits.get(urn);
+      const isUndone = operation === "update" || (edit?.outcome === "gone" && operation !== "delete");
+      return edit && isUndone ? effectOf(edit) : operation;
     }),
-    ...edits.map(effectOf),
+    ...others.map(effectOf),
   ];
   const count = (...counts: Effect[]): number => effects.filter((effect) => counts.includes(effect)).length;
   const again = count("create again");
@@ -108,5 +96,5 @@ function effectText({ changes, unchanged, drift, missingImports }: Facts): strin
     );
   // British, because that has no comma before the last "and".
   const all = new Intl.ListFormat("en-GB").format(texts);
-  return `Merging this ${all || "changes nothing"}; ${Math.max(0, unchanged - edits.length)} unchanged.`;
+  return `Merging this ${all || "changes nothing"}; ${Math.max(0, unchanged - others.length)} unchanged.`;
 }

@@ -104,23 +104,19 @@ function problemOfComment(
 
 /** Why the preview must not run, and how to go on: Pulumi may run code from state that was not reviewed. */
 export function codeStop(code: readonly ApplyAction[], review: Review): string | undefined {
-  const reason = codeReason(code, review);
-  if (reason === undefined) return undefined;
+  const isReviewed = ({ hash }: ApplyAction): boolean =>
+    "digest" in review ? review.digest.startsWith(partialDigest(code)) : review.code.has(hash);
+  const missing = code.filter((action) => !isReviewed(action));
+  if (missing.length === 0) return undefined;
+  const reason =
+    "digest" in review
+      ? `The digest ${review.digest} is that of other code than ${titlesOf(code)}.`
+      : [`Nobody has reviewed ${titlesOf(missing)}.`, ...review.problems].join(" ");
   return (
     `Nothing is previewed or applied, because Pulumi may run code from the state that no review has. ${reason} Find out ` +
     "who has written it. To go on: merge a pull request whose comment shows it, or if it is right, run the workflow by hand " +
     `with the digest ${partialDigest(code)}.`
   );
-}
-
-function codeReason(code: readonly ApplyAction[], review: Review): string | undefined {
-  if ("digest" in review)
-    return code.length === 0 || review.digest.startsWith(partialDigest(code))
-      ? undefined
-      : `The digest ${review.digest} is that of other code than ${titlesOf(code)}.`;
-  const missing = code.filter(({ hash }) => !review.code.has(hash));
-  if (missing.length === 0) return undefined;
-  return [`Nobody has reviewed ${titlesOf(missing)}.`, ...review.problems].join(" ");
 }
 
 /** Why `pulumi up` must not run, and how to go on: it does something that was not reviewed, or deletes too much. */
@@ -131,7 +127,7 @@ export function applyStop(
   maxDeletes: string | undefined,
 ): string | undefined {
   const notReviewed = reviewReason(actions, facts, review);
-  const tooMany = maxDeletes === undefined ? undefined : tooManyDeletes(actions, facts, maxDeletes, review);
+  const tooMany = tooManyDeletes(actions, facts, maxDeletes, review);
   const reasons = [notReviewed, tooMany].filter((reason) => reason !== undefined);
   if (reasons.length === 0) return undefined;
   const ways = [
@@ -178,15 +174,15 @@ function titlesOf(actions: readonly ApplyAction[]): string {
 /**
  * Why an apply must not follow: it deletes or replaces too much.
  *
- * @param most a number, or a share such as `20%`
+ * @param most a number, or a share such as `20%`; undefined if there is no limit
  */
 export function tooManyDeletes(
   { writes }: ApplyActions,
   { changes, unchanged }: Facts,
-  most: string,
+  most: string | undefined,
   review?: Review,
 ): string | undefined {
-  if (review && "digest" in review) return undefined;
+  if (most === undefined || (review && "digest" in review)) return undefined;
   const deleted = writes.filter(
     ({ hash, isDestructive }) => isDestructive && !review?.deletes.has(hash),
   ).length;

@@ -1,12 +1,11 @@
 import { shorten } from "../../common/text";
-import { parseUrn } from "../../common/urn";
 import { driftTables, handHeading, otherSections, type DriftedResource } from "../shared/drift-report";
 import { listSection, type Section } from "../shared/markdown-layout";
 import { countTexts, isDestructive } from "../shared/planned-changes";
 import type { PlannedChange, PlannedOperation, PlannedProperty } from "../shared/planned-changes";
 import { secretText } from "../shared/preview";
 import { codeBlock, codeSpan, fenceFor, listOf, printable } from "../shared/quoting";
-import { findDefinition, isOfThisPackage, titleOf } from "../shared/resource-types";
+import { isOfThisPackage, titleOf } from "../shared/resource-types";
 import { pendingChanges } from "./apply-actions";
 import type { Facts } from "./facts";
 
@@ -27,39 +26,39 @@ const maxNamed = 40;
  * @param isWhole values are shown whole
  */
 export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
-  const { failedChecks, errors, changes, drift, tried, isPreviewed } = facts;
+  const { failedChecks, errors, changes, edits, tried, isPreviewed } = facts;
   const value = isWhole ? wholeValue : shortValue;
-  const section = (list: readonly PlannedChange[], name: string, suffix = ""): Section =>
-    changesSection(`#### ${name} (${list.length})${suffix}`, list, value, drift);
-  const withOperation = (operation: PlannedOperation): PlannedChange[] =>
-    changes.filter((change) => change.operation === operation);
-  const rest = changes.filter((change) => !isOfThisPackage(change) && !isDestructive(change));
+  const isOfRest = (change: PlannedChange): boolean => !isOfThisPackage(change) && !isDestructive(change);
+  const section = (operation: PlannedOperation, name: string, suffix = ""): Section => {
+    const list = changes.filter((change) => change.operation === operation && !isOfRest(change));
+    return changesSection(`#### ${name} (${list.length})${suffix}`, list, value, edits);
+  };
+  const rest = changes.filter(isOfRest);
   const warnings = warningItems(facts);
   const warningSection = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= maxWarningsFirst;
   return [
     listSection(failedChecks.map((check) => `- ${codeSpan(check)}`)),
-    errorSection(errors.map((error) => error.trim().split(/\r?\n/))),
+    { heading: "", items: errors.map(errorItem) },
     ...(isShort ? [warningSection] : []),
-    section(withOperation("replace"), "Replaced", ": the old record is deleted, with its history and id"),
-    section(withOperation("delete"), "Deleted"),
-    section(withOperation("create").filter(isOfThisPackage), "Created"),
-    section(withOperation("update").filter(isOfThisPackage), "Updated"),
+    section("replace", "Replaced", ": the old record is deleted, with its history and id"),
+    section("delete", "Deleted"),
+    section("create", "Created"),
+    section("update", "Updated"),
     ...(isShort ? [] : [warningSection]),
     ...tried,
     ...(isPreviewed ? [codeSection(facts)] : []),
     ...driftSections(facts, value),
-    changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, drift),
-    section(withOperation("import").filter(isOfThisPackage), "Imported", ": nothing is written"),
+    changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, edits),
+    section("import", "Imported", ": nothing is written"),
   ];
 }
 
-/** Errors, each shortened to its first lines if there is no room for all of it. */
-function errorSection(errors: readonly (readonly string[])[]): Section {
-  const firstLines = (lines: readonly string[]): string[] =>
-    lines.slice(0, maxShortErrorLines).map((line) => shorten(line, maxValueCharacters));
-  const items = errors.map((lines) => ({ text: codeBlock([...lines]), short: codeBlock(firstLines(lines)) }));
-  return { heading: "", items };
+/** An error, shortened to its first lines if there is no room for all of it. */
+function errorItem(error: string): Section["items"][number] {
+  const lines = error.trim().split(/\r?\n/);
+  const first = lines.slice(0, maxShortErrorLines).map((line) => shorten(line, maxValueCharacters));
+  return { text: codeBlock(lines), short: codeBlock(first) };
 }
 
 /** What to do before a merge. */
@@ -113,12 +112,11 @@ function changesSection(
   heading: string,
   changes: readonly PlannedChange[],
   value: ShowValue,
-  drift: Facts["drift"],
+  edits: Facts["edits"],
 ): Section {
-  const edits = drift?.drifted.filter(({ outcome }) => outcome === "changed");
   const items = changes.map((change) => {
     const sign = signs[change.operation];
-    const edit = edits?.find(({ urn }) => urn === change.urn);
+    const edit = edits.get(change.urn);
     const lines = [
       `${change.title}${detailOf(change, value)}`,
       ...propertyLines(change, value, edit).map((line) => `    ${line}`),
@@ -134,12 +132,11 @@ function changesSection(
 
 /** What the line of a resource shows after its name. */
 function detailOf(change: PlannedChange, value: ShowValue): string {
-  const { operation, urn, importId, recordId = importId, recordNames, account } = change;
+  const { operation, definition, importId, recordId = importId, recordNames, account } = change;
   const { isDeletedFirst, isPendingDelete, isProtected, keptBy } = change;
-  const isRecord = findDefinition(parseUrn(urn).type) !== undefined;
-  const isNamed = recordId !== undefined && (isRecord || operation !== "update");
+  const isNamed = recordId !== undefined && (definition !== undefined || operation !== "update");
   const known = isNamed
-    ? [`${isRecord ? "record" : "id"} ${value(recordId)}`, ...recordNames.map(value)]
+    ? [`${definition ? "record" : "id"} ${value(recordId)}`, ...recordNames.map(value)]
     : [];
   return [
     ...(account === undefined ? [] : [` of ${account}`]),
@@ -153,16 +150,17 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
 
 /** The properties that change, and such options; of a resource of another package only these. */
 function propertyLines(change: PlannedChange, value: ShowValue, edit?: DriftedResource): string[] {
-  const { operation, urn, properties, options, maybeChanged } = change;
+  const { operation, definition, properties, options, maybeChanged } = change;
   const optionLines = options.map((option) => `option ${propertyText(option, value)}`);
-  if (!isOfThisPackage({ urn }) || operation === "import" || operation === "delete") return optionLines;
+  if (!isOfThisPackage(change) || operation === "import" || operation === "delete") return optionLines;
   const unclear = maybeChanged.map((key) => `${key} (secret)`);
   const isHidden = properties.length === 0 && (unclear.length > 0 || options.length === 0);
   if (isHidden && operation !== "create")
     return [[...unclear, "an option of the resource"].join(", or "), ...optionLines];
-  const fields = findDefinition(parseUrn(urn).type)?.fields;
   const isDefault = ({ property, after }: PlannedProperty): boolean =>
-    operation === "create" && after !== undefined && after === JSON.stringify(fields?.[property]?.default);
+    operation === "create" &&
+    after !== undefined &&
+    after === JSON.stringify(definition?.fields[property]?.default);
   const shown = properties.filter((property) => !isDefault(property));
   const lines = shown.map((property) => propertyText(property, value, edit));
   return [...lines, ...unclear.map((text) => `${text} may change too`), ...optionLines];
@@ -175,7 +173,7 @@ function propertyText(
   edit?: DriftedResource,
 ): string {
   const present = value(after ?? "(none)");
-  const byHand = edit?.properties.find((one) => one.property === property);
+  const byHand = edit?.outcome === "changed" && edit.properties.find((one) => one.property === property);
   if (!byHand)
     return before === undefined ? `${property}: ${present}` : `${property}: ${value(before)} => ${present}`;
   const edited = byHand.secret ? secretText : JSON.stringify(byHand.inApi ?? null);

@@ -12,20 +12,18 @@ export interface ExportReport {
   /** `typescript`, or the language of the code that Pulumi generates. */
   readonly language: string;
   readonly files: readonly string[];
-  readonly resources: readonly ExportedResource[];
+  readonly resources: readonly {
+    readonly type: string;
+    readonly id: string;
+    readonly name: string;
+    /** The reasons for which the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
+    readonly problems: readonly string[];
+  }[];
   /** The number of records that the stack manages already. */
   readonly known: number;
   /** The keys that the stack's configuration must hold, or may hold. */
   readonly secrets: readonly { readonly key: string; readonly optional: boolean; readonly of: string }[];
   readonly notes: readonly string[];
-}
-
-interface ExportedResource {
-  readonly type: string;
-  readonly id: string;
-  readonly name: string;
-  /** The reasons for which the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
-  readonly problems: readonly string[];
 }
 
 /** The sentence above the list of refused records. */

@@ -146,9 +146,12 @@ export function driftTables(
 
 /** What a report says besides the drift. */
 export function otherSections(report: DriftReport): Section[] {
+  const errors = groupErrors(report).map(
+    ({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`,
+  );
   return [
     listSection(report.pending.length > 0 ? [codeSpan(pendingText(report.pending))] : []),
-    listSection(errorItems(report), "#### Not compared"),
+    listSection(errors, "#### Not compared"),
     tableSection(unmanagedTable(report), "#### Records that this stack does not manage"),
   ];
 }
@@ -179,9 +182,4 @@ export function groupErrors({ errors }: DriftReport): { urn: string; reason: str
     const reason = others.length > 0 ? `${first.message} (the same for ${names})` : first.message;
     return [{ urn: first.urn, reason }];
   });
-}
-
-/** The reasons of {@link groupErrors} as items of a Markdown list. */
-function errorItems(report: DriftReport): string[] {
-  return groupErrors(report).map(({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`);
 }

@@ -1,4 +1,4 @@
-import { markdownHead, markdownRow } from "./quoting";
+import { markdownRow } from "./quoting";
 
 /** A part of a Markdown text: a list, a table or a code block. */
 export interface Section {
@@ -27,7 +27,8 @@ export function listSection(items: readonly string[], heading = ""): Section {
 
 export function tableSection({ heads, rows }: Table, heading: string): Section {
   const items = rows.map((row) => ({ text: markdownRow(row) }));
-  return { heading, open: markdownHead(heads), items };
+  const open = `| ${heads.join(" | ")} |\n|${" --- |".repeat(heads.length)}`;
+  return { heading, open, items };
 }
 
 /** In bytes. GitHub and GitLab count characters, but a text never has more characters than bytes, so this is safe. */

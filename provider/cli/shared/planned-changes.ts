@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { engineUnknown } from "../../common/marks";
 import { providerType, stackType } from "../../common/pulumi";
 import { explicitProviderOf, parseUrn } from "../../common/urn";
+import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { settingDeclarations, type Setting } from "../../definitions/settings";
 import { withoutHidden } from "../../engine/request";
@@ -44,6 +45,8 @@ export function countTexts(changes: readonly { readonly operation: PlannedOperat
 export interface PlannedChange {
   readonly operation: PlannedOperation;
   readonly urn: string;
+  /** The kind of record; undefined for a provider, and for a resource of another package. */
+  readonly definition: Definition | undefined;
   /** For example `Monitor shop`; a resource of another package has its whole type. */
   readonly title: string;
   /** The id of the record that an import takes. */
@@ -86,15 +89,15 @@ export interface PlannedProperty {
   readonly after: string | undefined;
 }
 
-/** What a preview changes. The stack itself is left out. */
-interface PlannedChanges {
-  /** What matters most first, then this package's resources, then by name. */
-  readonly changes: readonly PlannedChange[];
-  /** The number of resources of all packages that stay as they are. */
-  readonly unchanged: number;
-}
-
-export function plannedChanges({ steps, changeSummary }: Preview): PlannedChanges {
+/**
+ * What a preview changes: what matters most first, then this package's resources, then by name. The stack itself is left out.
+ *
+ * @returns also the number of resources of all packages that stay as they are
+ */
+export function plannedChanges({ steps, changeSummary }: Preview): {
+  changes: PlannedChange[];
+  unchanged: number;
+} {
   const all = steps.filter((step) => !isStack(step));
   const updates = optionUpdates(all);
   const deleted = new Set(all.flatMap(({ op, urn }) => (op === "delete" ? [urn] : [])));
@@ -155,9 +158,11 @@ const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackT
 /** What a step does to its resource; undefined if nothing changes, or if it is a part of another step. */
 export function changeOf(step: PreviewStep): PlannedChange | undefined {
   const { urn, oldState, newState, valuesHash } = step;
-  const operation = operationOf(step);
+  const isImport = step.op === "create" && newState?.inputs?.importId !== undefined;
+  const operation = isImport ? "import" : operations.find((one) => one === step.op);
   if (!operation) return undefined;
   const isNew = operation === "create" || operation === "import";
+  const definition = findDefinition(parseUrn(urn).type);
   const after = visibleIn(urn, newState?.inputs);
   const secrets = Object.keys(after)
     .filter((key) => after[key] === secretText)
@@ -166,10 +171,11 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
   return {
     operation,
     urn,
+    definition,
     title: isOfThisPackage({ urn }) ? titleOf({ urn }) : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
     importId: isNew ? importIdIn(newState) : undefined,
     recordId: oldState?.id,
-    recordNames: recordNamesIn(urn, operation === "import" ? newState : oldState),
+    recordNames: recordNamesIn(definition, operation === "import" ? newState : oldState),
     account: accountOrProviderName(current?.provider, current?.inputs?.account),
     provider: explicitProviderOf(current?.provider),
     isDeletedFirst: operation === "replace" && oldState?.pendingReplacement === true,
@@ -184,11 +190,6 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     valuesHash,
     ...((operation === "update" || operation === "replace") && differencesOf(step, after, secrets)),
   };
-}
-
-function operationOf({ op, newState }: PreviewStep): PlannedOperation | undefined {
-  const isImport = op === "create" && newState?.inputs?.importId !== undefined;
-  return isImport ? "import" : operations.find((operation) => operation === op);
 }
 
 /** What an update or a replacement changes. */
@@ -223,10 +224,8 @@ export function importIdIn(state: PreviewStep["newState"]): string | undefined {
 }
 
 /** The name and URL of a resource's record, unless they are secret. */
-function recordNamesIn(urn: string, state: PreviewStep["oldState"]): string[] {
-  const definition = findDefinition(parseUrn(urn).type);
-  if (!definition) return [];
-  return identityKeys(definition)
+function recordNamesIn(definition: Definition | undefined, state: PreviewStep["oldState"]): string[] {
+  return (definition ? identityKeys(definition) : [])
     .map((key) => state?.outputs?.[key] ?? state?.inputs?.[key])
     .flatMap((value) => (value === secretText ? [] : (shownJson(value) ?? [])));
 }

@@ -54,12 +54,6 @@ export function stackNameIn({ steps }: Preview): string | undefined {
   return `${project}/${stack}`;
 }
 
-/** What a failed preview says: its errors or, if it has none, what the program has printed. */
-export function failureTexts(preview: Preview): string[] {
-  const errors = errorsIn(preview);
-  return errors.length > 0 ? errors : printedIn(preview);
-}
-
 export function errorsIn(preview: Preview): string[] {
   const diagnostics = preview.diagnostics ?? [];
   const errors = diagnostics
@@ -76,7 +70,8 @@ export function errorsIn(preview: Preview): string[] {
 /** What Pulumi's YAML host prints before an error of a program, in red, instead of reporting it. */
 const yamlError = "\u001b[31mError\u001b[0m: ";
 
-function printedIn({ diagnostics }: Preview): string[] {
+/** What the program has printed as errors, as one text if there is any. */
+export function printedIn({ diagnostics }: Preview): string[] {
   const printed = (diagnostics ?? []).filter(({ severity }) => severity === "info#err");
   const text = stripVTControlCharacters(printed.map(({ message }) => message).join("")).trim();
   return text === "" ? [] : [text.replace(/\n{2,}/g, "\n")];

@@ -27,6 +27,9 @@ export interface Project {
   readonly files: ReadonlySet<string>;
 }
 
+/** A package.json that makes files ES modules. */
+const moduleManifest = z.looseObject({ type: z.literal("module") });
+
 const projectFiles = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
 
 /**
@@ -46,6 +49,10 @@ export function readProject(directory: string): Project {
   const settings = file === undefined ? {} : readYaml(join(directory, file));
   const { runtime } = settings;
   const { providers } = isObject(settings.plugins) ? settings.plugins : {};
+  // If package.json cannot be parsed, npm reports that better.
+  const isModule =
+    entries.includes("package.json") &&
+    parseAs(moduleManifest, readText(join(directory, "package.json"))) !== undefined;
   return {
     directory,
     exists: file !== undefined,
@@ -54,7 +61,7 @@ export function readProject(directory: string): Project {
     hasPackage: existsSync(join(directory, "node_modules", "pulumi-uptime")),
     namesPlugin:
       Array.isArray(providers) && providers.some((one: unknown) => isObject(one) && one.name === "uptime"),
-    extension: isModule(directory, entries) ? ".js" : "",
+    extension: isModule ? ".js" : "",
     files: new Set(entries.map((entry) => entry.toLowerCase())),
   };
 }
@@ -75,12 +82,4 @@ function readYaml(path: string): Readonly<Record<string, unknown>> {
 /** A string in YAML; without quotes, one that looks like a number is read as a number. */
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
-}
-
-const moduleManifest = z.looseObject({ type: z.literal("module") });
-
-/** Whether package.json makes files ES modules. False if it cannot be parsed: npm reports that better. */
-function isModule(directory: string, entries: readonly string[]): boolean {
-  if (!entries.includes("package.json")) return false;
-  return parseAs(moduleManifest, readText(join(directory, "package.json"))) !== undefined;
 }

@@ -7,7 +7,7 @@ import * as z from "zod/mini";
 import { UptimeError } from "../../api/errors";
 import { readText } from "./files";
 import { parseAs } from "./json";
-import { errorsIn, failureTexts, previewReport, type Preview } from "./preview";
+import { errorsIn, previewReport, printedIn, type Preview } from "./preview";
 import { isProject } from "./project";
 import { oneLine } from "./quoting";
 import { parseDeployment, type StackState } from "./state";
@@ -91,7 +91,7 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
   const preview = parseAs(previewReport, out);
   if (!preview) throw new UptimeError(failure);
   if (code === 0 || errorsIn(preview).length > 0) return preview;
-  const [message = ownWords] = failureTexts(preview);
+  const [message = ownWords] = printedIn(preview);
   return { ...preview, diagnostics: [{ severity: "error", message }] };
 }
 

@@ -39,11 +39,6 @@ export function markdownRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => codeSpan(cell).replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-/** The lines above the rows of a Markdown table. */
-export function markdownHead(heads: readonly string[]): string {
-  return `| ${heads.join(" | ")} |\n|${" --- |".repeat(heads.length)}`;
-}
-
 /** Lines as a code block of Markdown, whatever they hold. */
 export function codeBlock(lines: readonly string[]): string {
   const fence = fenceFor(lines.join("\n"), 3);

@@ -38,9 +38,6 @@ const scripts = {
   drift: "pulumi-uptime drift",
 };
 
-/** Files with secrets, under the names that help and docs use. */
-const usualSecretFiles = ["secrets.json", "state.json"];
-
 export const sampleProgram = `import { Monitor } from "pulumi-uptime";
 
 const home = new Monitor("home", {
@@ -69,6 +66,12 @@ export function scaffold(
   program: string,
   secretFiles: readonly string[] = [],
 ): Map<string, string> {
+  // Files with secrets, the first two under the names that help and docs use. Git gives some characters a meaning.
+  const hidden = [
+    "secrets.json",
+    "state.json",
+    ...secretFiles.map((path) => path.replace(/[\\*?[#!]| $/g, "\\$&")),
+  ];
   const manifest = {
     name,
     private: true,
@@ -95,17 +98,9 @@ export function scaffold(
       "tsconfig.json",
       jsonText({ compilerOptions, files: ["index.ts"] }).replace(/\[\s+("[\w.]+")\s+\]/g, "[$1]"),
     ],
-    [
-      ".gitignore",
-      [...new Set(["node_modules/", ...usualSecretFiles, ...secretFiles.map(gitPattern)]), ""].join("\n"),
-    ],
+    [".gitignore", [...new Set(["node_modules/", ...hidden]), ""].join("\n")],
     ["index.ts", program],
   ]);
-}
-
-/** The pattern in .gitignore for a file: git gives some characters a meaning. */
-function gitPattern(path: string): string {
-  return path.replace(/[\\*?[#!]| $/g, "\\$&");
 }
 
 /**

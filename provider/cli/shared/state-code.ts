@@ -3,8 +3,9 @@ import { UptimeError } from "../../api/errors";
 import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
 import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
-import { isEmpty, isObject } from "../../common/values";
+import { groupBy, isEmpty, isObject } from "../../common/values";
 import { parseUrn, providerUrnOf } from "../../common/urn";
+import type { DriftReport } from "./drift-report";
 import { findDefinition, titleOf } from "./resource-types";
 import type { StackState, StateResource } from "./state";
 
@@ -13,15 +14,8 @@ import type { StackState, StateResource } from "./state";
 /** The type of the provider of all dynamic resources of programs for Node.js. */
 const dynamicProviderType = "pulumi:providers:pulumi-nodejs";
 
-/** A resource for which Pulumi would run other code. */
-interface ForeignCodeProblem {
-  readonly urn: string;
-  readonly id: string | undefined;
-  readonly message: string;
-}
-
 /** The resources for which Pulumi would run other code than this package: those of its types, and those whose type is not sure. */
-export function codeProblems(state: readonly StateResource[]): ForeignCodeProblem[] {
+export function codeProblems(state: readonly StateResource[]): DriftReport["errors"] {
   return state.flatMap((resource) => {
     const { urn, id } = resource;
     const found = problemOfResource(resource);
@@ -89,38 +83,23 @@ function ownPluginAddress(): string {
   return `github://api.${host}${path}`;
 }
 
-/** A piece of code or a plugin's address of other packages in state, and the resources that have it. */
-interface ForeignCode {
-  readonly hash: string;
-  /** Of a plugin: from where Pulumi loads it. */
-  readonly address?: string;
-  readonly resources: string[];
-}
-
-/** What Pulumi would run for resources of other packages, each piece once. */
+/** What Pulumi would run for resources of other packages: code, and plugins from addresses of their own. Each piece once. */
 export function foreignCode(
   resources: readonly (Pick<StateResource, "urn"> & Partial<StateResource>)[],
-): ForeignCode[] {
-  const found = new Map<string, ForeignCode>();
-  for (const { urn, inputs, outputs } of resources) {
+): DriftReport["code"] {
+  const pieces = resources.flatMap(({ urn, inputs, outputs }) => {
     const { type } = parseUrn(urn);
-    if (findDefinition(type) || type === providerType) continue;
+    if (findDefinition(type) || type === providerType) return [];
     const { url, base } = type.startsWith("pulumi:providers:") ? pluginOf({ inputs }) : {};
-    const pieces = [
-      codeIn(inputs),
-      codeIn(outputs),
-      url === undefined && base === undefined ? undefined : [type, url, base],
-    ];
-    for (const piece of pieces) {
-      if (piece === undefined) continue;
-      const hash = reviewHash(["code", piece]);
-      const before = found.get(hash)?.resources ?? [];
-      found.set(hash, {
-        hash,
-        ...(typeof url === "string" && { address: url }),
-        resources: [...new Set([...before, titleOf({ urn })])],
-      });
-    }
-  }
-  return [...found.values()];
+    const plugin = url === undefined && base === undefined ? undefined : [type, url, base];
+    const address = typeof url === "string" ? url : undefined;
+    return [codeIn(inputs), codeIn(outputs), plugin]
+      .filter((piece) => piece !== undefined)
+      .map((piece) => ({ hash: reviewHash(["code", piece]), address, title: titleOf({ urn }) }));
+  });
+  return [...groupBy(pieces, ({ hash }) => hash)].map(([hash, found]) => ({
+    hash,
+    address: found.at(-1)?.address,
+    resources: [...new Set(found.map(({ title }) => title))],
+  }));
 }

@@ -1,5 +1,5 @@
 import { message, quote, UptimeError } from "../../api/errors";
-import { parseUrn, urnSuffixOf } from "../../common/urn";
+import { urnSuffixOf } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
 import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
@@ -13,7 +13,7 @@ import { errorsIn, secretText, type PreviewStep } from "../shared/preview";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { oneLine } from "../shared/quoting";
 import { readDeclarable } from "../shared/records";
-import { findDefinition, titleOf } from "../shared/resource-types";
+import { titleOf } from "../shared/resource-types";
 import { managedResources, secretKeysInState, type StackState } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 
@@ -69,8 +69,8 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
 
 /** Whether a step creates or changes a monitor. An import changes nothing. */
 function isChanged(step: PreviewStep): boolean {
-  const isMonitor = findDefinition(parseUrn(step.urn).type) === monitor;
-  return isMonitor && ["create", "update", "replace"].includes(changeOf(step)?.operation ?? "");
+  const { definition, operation = "" } = changeOf(step) ?? {};
+  return definition === monitor && ["create", "update", "replace"].includes(operation);
 }
 
 export function monitorsInState(state: StackState): KnownMonitor[] {
