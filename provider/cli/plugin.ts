@@ -20,17 +20,13 @@ Programs in TypeScript and JavaScript need no plugin, unless they import
     .command("install")
     .description("Copy the plugin into Pulumi's plugin cache, from where Pulumi loads it.")
     .action(async () => {
-      const { version } = ownPackage();
-      await installPlugin(pluginFolder(), version, context);
+      const { folder, version } = ownPackage();
+      const plugin = join(folder, "plugin");
+      if (!existsSync(join(plugin, "pulumi-resource-uptime")))
+        throw new UptimeError(
+          `There is no plugin in ${plugin}: in a checkout of pulumi-uptime, run \`npm run build\` first.`,
+        );
+      await installPlugin(plugin, version, context);
       context.stdout.write(`Installed the plugin uptime ${version}. \`pulumi plugin ls\` lists it.\n`);
     });
-}
-
-/** The folder with the plugin. Throws if it was not built. */
-function pluginFolder(): string {
-  const folder = join(ownPackage().folder, "plugin");
-  if (existsSync(join(folder, "pulumi-resource-uptime"))) return folder;
-  throw new UptimeError(
-    `There is no plugin in ${folder}: in a checkout of pulumi-uptime, run \`npm run build\` first.`,
-  );
 }

@@ -12,7 +12,7 @@ import { parseUrn } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";
 import { Redactor } from "../../engine/redactor";
 import { nameIn } from "../../lifecycle/difference";
-import type { Connect, RecordScope } from "../../lifecycle/record-scope";
+import type { RecordScope } from "../../lifecycle/record-scope";
 import {
   driftMarkdown,
   driftText,
@@ -120,20 +120,16 @@ async function compareAll(
   connectTo: ConnectTo,
   { stderr, session }: CommandContext,
 ): Promise<Omit<DriftReport, "code" | "pending">> {
-  const connectFor =
-    ({ resource, definition }: ManagedResource): Connect =>
-    (account) =>
-      connectTo(resource.provider, definition, account);
-  const accounts = groupBy(managed, (one) => hearOfResource(one, connectFor(one)));
+  const accounts = groupBy(managed, (one) => hearOfResource(one, connectTo));
   const servers = new Set<string>();
+  const connect: ConnectTo = (...account) => {
+    const scope = connectTo(...account);
+    servers.add(scope.address.url);
+    return scope;
+  };
   let done = 0;
   const results = await withProgress(stderr, (show) => {
     const compare = async (one: ManagedResource): Promise<ComparedResource> => {
-      const connect: Connect = (account) => {
-        const scope = connectFor(one)(account);
-        servers.add(scope.address.url);
-        return scope;
-      };
       const result = await compareResource(one, connect, session.secrets);
       show(`Compared ${++done} of ${managed.length} …`);
       return result;

@@ -9,11 +9,10 @@ import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
-import type { Connect } from "../../lifecycle/record-scope";
 import type { OperationResult } from "../../lifecycle/resource";
 import { assertSameAddress } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import { accountOrProviderName } from "../shared/providers";
+import { accountOrProviderName, type ConnectTo } from "../shared/providers";
 import { clearProperties, secretKeysInState, type ManagedResource } from "../shared/state";
 
 export interface ComparedResource {
@@ -38,10 +37,10 @@ interface ClearResource extends ManagedResource {
  * Notes a record in state. An account that lacks all records in state is then not taken for one that lacks its first. Returns the
  * account, as its server and key; "" if it is not known.
  */
-export function hearOfResource({ definition, resource }: ManagedResource, connect: Connect): string {
+export function hearOfResource({ definition, resource }: ManagedResource, connectTo: ConnectTo): string {
   try {
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
-    const scope = connect(outputs.account);
+    const scope = connectTo(resource.provider, definition, outputs.account);
     assertSameAddress(scope, outputs, {});
     scope.claims.hear(resource.id ?? "", outputs, {});
     return `${scope.address.hash} ${scope.keyFingerprint}`;
@@ -55,15 +54,16 @@ export function hearOfResource({ definition, resource }: ManagedResource, connec
 /** Compares a resource with its record, as the provider itself reads and compares it. */
 export async function compareResource(
   managed: ManagedResource,
-  connect: Connect,
+  connectTo: ConnectTo,
   secrets: ReadonlySet<string>,
 ): Promise<ComparedResource> {
-  const { urn, id = "" } = managed.resource;
+  const { definition, resource } = managed;
+  const { urn, id = "", provider } = resource;
   let clear: ClearResource | undefined;
   try {
     clear = clearResource(managed, secrets);
-    const outputs = decodeOutputs(managed.definition, clear.outputs);
-    const state = await read(connect(outputs.account), id, outputs, {});
+    const outputs = decodeOutputs(definition, clear.outputs);
+    const state = await read(connectTo(provider, definition, outputs.account), id, outputs, {});
     return { drift: state ? driftOfEdits(clear, state) : driftOfGone(clear) };
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
@@ -72,7 +72,7 @@ export async function compareResource(
     if (!clear || !(error instanceof RecordMismatchError))
       return { error: { urn, id, message }, isKeyRefused: error instanceof KeyRefusedError };
     // The message quotes the values of fixed properties, which may be secret.
-    const isQuoted = fixedKeys(clear.definition).some(clear.isSecret);
+    const isQuoted = fixedKeys(definition).some(clear.isSecret);
     const told = isQuoted ? "is not the record in state" : message;
     return { drift: driftOf(clear, { outcome: "another record", message: told }) };
   }

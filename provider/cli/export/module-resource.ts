@@ -37,14 +37,12 @@ export function moduleResource(
     properties.set(key, isSecret ? secretValue(key, value) : value);
     // The API does not show whether there is a password.
     for (const [secretKey, { goesWith }] of Object.entries(definition.fields))
-      if (goesWith === key) properties.set(secretKey, inConfig(lastWord(secretKey)));
+      if (goesWith === key) {
+        const lastWord = secretKey.replace(/^.*(?=[A-Z])/, "").toLowerCase();
+        properties.set(secretKey, inConfig(lastWord));
+      }
   }
   return { definition, id, name, properties, problems };
-}
-
-/** The last word of a property's name, in lower case. */
-function lastWord(property: string): string {
-  return property.replace(/^.*(?=[A-Z])/, "").toLowerCase();
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {

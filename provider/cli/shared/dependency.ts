@@ -40,16 +40,14 @@ export function writeProject(directory: string, files: ReadonlyMap<string, strin
   const packed = packageFiles(files);
   for (const name of [...files.keys(), ...packed]) assertFree(join(directory, name));
   // Packing may fail, and then there must not be half a project.
-  if (packed.length > 0) packInto(directory);
+  if (packed.length > 0) {
+    explainFailure(`${directory} cannot be written`, () => mkdirSync(directory, { recursive: true }));
+    const { folder } = ownPackage();
+    // On Windows, npm is a script that only a shell starts. No path is on its command line, so none needs quotes.
+    const env = { ...process.env, npm_config_pack_destination: directory };
+    explainFailure(`${folder} cannot be packed`, () =>
+      execSync("npm pack --ignore-scripts --loglevel=error", { cwd: folder, env, stdio: "pipe" }),
+    );
+  }
   for (const [name, content] of files) writeNewFile(join(directory, name), content);
-}
-
-function packInto(directory: string): void {
-  explainFailure(`${directory} cannot be written`, () => mkdirSync(directory, { recursive: true }));
-  const { folder } = ownPackage();
-  // On Windows, npm is a script that only a shell starts. No path is on its command line, so none needs quotes.
-  const env = { ...process.env, npm_config_pack_destination: directory };
-  explainFailure(`${folder} cannot be packed`, () =>
-    execSync("npm pack --ignore-scripts --loglevel=error", { cwd: folder, env, stdio: "pipe" }),
-  );
 }

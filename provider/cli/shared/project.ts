@@ -46,7 +46,10 @@ export function readProject(directory: string): Project {
     ? explainFailure(`${directory} cannot be read`, () => readdirSync(directory))
     : [];
   const file = projectFiles.find((name) => entries.includes(name));
-  const settings = file === undefined ? {} : readYaml(join(directory, file));
+  const path = join(directory, file ?? "");
+  const text = file === undefined ? "" : readText(path);
+  const content = explainFailure(`${path} is not YAML`, (): unknown => parse(text, { logLevel: "silent" }));
+  const settings = isObject(content) ? content : {};
   const { runtime } = settings;
   const { providers } = isObject(settings.plugins) ? settings.plugins : {};
   // If package.json cannot be parsed, npm reports that better.
@@ -70,13 +73,6 @@ export function readProject(directory: string): Project {
 function newName(folder: string): string {
   const name = slug(folder);
   return name === "" || name === "uptime" ? "monitoring" : name;
-}
-
-/** The map in a YAML file; an empty one if it holds something else. */
-function readYaml(path: string): Readonly<Record<string, unknown>> {
-  const text = readText(path);
-  const content = explainFailure(`${path} is not YAML`, (): unknown => parse(text, { logLevel: "silent" }));
-  return isObject(content) ? content : {};
 }
 
 /** A string in YAML; without quotes, one that looks like a number is read as a number. */

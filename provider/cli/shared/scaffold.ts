@@ -108,7 +108,7 @@ export function scaffold(
  *
  * @param installing those that install the packages
  */
-export function startCommands(settings?: Addresses, installing = ["npm install"]): string[] {
+export function startCommands(settings?: Settings, installing = ["npm install"]): string[] {
   return [
     ...installing,
     "export PULUMI_RUN_PROGRAM=true",
@@ -118,10 +118,8 @@ export function startCommands(settings?: Addresses, installing = ["npm install"]
   ];
 }
 
-type Addresses = Pick<Settings, "baseUrl" | "monitorsBaseUrl" | "allowHttp">;
-
 /** The commands that set the server's address and the key. */
-export function settingCommands({ baseUrl, monitorsBaseUrl, allowHttp }: Partial<Addresses> = {}): string[] {
+export function settingCommands({ baseUrl, monitorsBaseUrl, allowHttp }: Partial<Settings> = {}): string[] {
   const set = (name: string, value: string): string => `pulumi config set uptime:${name} ${shellWord(value)}`;
   const hasOwnMonitors = monitorsBaseUrl !== undefined && monitorsBaseUrl.url !== baseUrl?.url;
   return [

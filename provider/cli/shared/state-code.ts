@@ -43,14 +43,13 @@ function problemOfResource(resource: StateResource): string | undefined {
   const definition = findDefinition(type);
   if (definition) {
     const code = providerCode(definition);
-    const isOurCode = [inputs, outputs].every(
-      (properties) => codeIn(properties) === undefined || codeIn(properties) === code,
-    );
-    if (!isOurCode) return "The provider code in state is not this package's";
+    const found = [codeIn(inputs), codeIn(outputs)];
+    if (!found.every((one) => one === undefined || one === code))
+      return "The provider code in state is not this package's";
     const expected = type.startsWith("pulumi-nodejs:") ? dynamicProviderType : providerType;
-    const found = parseUrn(providerUrnOf(provider)).type;
-    if (provider !== undefined && found !== expected)
-      return `In state the resource belongs to a provider of another package, ${found}`;
+    const owner = parseUrn(providerUrnOf(provider)).type;
+    if (provider !== undefined && owner !== expected)
+      return `In state the resource belongs to a provider of another package, ${owner}`;
   }
   if (type !== providerType) return undefined;
   const { url, base } = pluginOf({ inputs });

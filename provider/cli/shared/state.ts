@@ -58,7 +58,6 @@ export type StateResource = z.infer<typeof resourceState>;
 export type StackState = z.infer<typeof deployment>;
 
 /** The parts of state that Pulumi 3.250 writes, except those that make it run code or load plugins: snippets and extensions. */
-const knownKeys: readonly string[] = ["version", "features", "deployment"];
 const knownParts: readonly string[] = [
   "manifest",
   "secrets_providers",
@@ -74,7 +73,7 @@ export function parseDeployment(text: string, source: string): StackState {
   if (!parsed)
     throw new UptimeError(`${source} is not a deployment in the form that \`pulumi stack export\` writes.`);
   const unknown = [
-    ...unknownIn(parsed, knownKeys),
+    ...unknownIn(parsed, ["version", "features", "deployment"]),
     ...unknownIn(parsed.deployment, knownParts),
     ...(parsed.features ?? []).filter((feature) => !knownFeatures.includes(feature)),
   ];
