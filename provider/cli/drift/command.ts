@@ -5,7 +5,6 @@ import { Option, type Command } from "commander";
 import { compareIds } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
-import type { Definition } from "../../definitions/field";
 import { dynamicType } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
@@ -25,7 +24,7 @@ import { accountOrProviderName, connectorTo, type ConnectTo } from "../shared/pr
 import { readState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import { managedResources, pendingCreates, type ManagedResource, type StateResource } from "../shared/state";
+import { managedResources, pendingCreates, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
@@ -168,10 +167,10 @@ async function unmanagedRecords(
   /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
   const lists = new Map<unknown, { scope: RecordScope; account: string | undefined; ids: Set<unknown> }>();
   // The default account may have no settings if all resources have others.
-  const users: readonly UserOfAccount[] = managed.length > 0 ? managed : [{ resource: {} }];
+  const users: readonly Partial<ManagedResource>[] = managed.length > 0 ? managed : [{}];
   for (const { definition: managedKind, resource } of users)
     for (const definition of definitions) {
-      const { provider, id, outputs: { account } = {} } = resource;
+      const { provider, id, outputs: { account } = {} } = resource ?? {};
       const scope = connectTo(provider, definition, typeof account === "string" ? account : undefined);
       const label = accountOrProviderName(provider, account);
       const list = getOrMake(lists, scope.reader, () => ({ scope, account: label, ids: new Set() }));
@@ -192,10 +191,4 @@ async function unmanagedRecords(
       }));
   });
   return (await Promise.all(unmanaged)).flat();
-}
-
-/** A resource whose account is listed, or the stack itself if it has none. */
-interface UserOfAccount {
-  readonly definition?: Definition;
-  readonly resource: Partial<StateResource>;
 }
