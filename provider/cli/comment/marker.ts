@@ -1,4 +1,5 @@
-import { hexHash, reviewHashLength } from "../../common/hash";
+import { hexHash } from "../../common/hash";
+import { reviewHashLength } from "../shared/review-hash";
 import type { ApplyAction, ApplyActions } from "./apply-actions";
 
 /** What the comment's first line says to programs. */

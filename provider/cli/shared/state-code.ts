@@ -1,10 +1,10 @@
-import { reviewHash } from "../../common/hash";
 import { UptimeError } from "../../api/errors";
 import { unwrapSecrets } from "../../common/marks";
 import { ownPackage } from "../../common/package";
 import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
 import { groupBy, isEmpty, isObject } from "../../common/values";
 import { parseUrn, providerUrnOf } from "../../common/urn";
+import { reviewHash } from "./review-hash";
 import type { DriftReport } from "./drift-report";
 import { findDefinition, titleOf } from "./resource-types";
 import type { StackState, StateResource } from "./state";
