@@ -119,6 +119,8 @@ export function configOf(settings: Properties): Config {
     get: (key) => {
       const name = key.replace(/^uptime:/, "");
       const text = stringOf(settings[name]);
+      // SDKs send null as JSON too. A key is a text in any case.
+      if (text === "null" && name !== "apiKey") return undefined;
       // Pulumi's SDK for Java sends 20 as "20.0".
       return wholeNumbers.includes(name) ? text?.replace(/\.0$/, "") : text;
     },

@@ -39,7 +39,9 @@ export class Provider extends ProviderResource {
 /** The settings as strings, as a stack's configuration has them. */
 function settingStrings(args: ProviderArgs): Record<string, unknown> {
   const declared: Readonly<Record<string, Setting>> = settingDeclarations;
-  const text = (value: unknown): unknown => (typeof value === "string" ? value : JSON.stringify(value));
+  // Null is "not set", as in a resource.
+  const text = (value: unknown): unknown =>
+    value === null || typeof value === "string" ? (value ?? undefined) : JSON.stringify(value);
   return Object.fromEntries(
     Object.entries<Input<string | number | boolean | object> | undefined>({ ...args }).map(([key, value]) => {
       const setting = output(value).apply(text);

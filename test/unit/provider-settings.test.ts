@@ -111,6 +111,13 @@ test("whole numbers may be numbers, strings, or as Pulumi's SDK for Java sends t
     );
 });
 
+test("null, which SDKs send as JSON, is no setting", () => {
+  const given = { apiKey: "one", accounts: "null", sameAccount: "null", maxRetries: "null", allowHttp: null };
+  expect(
+    checkProviderSettings(urnOf("first"), given, { UPTIME_BASE_URL: "https://a.example" }).problems,
+  ).toEqual([]);
+});
+
 describe("a provider is refused because of its settings", () => {
   const problemsOf = (settings: Properties, env = {}, name = "first") =>
     checkProviderSettings(urnOf(name), settings, env).problems;

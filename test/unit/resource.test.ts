@@ -224,6 +224,13 @@ describe("on the provider plugin", () => {
     ]);
   });
 
+  test("a setting of a provider that is null is not set", async () => {
+    const none = null as unknown as undefined;
+    const later = pulumi.output<never>(none as never);
+    const { inputs } = await told(new native.Provider("eu", { apiKey: none, maxRetries: later }));
+    expect(JSON.stringify(inputs)).not.toContain('"null"');
+  });
+
   test("a provider has its settings as strings, and its keys as secrets", async () => {
     const provider = new native.Provider("eu", {
       baseUrl: "https://eu.example",
