@@ -15,7 +15,7 @@ interface ValueProblem {
 /** All problems of a declared value; none if it is not known yet. */
 export function problemsOfValue(field: Field, value: unknown): ValueProblem[] {
   if (value === notYetKnown) return [];
-  if (field.required && value === "") return [problem("must not be empty")];
+  if (field.required && value === "" && !field.allowed) return [problem("must not be empty")];
   return problemsByType[field.type](value, field);
 }
 
@@ -92,8 +92,10 @@ function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): 
     return near === undefined ? [] : [near];
   }
   if (typeof value !== "number") return [];
-  const distance = (one: number): number => Math.abs(one - value);
   const numbers = allowed.filter((one) => typeof one === "number");
+  // From a very large number, all would be equally far.
+  const near = Math.max(Math.min(value, Math.max(...numbers)), Math.min(...numbers));
+  const distance = (one: number): number => Math.abs(one - near);
   const least = Math.min(...numbers.map(distance));
   return numbers.filter((one) => distance(one) === least);
 }
