@@ -13,6 +13,9 @@ import type { RecordScope } from "./record-scope";
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */
 const minCutLength = 32;
 
+/** Nor does one cut them to more: all beginnings of a text of some hundred thousand characters would not fit into memory. */
+const maxCutLength = 1000;
+
 /** A record with the declared name, and the fields in which it differs. */
 interface Namesake {
   readonly record: ApiRecord;
@@ -94,7 +97,8 @@ export async function namesakesOf(
   const namesakes = await find([comparableName(name), noName], [nameKey, ...otherKeys]);
   if (namesakes.length > 0 || otherKeys.length === 0) return namesakes;
   const whole = typeof name === "string" ? name : "";
-  const beginnings = Array.from({ length: whole.length }, (_, length) => whole.slice(0, length));
+  const lengths = Math.min(whole.length, maxCutLength + 1);
+  const beginnings = Array.from({ length: lengths }, (_, length) => whole.slice(0, length));
   const cut = beginnings.filter(({ length }) => length >= minCutLength).map(comparableName);
   return find([...new Set(cut)], otherKeys);
 }
