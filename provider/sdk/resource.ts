@@ -40,6 +40,7 @@ export interface RecordOutputs {
 export class Registration {
   private readonly limit = Error.stackTraceLimit;
   private props: Record<string, unknown> = {};
+  private ignoresChanges = false;
 
   constructor(
     private readonly definition: Definition,
@@ -58,6 +59,7 @@ export class Registration {
     // A program in JavaScript may pass no arguments, and `check` says what is missing.
     const registered = this.binding.prepare(this.definition, name, args ?? {}, opts);
     this.props = registered[2];
+    this.ignoresChanges = opts.ignoreChanges !== undefined;
     return registered;
   }
 
@@ -65,8 +67,11 @@ export class Registration {
   complete(resource: CustomResource): void {
     this.end();
     const outputs = resource as unknown as Record<string, Output<unknown>>;
-    for (const key of [...Object.keys(this.definition.fields), "account"])
-      outputs[key] = withoutNull(outputs[key], this.props[key]);
+    for (const key of [...Object.keys(this.definition.fields), "account"]) {
+      // State may have another value than the program for an ignored field, such as none.
+      const declared = this.ignoresChanges ? undefined : this.props[key];
+      outputs[key] = withoutNull(outputs[key], declared);
+    }
   }
 
   /** Gives an error the stack trace that it lacks, from the line of the program that makes the resource. */
@@ -87,7 +92,9 @@ export class Registration {
  */
 function withoutNull(shown: Output<unknown> | undefined, declared: unknown): Output<unknown> {
   if (shown === undefined) return noValue;
-  const mayBeNull = declared === undefined || Output.isInstance(declared) || declared instanceof Promise;
+  // A program in JavaScript may also declare null.
+  const isLater = Output.isInstance(declared) || declared instanceof Promise;
+  const mayBeNull = declared === undefined || declared === null || isLater;
   return mayBeNull ? shown.apply((value) => value ?? undefined) : shown;
 }
 

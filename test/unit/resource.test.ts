@@ -109,10 +109,11 @@ describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: t
   test("has an output of undefined for what is not declared, has no value, or has none that get reads", async () => {
     await pulumi.runtime.setMocks({
       // State has null for each field that a resource does not have.
-      newResource: ({ inputs, id }) => {
+      newResource: ({ name, inputs, id }) => {
         const all = Object.keys(monitor.fields).map((key) => [key, null]);
         const state = { ...Object.fromEntries(all), ...inputs } as Record<string, unknown>;
-        return { id: id ?? "1", state };
+        // Somebody has emptied a field that the program leaves to the web UI.
+        return { id: id ?? "1", state: { ...state, ...(name === "ignoring" && { sslAlertDays: null }) } };
       },
       call: () => ({}),
     });
@@ -121,6 +122,11 @@ describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: t
     const none = { requestAuthUsername: empty, requestAuthPassword: empty };
     const made = new Monitor("made", { ...home, ...none, sslAlertDays: 7 });
     expect(await settled(made.sslAlertDays)).toEqual({ value: 7, isKnown: true });
+    const days = { ...home, sslAlertDays: 7 } as const;
+    const ignoring = new Monitor("ignoring", days, { ignoreChanges: ["sslAlertDays"] });
+    const empties = new Monitor("null", { ...home, sslAlertDays: null as unknown as undefined });
+    for (const one of [ignoring, empties])
+      expect(await settled(one.sslAlertDays)).toEqual({ value: undefined, isKnown: true });
     for (const one of [made, Monitor.get("read", "7")])
       for (const key of ["account", "alertTextLookup", "requestAuthUsername", "requestAuthPassword"] as const)
         expect(await settled(one[key])).toEqual({ value: undefined, isKnown: true });
