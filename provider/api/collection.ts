@@ -15,7 +15,15 @@ import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError, quoteBody } from "./error-body";
 import { adviceIfMaybeGone } from "./failed-attempt";
-import { ApiError, message, NotFoundError, quoteId, RecordMismatchError, UptimeError } from "./errors";
+import {
+  ApiError,
+  message,
+  NotFoundError,
+  quoteId,
+  quoteValue,
+  RecordMismatchError,
+  UptimeError,
+} from "./errors";
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
 import { incompleteListError, readPages } from "./paging";
@@ -205,7 +213,7 @@ export class Collection {
   /** A request about one record. Throws {@link NotFoundError}. */
   private async requestRecord(id: string, request: Omit<ApiRequest, "plural" | "id">): Promise<Answer> {
     if (!isRecordId(id))
-      throw new UptimeError(message`"${quoteId(id)}" is not the id of a ${this.definition.singular}.`);
+      throw new UptimeError(message`${quoteValue(id)} is not the id of a ${this.definition.singular}.`);
     try {
       return await this.request({ ...request, plural: this.definition.plural, id });
     } catch (error) {

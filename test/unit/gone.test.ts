@@ -615,6 +615,11 @@ describe.each(fronts)("a record that is only read (%s)", (front) => {
     );
   });
 
+  test("is an error that shows the id as it is given if that is no id", async () => {
+    const { monitor } = new Program(front).providers;
+    expect(await failureOf(monitor.read("urn", " 1", {}, {}))).toMatch(/^" 1" is not /);
+  });
+
   test("is removed from state if it is gone, and not for any other answer", async () => {
     const program = new Program(front);
     for (let number = 0; number < 3; number++) emulator.monitors.add(record);
