@@ -171,6 +171,27 @@ describe("with a server", () => {
       expect((await monitor.read(urn, "1", {}, {}))?.inputs).toMatchObject({ alertTextLookup: stored });
     });
 
+    test("is followed by a refresh that shows nothing but what was edited by hand", async () => {
+      emulator.monitors.edit(1, { alert_channel_ids: [1], request_headers: [{ key: "X", value: "y" }] });
+      const program = new Program("plugin");
+      const one = program.resource();
+      const declared = { ...home, name: "Ours" };
+      const state = await program.providers.monitor.import?.(urnOf(one), "1", declared);
+      if (state) one.state = { ...state, unfinished: false };
+      // In the process that has marked the secrets, this would also notice that one has lost its mark.
+      await one.refresh();
+      program.nextRun();
+      await one.up(declared);
+      const { __provider: _, ...outputs } = one.state?.outputs ?? {};
+      emulator.monitors.edit(1, { alert_channel_ids: [2], interval: 300 });
+      await one.refresh();
+      expect(one.state?.outputs).toEqual({ ...outputs, interval: 300 });
+      program.nextRun({ "uptime:refreshAttributes": "true" });
+      await one.refresh();
+      expect(one.state?.outputs).toMatchObject({ attributes: { alert_channel_ids: [2] } });
+      expect(one.state?.outputs).not.toHaveProperty("alertChannelIds");
+    });
+
     test("of a record that shows the password encrypted is followed by an update that sends it", async () => {
       emulator.dialect = { password: "plain" };
       emulator.monitors.edit(1, { request_auth_username: "u", request_auth_password: canary("encrypted") });

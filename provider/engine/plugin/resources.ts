@@ -170,7 +170,11 @@ export class PluginResources {
     const scope = this.front.scopeOf(old.account, oldInputs, oldOutputs);
     const result = await read(scope, id, old, options);
     if (!result) return undefined;
-    const outputs = this.front.encodeState(result.outputs, {}, oldInputs, oldOutputs);
+    // An import leaves all fields in state. Those that are not managed stay as they are, like attributes: the engine would print
+    // them as removed.
+    const kept = scope.settings.refreshAttributes ? {} : decodeOutputs(definition, oldOutputs).values;
+    const whole = { ...result.outputs, values: { ...kept, ...result.outputs.values } };
+    const outputs = this.front.encodeState(whole, {}, oldInputs, oldOutputs);
     const current = currentInputs(definition, decodeInputs(definition, oldInputs), result.outputs);
     if (!current) return { id, outputs };
     const inputs = this.front.markSecrets(encodeInputs(current, {}), oldInputs);
