@@ -213,27 +213,6 @@ describe("in a minute", () => {
     });
   });
 
-  describe("requests go out together again", () => {
-    test.each([
-      ["after a refusal that follows a long pause", 600_000, 429],
-      ["after a server was unavailable for a moment", 0, 503],
-    ])("%s", async (_when, pause, status) => {
-      const { clock, limiter } = limiterOf();
-      const send = (answered: number): Promise<unknown> =>
-        limiter.run(read(clock), async () => {
-          await clock.sleep(50);
-          return ended(undefined, answered, answered < 400 ? {} : { "retry-after": "1" });
-        });
-      const many = (count: number) => Promise.all(Array.from({ length: count }, () => send(200)));
-      await clock.until(many(20));
-      await clock.until(clock.sleep(pause));
-      const started = clock.now();
-      await clock.until(send(status));
-      await clock.until(many(200));
-      expect(clock.now() - started).toBeLessThan(5000);
-    });
-  });
-
   test("a request that is made while the last one gives up is sent when the server accepts again", async () => {
     const { clock, limiter } = limiterOf();
     const started = clock.now();
@@ -281,52 +260,6 @@ test("503 with Retry-After to a create delays the looks for its record, which is
   expect(await took(program.resource().up(home))).toBe(7000);
   expect(emulator.requests.map(({ method }) => method)).toEqual(["GET", "POST", "GET", "GET"]);
   expect(emulator.monitors.size).toBe(1);
-});
-
-describe("an operation without customTimeouts", () => {
-  test.each([
-    ["by uptime:requestsPerMinute", 1, undefined],
-    ["by the server, with Retry-After", undefined, "60"],
-    ["by the server, without Retry-After", undefined, undefined],
-  ])(
-    "waits for its turn as long as others are served: one request a minute, limited %s",
-    async (_how, set, told) => {
-      const { clock, limiter } = limiterOf(set);
-      const limit = limitKinds.sliding(1, 60_000);
-      const create = async (): Promise<string> => {
-        const operation = new Operation({ clock });
-        for (let done = 0; done < 2;)
-          if (
-            await limiter.run({ ...read(clock, operation), isWrite: true }, async () => {
-              await clock.sleep(20);
-              const isTaken = limit(clock.now()).wait === 0;
-              const headers = told !== undefined && !isTaken ? { "retry-after": told } : {};
-              return ended(isTaken, isTaken ? 200 : 429, headers);
-            })
-          )
-            done++;
-        return "done";
-      };
-      const results = await clock.until(Promise.all(Array.from({ length: 60 }, create)));
-      expect(new Set(results)).toEqual(new Set(["done"]));
-    },
-  );
-});
-
-test("a request that is given up leaves no timer", async () => {
-  const { clock, limiter } = limiterOf(1);
-  const send = (interruption: AbortSignal): Promise<unknown> => {
-    const operation = new Operation({ clock, interruption });
-    return limiter.run(read(clock, operation), answered(200));
-  };
-  await send(new AbortController().signal);
-  const over = new AbortController();
-  const waiting = send(over.signal);
-
-  expect(clock.pending).toBe(1);
-  over.abort();
-  await expect(waiting).rejects.toThrow("ended");
-  expect(clock.pending).toBe(0);
 });
 
 describe("the time that customTimeouts gives to an operation", () => {
