@@ -54,16 +54,27 @@ test("lists the channels that monitors use, and records that look the same", asy
   expect(stdout).toContain("warning  monitors: records with the same name and url: 2 = 3 = 4\n");
 });
 
+/** What is said of a program that creates monitors, each of which is like a record; or of one whose preview fails. */
+function findingsOf(more: Partial<ProgramReport>, like = {}, ...titles: string[]) {
+  const namesakes = [{ id: "9", differs: [], owner: undefined, adoptExisting: false, ...like }];
+  const planned = titles.map((title) => ({
+    title,
+    operation: "create" as const,
+    record: undefined,
+    namesakes,
+  }));
+  const lists = { refused: [], errors: [], unchecked: [], silent: [], twins: [] };
+  return programFindings({ resources: 2, usesStackSettings: true, ...lists, planned, ...more });
+}
+
 test("does not say of two equal resources that both adopt a record", () => {
-  const like = { id: "9", differs: [], owner: undefined, adoptExisting: true };
-  const create = { operation: "create" as const, record: undefined, namesakes: [like] };
-  const planned = ["Monitor a", "Monitor b"].map((title) => ({ title, ...create }));
-  const report = { resources: 2, refused: [], errors: [], unchecked: [], usesStackSettings: true };
-  const findings = (twins: ProgramReport["twins"]) =>
-    programFindings({ ...report, silent: [], planned, twins });
-  expect(findings([])).toContainEqual(expect.objectContaining({ text: "Monitor a: adopts record 9." }));
-  const same = findings([{ same: "name and url", resources: ["Monitor a", "Monitor b"] }]);
-  for (const { title } of planned)
+  const titles = ["Monitor a", "Monitor b"];
+  const adopts = { adoptExisting: true };
+  expect(findingsOf({}, adopts, ...titles)).toContainEqual(
+    expect.objectContaining({ text: "Monitor a: adopts record 9." }),
+  );
+  const same = findingsOf({ twins: [{ same: "name and url", resources: titles }] }, adopts, ...titles);
+  for (const title of titles)
     expect(same).toContainEqual({
       code: "program-plan",
       level: "warning",
@@ -75,13 +86,16 @@ test.each([
   [[], "To adopt it, name its id with the option import, or set"],
   [["interval"], "To adopt it, first declare what is there; then name its id with the option import, or set"],
 ])("says how to adopt a record that differs in %j", (differs, advice) => {
-  const like = { id: "9", differs, owner: undefined, adoptExisting: false };
-  const planned = [
-    { title: "Monitor a", operation: "create" as const, record: undefined, namesakes: [like] },
-  ];
-  const report = { resources: 1, refused: [], errors: [], unchecked: [], usesStackSettings: true };
-  const texts = programFindings({ ...report, silent: [], twins: [], planned }).map(({ text }) => text);
+  const texts = findingsOf({}, { differs }, "Monitor a").map(({ text }) => text);
   expect(texts.join()).toContain(advice);
+});
+
+test("--program shows Pulumi's reason once, and Pulumi's own sentence only if there is no reason", () => {
+  const textsOf = (...errors: string[]) => findingsOf({ errors }).map(({ text }) => text);
+  expect(textsOf("Preview failed: resource a has a problem", "preview failed")).toEqual([
+    "The preview failed: resource a has a problem",
+  ]);
+  expect(textsOf("preview failed")).toEqual(["The preview failed: preview failed"]);
 });
 
 test("names the resource that has a record like a new one only if it is of the same account", async () => {
@@ -101,16 +115,6 @@ test("names the resource that has a record like a new one only if it is of the s
     return found?.owner;
   };
   expect([await ownerFor(), await ownerFor("eu")]).toEqual(["Monitor web", undefined]);
-});
-
-test("--program shows Pulumi's reason once, and Pulumi's own sentence only if there is no reason", () => {
-  const report = { resources: 2, refused: [], unchecked: [], usesStackSettings: true, silent: [] };
-  const textsOf = (...errors: string[]) =>
-    programFindings({ ...report, planned: [], twins: [], errors }).map(({ text }) => text);
-  expect(textsOf("Preview failed: resource a has a problem", "preview failed")).toEqual([
-    "The preview failed: resource a has a problem",
-  ]);
-  expect(textsOf("preview failed")).toEqual(["The preview failed: preview failed"]);
 });
 
 test("shows neither name nor URL of records that look the same, which a program may have as secrets", async () => {

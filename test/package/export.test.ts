@@ -290,29 +290,28 @@ export const monitors = {
     expect((await exported("--secrets", "secrets.json")).code).toBe(0);
   });
 
-  test("quotes no secret from a value that cannot be read", async () => {
-    const shown = { often: [emulator.apiKey, "s3cret-header"] };
-    addMonitor("Odd", { ssl_alert_days: shown, request_headers: [{ key: "A", value: "s3cret-header" }] });
+  const misplaced = `https://${"p".repeat(80)}.example/?t=emulator-key`;
+  test.each<[string, "domains" | "monitors", object, string]>([
+    [
+      "a header, and the key, from a value that cannot be read",
+      "monitors",
+      { name: "Odd", ssl_alert_days: { often: ["emulator-key", "s3cret-header"] } },
+      "shows ssl_alert_days as (the server repeats a secret)",
+    ],
+    ["a part of a key from a URL", "monitors", { url: misplaced.replace("https", "ftp") }, "url (the server"],
+    ["a key from a name", "domains", { name: "https://emulator-key" }, "name (the server repeats a secret)"],
+  ])("quotes no secret: %s", async (_, kind, fields, reason) => {
+    const request_headers = [{ key: "A", value: "s3cret-header" }];
+    if (kind === "domains") emulator.domains.add({ ...fields });
+    else addMonitor("refused", { request_headers, ...fields });
     const { stdout } = await exported();
-    for (const place of [text("monitors.ts"), stdout, text("NEXT-STEPS.md")]) {
-      expect(place).toContain("shows ssl_alert_days as (the server repeats a secret)");
-      expect(place).not.toMatch(/s3cret-header|emulator-key/);
+    for (const place of [text(`${kind}.ts`), stdout, text("NEXT-STEPS.md")]) {
+      expect(place).toContain(reason);
+      expect(
+        place.split("\n").filter((line) => /(?:managed yet|repeats a secret).*emulator/.test(line)),
+      ).toEqual([]);
+      expect(place).not.toContain("s3cret-header");
     }
-  });
-
-  test("quotes no part of a key from a value that would be refused", async () => {
-    addMonitor("refused", { url: `ftp://${"p".repeat(80)}.example/?t=${emulator.apiKey}` });
-    const { stdout } = await exported();
-    const reason = "url (the server repeats a secret)";
-    for (const place of [text("monitors.ts"), stdout]) expect(place).toContain(reason);
-    expect(text("monitors.ts")).not.toMatch(/managed yet: .*emulator/);
-  });
-
-  test("quotes no key from a name that would be refused", async () => {
-    emulator.domains.add({ name: `https://${emulator.apiKey}` });
-    const { stdout } = await exported();
-    const reason = "name (the server repeats a secret)";
-    for (const place of [text("domains.ts"), stdout, text("NEXT-STEPS.md")]) expect(place).toContain(reason);
   });
 
   // An export only reads.
