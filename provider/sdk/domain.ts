@@ -94,7 +94,7 @@ export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Pro
  * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
- * @returns an output. The run fails if no domain matches, or more than one: see docs/errors.md
+ * @throws if no domain matches, or more than one: see docs/errors.md
  */
 export function getDomainOutput(
   args: GetDomainOutputArgs,
@@ -119,7 +119,7 @@ export function getDomains(args?: GetDomainsArgs, opts?: pulumi.InvokeOptions): 
  * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
- * @returns an output. The run fails if a page cannot be read: see docs/errors.md
+ * @throws if a page cannot be read: see docs/errors.md
  */
 export function getDomainsOutput(
   args?: GetDomainsOutputArgs,

@@ -95,7 +95,7 @@ export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): P
  * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
- * @returns an output. The run fails if no monitor matches, or more than one: see docs/errors.md
+ * @throws if no monitor matches, or more than one: see docs/errors.md
  */
 export function getMonitorOutput(
   args: GetMonitorOutputArgs,
@@ -123,7 +123,7 @@ export function getMonitors(
  * if a resource in the option `dependsOn` is still to be created. (docs/monitor.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
- * @returns an output. The run fails if a page cannot be read: see docs/errors.md
+ * @throws if a page cannot be read: see docs/errors.md
  */
 export function getMonitorsOutput(
   args?: GetMonitorsOutputArgs,
