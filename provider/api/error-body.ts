@@ -2,7 +2,7 @@ import { excerpt } from "../common/text";
 import { isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
-import { isBlankOrFalse } from "./answer";
+import { isBlankOrFalse, plainName } from "./answer";
 import { message, quote, type Message, type Quote } from "./errors";
 
 /** The names of secret fields. */
@@ -49,15 +49,17 @@ export function parseError(
   const whole = (): Message =>
     unlessEmpty(body === undefined ? quoteText(source) : quote(jsonWithoutSecrets(body)));
   if (!isObject(body)) return { reason: whole(), fields };
-  for (const [name, reasons] of fieldErrorsIn(body))
+  for (const [shown, reasons] of fieldErrorsIn(body)) {
+    const name = withWireName(shown);
     fields.set(name, [
       ...(fields.get(name) ?? []),
       ...[reasons].flat().map((reason) => quote(wordsOf(reason))),
     ]);
+  }
   const hasFields = fields.size > 0;
   const reasons = [body.message, body.error, hasFields ? undefined : body.errors, body.detail];
   const isWords = (one: unknown): boolean =>
-    !isBlankOrFalse(one) && one !== true && !(hasFields && Array.isArray(one));
+    !isBlankOrFalse(one) && one !== true && !(hasFields && messageIn(one) === undefined);
   const words = reasons.find(isWords);
   if (words !== undefined) return { reason: unlessEmpty(quote(wordsOf(words))), fields };
   return { reason: hasFields ? [] : whole(), fields };
@@ -66,7 +68,12 @@ export function parseError(
 /** The reasons for single fields, by the API's names. */
 function fieldErrorsIn(body: Record<string, unknown>): [name: string, reasons: unknown][] {
   if (isObject(body.errors)) return wordsAt(body.errors) ?? Object.entries(body.errors);
-  const listed = [body.errors, body.detail].filter(Array.isArray).flat().flatMap(namedError);
+  const listed = [body, body.error]
+    .filter(isObject)
+    .flatMap((part) => Object.values(part))
+    .filter(Array.isArray)
+    .flat()
+    .flatMap(namedError);
   if (listed.length > 0) return listed;
   // Some servers show them without an envelope: `{"interval": ["Not in your plan."]}`.
   const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
@@ -87,17 +94,36 @@ function wordsAt(value: unknown, path: readonly string[] = []): [path: string, w
   return found.every((one) => one !== undefined) ? found.flat() : undefined;
 }
 
-/** An error in a list that names its field, as FastAPI shows it: `{"loc": ["body", "interval"], "msg": "Not in your plan."}`. */
+/**
+ * An error in a list that names its field, as FastAPI shows it: `{"loc": ["body", "interval"], "msg": "Not in your plan."}`. Spring, Zod
+ * and JSON:API have further names.
+ */
 function namedError(entry: unknown): [name: string, reason: unknown][] {
   if (!isObject(entry)) return [];
-  const { loc, field = loc, path = field, msg, message: reason = msg } = entry;
-  const steps = [path].flat();
-  const name = (steps.length > 1 ? steps.slice(1) : steps).join(".");
-  return name !== "" && typeof reason === "string" ? [[name, reason]] : [];
+  const { loc, source, param, field = param, path = field, property = path } = entry;
+  const pointer = isObject(source) ? pathOfPointer(source.pointer) : undefined;
+  const name = [property ?? pointer ?? (Array.isArray(loc) ? loc.slice(1) : loc)].flat().join(".");
+  const reason = ["message", "msg", "defaultMessage", "detail"]
+    .map((one) => entry[one])
+    .find((one) => typeof one === "string");
+  return name !== "" && reason !== undefined ? [[name, reason]] : [];
 }
 
-function wordsOf(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (isObject(value) && typeof value.message === "string") return value.message;
-  return jsonWithoutSecrets(value);
-}
+/** The path of a field in a JSON pointer: `request_headers.0.key` of `/data/attributes/request_headers/0/key`. */
+const pathOfPointer = (pointer: unknown): string | undefined =>
+  typeof pointer === "string" ? pointer.replace(/^.*attributes\/|^\//, "").replaceAll("/", ".") : undefined;
+
+const wireNames = new Map(
+  definitions.flatMap(({ fields }) => Object.values(fields)).map(({ wire }) => [plainName(wire), wire]),
+);
+
+/** A field's path with the API's name, where a server writes `SslAlertDays` or `sslAlertDays` for `ssl_alert_days`. */
+const withWireName = (path: string): string =>
+  path.replace(/^[^.[]+/, (name) => wireNames.get(plainName(name)) ?? name);
+
+const messageIn = (value: unknown): string | undefined => {
+  const text = isObject(value) ? value.message : value;
+  return typeof text === "string" ? text : undefined;
+};
+
+const wordsOf = (value: unknown): string => messageIn(value) ?? jsonWithoutSecrets(value);

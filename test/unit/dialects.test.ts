@@ -113,6 +113,15 @@ describe("wire forms", () => {
     },
   );
 
+  test("of an empty list are the other ones also if a refusal writes the field's name in another case", async () => {
+    emulator.fault = ({ method, body }) =>
+      method === "POST" && body.some(([name]) => name === "alert_channel_ids[]")
+        ? answer(400, { errors: { AlertChannelIds: ["The value '' is invalid."] } })
+        : undefined;
+    await stack().up({ ...home, alertChannelIds: [] });
+    expect(only()).toMatchObject({ alert_channel_ids: [] });
+  });
+
   test("of an empty list are learned by a create too", async () => {
     emulator.dialect = { emptyLists: "bracketsRefused" };
     const one = stack();
@@ -539,6 +548,54 @@ describe("refusals", () => {
           { field: "request_headers.0.key", message: "no" },
         ],
       },
+    ],
+    [
+      "in Spring's list",
+      {
+        message: "Invalid.",
+        errors: [
+          { field: "interval", defaultMessage: "bad", rejectedValue: 60, arguments: [{ code: "interval" }] },
+          { field: "requestHeaders[0].key", defaultMessage: "no", rejectedValue: "X" },
+        ],
+      },
+    ],
+    [
+      "in a list of another name",
+      {
+        message: "Invalid.",
+        violations: [
+          { field: "interval", message: "bad" },
+          { field: "requestHeaders[0].key", message: "no" },
+        ],
+      },
+    ],
+    [
+      "in .NET's problem details",
+      { title: "Invalid.", status: 422, errors: { Interval: ["bad"], "RequestHeaders[0].key": ["no"] } },
+      "",
+    ],
+    [
+      "in the issues of Zod",
+      {
+        error: {
+          name: "ZodError",
+          issues: [
+            { code: "invalid_value", path: ["interval"], message: "bad" },
+            { code: "invalid_value", path: ["request_headers", 0, "key"], message: "no" },
+          ],
+        },
+      },
+      "",
+    ],
+    [
+      "in the errors of JSON:API",
+      {
+        errors: [
+          { status: "422", detail: "bad", source: { pointer: "/data/attributes/interval" } },
+          { status: "422", detail: "no", source: { pointer: "/data/attributes/request_headers/0/key" } },
+        ],
+      },
+      "",
     ],
   ])("%s name the properties", async (_, body, whole = " (Invalid.)") => {
     on("POST", answer(422, body));
