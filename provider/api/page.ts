@@ -1,6 +1,6 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
-import { isObject } from "../common/values";
+import { isObject, tryParseJson } from "../common/values";
 import { isBlankOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./answer";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
@@ -24,14 +24,14 @@ export function parsePage(
 ): Page | undefined {
   const { envelopes } = unwrapList(body, definition);
   // Twice, because `pagination` may be inside `meta`.
-  const parts = withParts(withParts(envelopes));
+  const parts = withParts(withParts([...envelopes, ...partsOfHeaders(headers)]));
   const info = merge(parts);
   const headerLinks = linksIn(headerOf(headers, "link"));
   const linked = parts.flatMap((part) => [part.links, part._links]);
   const links = merge([headerLinks, ...linked.map(byRelation).filter(isObject)]);
   const [, ofAll] = /\/(\d+)$/.exec(headerOf(headers, "content-range")) ?? [];
   const totals = ["", "count", "items", "records", "results", "elements"].map((of) => info[`total${of}`]);
-  const total = [...totals, info.recordstotal, headers["x-total-count"], headers["x-total"], ofAll]
+  const total = [...totals, info.recordstotal, ofAll]
     .map(parseNumber)
     .find((number) => !Number.isNaN(number));
   // Some servers leave the list out if it is empty.
@@ -40,7 +40,7 @@ export function parsePage(
   if (!records) return undefined;
   // It may be the number of records on this page.
   const count = parseNumber(info.count);
-  const last = info.lastpage ?? info.totalpages ?? info.pages ?? info.pagecount ?? headers["x-total-pages"];
+  const last = info.lastpage ?? info.totalpages ?? info.pages ?? info.pagecount;
   return {
     records,
     next: nextPage(info, links, parseNumber(last)),
@@ -53,6 +53,12 @@ export function parsePage(
 function withParts(objects: readonly Record<string, unknown>[]): Record<string, unknown>[] {
   const names = ["meta", "pagination", "paging", "page", "page_info", "pageInfo", "pager"];
   return objects.flatMap((one) => [one, ...names.map((name) => one[name]).filter(isObject)]);
+}
+
+/** Some servers say it in headers: `X-Total-Count: 60`, `Current-Page: 1`, or `X-Pagination: {"TotalCount": 60, …}`. */
+function partsOfHeaders(headers: Answer["headers"]): Record<string, unknown>[] {
+  const named = Object.entries(headers).map(([name, value]) => [name.replace(/^x-|-/g, ""), value] as const);
+  return [Object.fromEntries(named), tryParseJson(headerOf(headers, "x-pagination"))].filter(isObject);
 }
 
 /** What is known of the pages, by {@link plainName}. What one object does not say, another may. */
@@ -88,12 +94,12 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   // A `number` that is not below the last page's is not that of a page: of the records on it, for example.
   const current = oneBased ?? (zeroBased >= last ? NaN : zeroBased);
   const lastNumber = oneBased === undefined ? last - 1 : last;
-  const following = new URLSearchParams({ page: String(current + 1) });
+  // Spring can show a page's `number` from 0 and ask for it from 1, so that number does not say how to ask.
+  const following = oneBased === undefined ? "more" : new URLSearchParams({ page: String(oneBased + 1) });
   if (current >= 0 && last >= 1) return current < lastNumber ? following : undefined;
-  if (isLast === false) return current >= 0 ? following : "more";
+  if (isLast === false) return following;
   const names = Object.keys(info).filter((name) => namesOfMore.test(name));
-  if (next !== undefined || names.some((name) => !saysNoNextPage(info[name])))
-    return current >= 0 ? following : "more";
+  if (next !== undefined || names.some((name) => !saysNoNextPage(info[name]))) return following;
   return names.length > 0 || "next" in links ? undefined : "unknown";
 }
 

@@ -79,7 +79,7 @@ export async function* readPages(
     const pageQuery = (next: number): URLSearchParams =>
       mergeQuery(query, new URLSearchParams({ page: String(next - 1 + firstNumber) }));
     // If no page says its number, the one with the number 1 shows where the server begins to count.
-    if (number === 1 && typeof page.next === "string" && fullSizes.includes(size)) {
+    if (number === 1 && typeof page.next === "string") {
       if ((await requests.recordsOf(pageQuery(1))).some(isUnseen)) firstNumber = 0;
       else requests.forget(pageQuery(1));
     }
