@@ -46,6 +46,9 @@ export interface WriteAnswer {
 /** How often a list is read at most if records are deleted meanwhile. With a few deletes by hand, the second pass is whole. */
 const maxPasses = 5;
 
+/** What says that the server does not have a method. Java's servlets answer with 501 to a PATCH. */
+const statusesOfNoMethod: ReadonlySet<number> = new Set([405, 501]);
+
 /** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
 
@@ -107,7 +110,7 @@ export class Collection {
     return { status: answer.status, requestText: answer.requestText, id, record, failure };
   }
 
-  /** Updates a record, by PUT if this server answers PATCH with 405. Throws {@link NotFoundError}. */
+  /** Updates a record, by PUT if this server has no PATCH. Throws {@link NotFoundError}. */
   async update(
     id: string,
     form: readonly FormPair[],
@@ -118,7 +121,8 @@ export class Collection {
     // Another update may change it while this one waits for its answer.
     const method = this.updateMethod;
     const answer = await send(method).catch(async (error: unknown) => {
-      if (!(error instanceof ApiError && error.status === 405) || method === "PUT") throw error;
+      if (!(error instanceof ApiError && statusesOfNoMethod.has(error.status)) || method === "PUT")
+        throw error;
       const answered = await send("PUT");
       this.updateMethod = "PUT";
       return answered;

@@ -146,6 +146,13 @@ describe("wire forms", () => {
     expect(emulator.monitors.all().map((record) => record.alert_channel_ids)).toEqual([[], []]);
   });
 
+  test("a PATCH that is answered with 501 is sent as PUT", async () => {
+    const one = stack();
+    on("PATCH", answer(501));
+    await one.up({ ...home, pause: true });
+    expect(only()).toMatchObject({ pause: true });
+  });
+
   test.each(fronts)("a PATCH is sent again if PUT was answered with 405 too (%s)", async (front) => {
     const one = new Program(front).resource();
     await one.up(home);
