@@ -44,16 +44,14 @@ function isShallow(value: unknown, left: number): boolean {
 }
 
 /**
- * The record in an answer: bare, under `data`, or under its resource's name. The envelope and objects inside the record may
+ * The record in an answer: bare, under `data` or `result`, or under its resource's name. The envelope and objects inside the record may
  * have ids too, so the record is the object with the most required fields, and the outermost of several. The id of an
  * envelope whose object has no id is not the record's. Undefined if there is no record.
  */
-export function parseRecord(body: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
+export function parseRecord(answer: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
+  const body = onlyOneIn(answer);
   if (!isObject(body) || depth === 0) return undefined;
-  // Some servers answer with a list of one.
-  const wrapped = [body[definition.singular], body.data]
-    .map((one) => (Array.isArray(one) && one.length === 1 ? (one[0] as unknown) : one))
-    .filter(isObject);
+  const wrapped = [body[definition.singular], body.data, body.result].map(onlyOneIn).filter(isObject);
   const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
   const id = parseId(body);
   const { id: _, ...raw } = body;
@@ -64,8 +62,23 @@ export function parseRecord(body: unknown, definition: Definition, depth = 3): A
   return inner[0] ?? (wrapped.length === 0 ? best : undefined);
 }
 
+/** Some servers answer with a list of one. */
+const onlyOneIn = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
+
 /** Where servers have the list of an answer, beside the records' own name. */
-const listNames = ["data", "items", "results", "content", "_embedded"];
+const listNames = [
+  "data",
+  "items",
+  "results",
+  "result",
+  "content",
+  "_embedded",
+  "records",
+  "rows",
+  "docs",
+  "value",
+];
 
 /** The objects around the list in an answer, from the outside in, and what is in the place of the list. */
 export function unwrapList(

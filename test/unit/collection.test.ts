@@ -196,8 +196,8 @@ test.each(["null", '{"data":null}', '{"data":null,"meta":{"total":0}}', '{"monit
   },
 );
 
-test("a record may be a list of one", async () => {
-  const { monitors } = collectionOf(() => ({ data: [record] }));
+test.each([{ data: [record] }, [record], { result: record }])("a record may be in %j", async (body) => {
+  const { monitors } = collectionOf(() => body);
   expect(await monitors.get("7", start())).toMatchObject({ id: "7", raw: { name: "Home" } });
   expect((await monitors.create([], start())).id).toBe("7");
 });
@@ -420,6 +420,11 @@ describe("a list", () => {
     ["data.data", (data, paging) => ({ success: true, data: { data, ...paging } })],
     ["data.items, with its paging outside", (items, paging) => ({ data: { items }, meta: paging })],
     ["items", (items, paging) => ({ items, ...paging })],
+    ["result", (result, paging) => ({ success: true, errors: [], result, ...paging })],
+    ["records", (records, paging) => ({ records, ...paging })],
+    ["rows", (rows, paging) => ({ rows, ...paging })],
+    ["docs", (docs, paging) => ({ docs, ...paging })],
+    ["value", (value, paging) => ({ value, ...paging })],
     ["items, beside an empty data", (items, paging) => ({ data: null, items, ...paging })],
     ["results", (results, paging) => ({ results, pagination: paging })],
   ])("may be under %s", async (_where, wrap) => {

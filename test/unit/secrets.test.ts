@@ -205,7 +205,7 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   });
 
   test.each<[string, number, (record: object) => object]>([
-    ["a list", 200, (record) => ({ rows: [{ ...record, auth: { pass: canary("nested-of-others") } }] })],
+    ["a list", 200, (record) => ({ sites: [{ ...record, auth: { pass: canary("nested-of-others") } }] })],
     ["a record", 200, (record) => ({ item: { ...record, auth: { pass: canary("nested-of-others") } } })],
     ["a refusal", 422, (record) => ({ record })],
     ["a refusal that is a list", 422, (record) => [record]],
