@@ -3,7 +3,7 @@ import { shownNames, type Definition } from "../definitions/field";
 import { mapLeaves, isObject, tryParseJson } from "../common/values";
 import type { Method } from "./transport";
 
-/** A record as the API shows it: its id, and everything else under the API's own names. */
+/** A record as the API shows it: its id, its fields under the API's names, and everything else under the server's. */
 export interface ApiRecord {
   readonly id: string;
   readonly raw: Readonly<Record<string, unknown>>;
@@ -54,12 +54,26 @@ export function parseRecord(answer: unknown, definition: Definition, depth = 3):
   const wrapped = [body[definition.singular], body.data, body.result].map(onlyOneIn).filter(isObject);
   const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
   const id = parseId(body);
-  const { id: _, ...raw } = body;
-  const own = id === undefined ? [] : [{ id, raw }];
+  const { id: _, ...shown } = body;
+  const own = id === undefined ? [] : [{ id, raw: withWireNames(shown, definition) }];
   const requiredCount = (record: ApiRecord): number => countRequired(definition, record);
   const [best] = [...own, ...inner].sort((a, b) => requiredCount(b) - requiredCount(a));
   if (best && requiredCount(best) > 0) return best;
   return inner[0] ?? (wrapped.length === 0 ? best : undefined);
+}
+
+/** What a record shows, with the API's names of fields, where a server writes `sslAlertDays` for `ssl_alert_days`. */
+function withWireNames(shown: Record<string, unknown>, { fields }: Definition): Record<string, unknown> {
+  const wireNames = new Map(
+    Object.values(fields)
+      .flatMap(shownNames)
+      .map((wire) => [plainName(wire), wire]),
+  );
+  const wireName = (name: string): string => {
+    const wire = wireNames.get(plainName(name));
+    return wire === undefined || Object.hasOwn(shown, wire) ? name : wire;
+  };
+  return Object.fromEntries(Object.entries(shown).map(([name, value]) => [wireName(name), value]));
 }
 
 /** Some servers answer with a list of one. */

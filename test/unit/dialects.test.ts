@@ -674,6 +674,18 @@ describe("a server that shows null for the defaults", () => {
   });
 });
 
+test.each(fronts)("an edit of a field that the record shows in camel case is drift (%s)", async (front) => {
+  const declared = { ...home, sslAlertDays: 7 };
+  const program = new Program(front);
+  const one = program.resource();
+  await one.up(declared);
+  const { id, ssl_alert_days: _, ...rest } = emulator.monitors.edit(1, {});
+  on("GET", answer(200, { data: { id, ...rest, sslAlertDays: 30 } }));
+  await one.refresh();
+  program.nextRun();
+  expect(await one.preview(declared)).toBe("update");
+});
+
 test("ignoreChanges keeps an edit by hand, also of a field that the API resets in an update", async () => {
   emulator.dialect = { resetOnUpdate: true };
   const one = stack("monitor", {}, { ignoreChanges: ["requestAuthUsername", "requestMethod"] });
