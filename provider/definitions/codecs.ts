@@ -109,12 +109,13 @@ const integerCodec: Codec<number> = {
   },
 };
 
-const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined, "f", "no", "off"];
-const trueForms: readonly unknown[] = [true, "true", 1, "1", "t", "yes", "on"];
+const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined, "f", "n", "no", "off"];
+const trueForms: readonly unknown[] = [true, "true", 1, "1", "t", "y", "yes", "on"];
 
 const booleanCodec: Codec<boolean> = {
   parse(raw) {
-    const form = typeof raw === "string" ? raw.toLowerCase() : raw;
+    // A database may show it as a decimal.
+    const form = typeof raw === "string" ? raw.toLowerCase().replace(/\.0+$/, "") : raw;
     if (falseForms.includes(form) || (typeof raw === "string" && isZeroDate(raw))) return false;
     if (trueForms.includes(form)) return true;
     // A time under a name such as `paused_at` means that it happened.
