@@ -1,6 +1,6 @@
 import { withoutValidity } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
-import { mapLeaves, isObject, tryParseJson } from "../common/values";
+import { getOrMake, mapLeaves, isObject, tryParseJson } from "../common/values";
 import type { Method } from "./transport";
 
 /** A record as the API shows it: its id, its fields under the API's names, and everything else under the server's. */
@@ -55,25 +55,34 @@ export function parseRecord(answer: unknown, definition: Definition, depth = 3):
   const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
   const id = parseId(body);
   const { id: _, ...shown } = body;
-  const own = id === undefined ? [] : [{ id, raw: withWireNames(shown, definition) }];
-  const requiredCount = (record: ApiRecord): number => countRequired(definition, record);
+  const own = id === undefined ? [] : [{ id, raw: rawOf(shown, definition) }];
+  const requiredCount = ({ raw }: ApiRecord): number => countRequired(definition, raw);
   const [best] = [...own, ...inner].sort((a, b) => requiredCount(b) - requiredCount(a));
   if (best && requiredCount(best) > 0) return best;
   return inner[0] ?? (wrapped.length === 0 ? best : undefined);
 }
 
-/** What a record shows, with the API's names of fields, where a server writes `sslAlertDays` for `ssl_alert_days`. */
-function withWireNames(shown: Record<string, unknown>, { fields }: Definition): Record<string, unknown> {
-  const wireNames = new Map(
-    Object.values(fields)
-      .flatMap(shownNames)
-      .map((wire) => [plainName(wire), wire]),
-  );
+/** The API's names of fields, by {@link plainName}. */
+const wireNamesOf = new WeakMap<Definition, ReadonlyMap<string, string>>();
+
+/**
+ * What a record shows, with the API's names of fields, where a server writes `sslAlertDays` for `ssl_alert_days`, and with those that
+ * JSON:API puts into `attributes`.
+ */
+function rawOf(shown: Record<string, unknown>, definition: Definition): Record<string, unknown> {
+  const wireNames = getOrMake(wireNamesOf, definition, () => {
+    const names = Object.values(definition.fields).flatMap(shownNames);
+    return new Map(names.map((wire) => [plainName(wire), wire]));
+  });
   const wireName = (name: string): string => {
     const wire = wireNames.get(plainName(name));
     return wire === undefined || Object.hasOwn(shown, wire) ? name : wire;
   };
-  return Object.fromEntries(Object.entries(shown).map(([name, value]) => [wireName(name), value]));
+  const raw = Object.fromEntries(Object.entries(shown).map(([name, value]) => [wireName(name), value]));
+  const { attributes, ...others } = raw;
+  if (!isObject(attributes) || countRequired(definition, raw) > 0) return raw;
+  const { id: _, ...fields } = attributes;
+  return { ...others, ...rawOf(fields, definition) };
 }
 
 /** Some servers answer with a list of one. */
@@ -129,10 +138,10 @@ export function parseRecords(body: unknown, definition: Definition): ApiRecord[]
 
 /** A record that shows no required field is not one of this kind. */
 export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
-  return countRequired(definition, record) > 0;
+  return countRequired(definition, record.raw) > 0;
 }
 
-function countRequired({ fields }: Definition, { raw }: ApiRecord): number {
+function countRequired({ fields }: Definition, raw: ApiRecord["raw"]): number {
   return Object.values(fields).filter(
     (field) => field.required && shownNames(field).some((name) => Object.hasOwn(raw, name)),
   ).length;

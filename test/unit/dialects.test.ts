@@ -674,13 +674,22 @@ describe("a server that shows null for the defaults", () => {
   });
 });
 
-test.each(fronts)("an edit of a field that the record shows in camel case is drift (%s)", async (front) => {
+test.each(
+  fronts.flatMap((front) => [
+    [front, "in camel case", (id: number, fields: object) => ({ id, ...fields })] as const,
+    [
+      front,
+      "as JSON:API does",
+      (id: number, fields: object) => ({ id, type: "x", attributes: fields }),
+    ] as const,
+  ]),
+)("(%s) an edit of a field that the record shows %s is drift", async (front, _how, shown) => {
   const declared = { ...home, sslAlertDays: 7 };
   const program = new Program(front);
   const one = program.resource();
   await one.up(declared);
   const { id, ssl_alert_days: _, ...rest } = emulator.monitors.edit(1, {});
-  on("GET", answer(200, { data: { id, ...rest, sslAlertDays: 30 } }));
+  on("GET", answer(200, { data: shown(id, { ...rest, sslAlertDays: 30 }) }));
   await one.refresh();
   program.nextRun();
   expect(await one.preview(declared)).toBe("update");
