@@ -474,7 +474,7 @@ describe("--max-deletes", () => {
     expect((await applyBoth(false)).stderr).toContain("1 of 2 resources would be deleted");
   });
 
-  test.each(["many", "-1", "20 %", ""])("refuses %j", async (most) => {
+  test.each(["many", "-1", "20 %", "200%", ""])("refuses %j", async (most) => {
     expect(await run(changes, edits, ["--max-deletes", most])).toMatchObject({ code: 1, stdout: "" });
   });
 });

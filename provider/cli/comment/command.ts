@@ -73,8 +73,8 @@ function byteLimit(text: string): number {
 }
 
 function deleteLimit(text: string): string {
-  if (/^\d+%?$/.test(text)) return text;
-  throw new InvalidArgumentError("It must be a whole number, or a share such as 20%.");
+  if (/^(?:\d+|(?:\d{1,2}|100)%)$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be a whole number, or a share from 0% to 100%.");
 }
 
 function run(options: CommentOptions, context: CommandContext): void {
