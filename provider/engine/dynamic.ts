@@ -56,14 +56,14 @@ export function dynamicProvider(
     }
   };
 
-  const operationOptions = (properties: Properties, operation: TimedOperation): RequestOptions => ({
+  const requestOptions = (properties: Properties, operation: TimedOperation): RequestOptions => ({
     ...decodeOptions(properties, operation),
     ...front.runOptions(properties),
   });
 
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
-    const options = operationOptions(properties, "read");
+    const options = requestOptions(properties, "read");
     const result = await read(front.scopeOf(outputs.account, properties), id, outputs, options);
     if (!result) return {};
     const props = front.encodeState(result.outputs, properties);
@@ -112,27 +112,27 @@ export function dynamicProvider(
       run([properties], async () => {
         const { id, outputs } = await front.save({
           properties: [properties],
-          options: operationOptions(properties, "create"),
+          options: requestOptions(properties, "create"),
         });
         return { id, outs: outputs };
       }),
     read: (id, properties: Properties) =>
       run([properties], async () => {
         if (isManaged(properties)) return readManaged(id, properties);
-        const found = await front.readForGet(id, properties, operationOptions(properties, "read"));
+        const found = await front.readForGet(id, properties, requestOptions(properties, "read"));
         return found ? { id, props: found.outputs, inputs: found.inputs } : {};
       }),
     update: (id, olds: Properties, news: Properties) =>
       run([news, olds], async () => {
         const old = { id, outputs: decodeOutputs(definition, olds) };
-        const options = operationOptions(news, "update");
+        const options = requestOptions(news, "update");
         const { outputs } = await front.save({ properties: [news, olds], options, old });
         return { outs: outputs };
       }),
     delete: (id, properties: Properties) =>
       run([properties], async () => {
         const outputs = decodeOutputs(definition, properties);
-        const options = operationOptions(properties, "delete");
+        const options = requestOptions(properties, "delete");
         await front.delete({ id, outputs, properties: [properties], options });
       }),
   };
