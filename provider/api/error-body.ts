@@ -102,7 +102,8 @@ function namedError(entry: unknown): [name: string, reason: unknown][] {
   if (!isObject(entry)) return [];
   const { loc, source, param, field = param, path = field, property = path } = entry;
   const pointer = isObject(source) ? pathOfPointer(source.pointer) : undefined;
-  const name = [property ?? pointer ?? (Array.isArray(loc) ? loc.slice(1) : loc)].flat().join(".");
+  const steps = [property ?? pointer ?? (Array.isArray(loc) ? loc.slice(1) : loc)].flat();
+  const name = steps.every((step) => typeof step !== "object") ? steps.join(".") : "";
   const reason = ["message", "msg", "defaultMessage", "detail"]
     .map((one) => entry[one])
     .find((one) => typeof one === "string");
