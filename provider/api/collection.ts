@@ -46,7 +46,7 @@ export interface WriteAnswer {
 /** How often a list is read at most if records are deleted meanwhile. With a few deletes by hand, the second pass is whole. */
 const maxPasses = 5;
 
-/** What says that the server does not have a method. Java's servlets answer with 501 to a PATCH. */
+/** The statuses of a server that does not have a method. Java's servlets answer with 501 to a PATCH. */
 const statusesOfNoMethod: ReadonlySet<number> = new Set([405, 501]);
 
 /** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */

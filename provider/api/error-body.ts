@@ -3,7 +3,7 @@ import { isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
 import { isBlankOrFalse, plainName } from "./answer";
-import { message, quote, type Message, type Quote } from "./errors";
+import { joinMessages, message, quote, type Message, type Quote } from "./errors";
 
 /** The names of secret fields. */
 const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => name));
@@ -49,7 +49,8 @@ export function parseError(
   const whole = (): Message =>
     unlessEmpty(body === undefined ? quoteText(source) : quote(jsonWithoutSecrets(body)));
   if (!isObject(body)) return { reason: whole(), fields };
-  for (const [shown, reasons] of fieldErrorsIn(body)) {
+  const { named, others } = fieldErrorsIn(body);
+  for (const [shown, reasons] of named) {
     const name = withWireName(shown);
     fields.set(name, [
       ...(fields.get(name) ?? []),
@@ -57,28 +58,44 @@ export function parseError(
     ]);
   }
   const hasFields = fields.size > 0;
+  // What holds the reasons for the fields is none for the whole request.
+  const holdsFields = (one: unknown): boolean =>
+    Array.isArray(one) ||
+    (isObject(one) &&
+      messageIn(one) === undefined &&
+      Object.values(one).some((part) => typeof part === "object"));
   const reasons = [body.message, body.error, hasFields ? undefined : body.errors, body.detail];
-  const isWords = (one: unknown): boolean =>
-    !isBlankOrFalse(one) && one !== true && !(hasFields && messageIn(one) === undefined);
-  const words = reasons.find(isWords);
-  if (words !== undefined) return { reason: unlessEmpty(quote(wordsOf(words))), fields };
+  const words = reasons.find(
+    (one) => !isBlankOrFalse(one) && one !== true && !(hasFields && holdsFields(one)),
+  );
+  const texts = [...(words === undefined ? [] : [words]), ...others].map((one) => quote(wordsOf(one)));
+  const shown = texts.map(unlessEmpty).filter((one) => one.length > 0);
+  if (texts.length > 0) return { reason: joinMessages(shown, "; "), fields };
   return { reason: hasFields ? [] : whole(), fields };
 }
 
-/** The reasons for single fields, by the API's names. */
-function fieldErrorsIn(body: Record<string, unknown>): [name: string, reasons: unknown][] {
-  if (isObject(body.errors)) return wordsAt(body.errors) ?? Object.entries(body.errors);
-  const listed = [body, body.error]
-    .filter(isObject)
-    .flatMap((part) => Object.values(part))
-    .filter(Array.isArray)
-    .flat()
-    .flatMap(namedError);
-  if (listed.length > 0) return listed;
+interface FieldErrors {
+  /** The reasons for single fields, by the server's names. */
+  readonly named: readonly (readonly [name: string, reasons: unknown])[];
+  /** What stands in one list with them, and names no field. */
+  readonly others: readonly unknown[];
+}
+
+function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
+  if (isObject(body.errors))
+    return { named: wordsAt(body.errors) ?? Object.entries(body.errors), others: [] };
+  const { errors, detail, error } = body;
+  const lists = [detail, ...Object.values(body), ...Object.values(isObject(error) ? error : {})];
+  const isOfFields = (one: unknown): one is unknown[] => Array.isArray(one) && one.some(isNamed);
+  // Other lists beside this one may be of warnings.
+  const list = Array.isArray(errors) && errors.length > 0 ? errors : lists.find(isOfFields);
+  if (isOfFields(list))
+    return { named: list.flatMap(namedError), others: list.filter((entry) => !isNamed(entry)) };
   // Some servers show them without an envelope: `{"interval": ["Not in your plan."]}`.
   const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
   const parts = [body.data, body.detail, isEnvelope ? undefined : body].filter(isObject);
-  return parts.map((part) => wordsAt(part)).find((found) => found !== undefined && found.length > 0) ?? [];
+  const found = parts.map((part) => wordsAt(part)).find((one) => one !== undefined && one.length > 0);
+  return { named: found ?? [], others: [] };
 }
 
 /**
@@ -100,15 +117,24 @@ function wordsAt(value: unknown, path: readonly string[] = []): [path: string, w
  */
 function namedError(entry: unknown): [name: string, reason: unknown][] {
   if (!isObject(entry)) return [];
-  const { loc, source, param, field = param, path = field, property = path } = entry;
+  const { property, source, path, field, param, loc } = entry;
   const pointer = isObject(source) ? pathOfPointer(source.pointer) : undefined;
-  const steps = [property ?? pointer ?? (Array.isArray(loc) ? loc.slice(1) : loc)].flat();
-  const name = steps.every((step) => typeof step !== "object") ? steps.join(".") : "";
+  const given = [property, pointer, path, field, param, loc].find(
+    (one) => typeof one === "string" || Array.isArray(one),
+  );
+  const steps = [given].flat().filter((step) => typeof step === "string" || typeof step === "number");
+  const isInPart = steps.length > 1 && partsOfRequest.includes(steps[0]);
+  const name = (isInPart ? steps.slice(1) : steps).join(".");
   const reason = ["message", "msg", "defaultMessage", "detail"]
     .map((one) => entry[one])
     .find((one) => typeof one === "string");
   return name !== "" && reason !== undefined ? [[name, reason]] : [];
 }
+
+const isNamed = (entry: unknown): boolean => namedError(entry).length > 0;
+
+/** The parts of a request with which servers begin the path of a field. */
+const partsOfRequest: readonly unknown[] = ["body", "form", "query", "params", "data"];
 
 /** The path of a field in a JSON pointer: `request_headers.0.key` of `/data/attributes/request_headers/0/key`. */
 const pathOfPointer = (pointer: unknown): string | undefined =>

@@ -63,7 +63,11 @@ export async function* readPages(
     const isRepeat = size > 0 && !page.records.some(isUnseen);
     for (const { id } of page.records) seen.add(id);
     isGuess = page.next === "unknown";
-    if (page.next === undefined) return;
+    if (page.next === undefined) {
+      if (isRepeat && stalePages > 0)
+        throw incompleteListError(answer.requestText, `its last pages hold the records of earlier ones`);
+      return;
+    }
     if (isGuess && isRepeat) {
       // A server without paging returns the same list for every page, whether that is whole or cut. In the opposite order, a cut one
       // shows others, and as many: with a record that was made meanwhile, a whole list is longer.
@@ -85,7 +89,7 @@ export async function* readPages(
     }
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
     stalePages = size === 0 || isRepeat ? stalePages + 1 : 0;
-    // That of a number which the server has not named may be the same page again.
+    // A page whose number the server has not named may be the same page again.
     const isEarlier = asked.has(String(next)) || (isRepeat && page.next === "more");
     const problem = problemOfNext(page, number, isEarlier, stalePages);
     if (problem !== undefined) throw incompleteListError(answer.requestText, problem);
@@ -159,7 +163,8 @@ function saysNoSuchPage(error: unknown): boolean {
 export function incompleteListError(list: string | Message, reason: string): UptimeError {
   return new UptimeError(
     message`${list} cannot be read completely: ${reason}. Ask the people who run the server how the next page of this list is
-      asked for. The provider follows links.next, next_page_url, next_cursor, current_page with last_page, and the header Link.`,
+      asked for. The provider follows links.next, next_page_url, next_cursor, current_page with last_page, and the headers Link, X-Next-Page and
+      X-Pagination.`,
   );
 }
 

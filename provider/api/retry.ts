@@ -64,6 +64,8 @@ export function nextStep(method: Method, failure: Failure): Step {
 
 /** Whether a write that has failed like this may have had its effect all the same: a create would then be looked for. */
 export function mayHaveEffect(failure: Failure): boolean {
+  // The server does not have the method.
+  if (failure.type === "status" && failure.status === 501) return false;
   const step = nextStep("POST", failure);
   return step === "look and send again" || step === "look only";
 }

@@ -105,7 +105,7 @@ export async function verify(
     return sendUpdate(scope, id, wanted, operation, events, "emptyString");
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
-      ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` It answered ${words}.` : ""}`,
+      ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,
     record,
   );
 }

@@ -118,6 +118,9 @@ describe("an answer with status 200 that holds no record and says that it failed
       '{"deleted":"no"}',
       '{"data":{"deleted":false}}',
       '{"id":7,"status":false}',
+      '[{"id":7,"status":"error"}]',
+      '{"result":{"id":7,"success":false}}',
+      '{"monitor":{"id":7,"deleted":false}}',
     ])
       expect(await errorOf(collectionOf(() => body).monitors.delete("7", start()))).toBeInstanceOf(ApiError);
     await collectionOf(() => ({ deleted: true, code: 200, status: true })).monitors.delete("7", start());
@@ -642,6 +645,24 @@ describe("a list", () => {
     );
     expect((await errorOf(listed(monitors))).message).toContain("did not return a list of monitors");
   });
+
+  test("whose pages are all the first one is an error, although the server says which is the last", async () => {
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      return { data: records(9, 8), meta: { current_page: page, last_page: 3, total: 6 } };
+    });
+    expect((await errorOf(listed(monitors))).message).toContain(
+      "its last pages hold the records of earlier ones",
+    );
+  });
+
+  test.each(["content", "records", "rows", "_embedded"])(
+    "is read under %s beside a word of success",
+    async (name) => {
+      const { monitors } = collectionOf(() => ({ result: "success", [name]: records(9) }));
+      expect(await listed(monitors)).toEqual(["9"]);
+    },
+  );
 
   test("without an end is an error that names the number of pages", async () => {
     // Without the client, whose thousands of requests take two seconds.

@@ -151,6 +151,8 @@ describe("wire forms", () => {
     on("PATCH", answer(501));
     await one.up({ ...home, pause: true });
     expect(only()).toMatchObject({ pause: true });
+    emulator.fault = ({ method }) => ({ PATCH: answer(501), PUT: answer(422) })[method];
+    expect(await failureOf(one.up({ ...home, interval: 300 }))).not.toContain("may have been updated");
   });
 
   test.each(fronts)("a PATCH is sent again if PUT was answered with 405 too (%s)", async (front) => {
@@ -342,10 +344,10 @@ describe("an answer that differs from what was sent proves nothing", () => {
     await one.up(home);
     on("PATCH", answer(200, "<h1>Down for maintenance</h1>"));
     expect(await failureOf(one.up(declared))).toMatch(
-      /did not store them: interval was sent as 300 and is 60\. It answered "Down for maintenance"\.$/,
+      /did not store them: interval was sent as 300 and is 60\. The response was "Down for maintenance"\.$/,
     );
     on("PATCH", answer(302, "", { location: "/monitors/1/edit" }));
-    expect(await failureOf(one.up(declared))).toMatch(/300 and is 60\. It answered "status 302"\.$/);
+    expect(await failureOf(one.up(declared))).toMatch(/300 and is 60\. The response was "status 302"\.$/);
   });
 
   test("a first record is created where an empty list is answered with 204 and no body", async () => {
@@ -595,6 +597,27 @@ describe("refusals", () => {
       "",
     ],
     [
+      "in what Zod and pydantic say of parts of a request",
+      {
+        message: "Invalid.",
+        errors: [
+          { path: ["body", "interval"], message: "bad" },
+          { loc: ["request_headers", 0, "key"], msg: "no" },
+        ],
+      },
+    ],
+    [
+      "beside one that names none",
+      {
+        errors: [
+          { source: { pointer: "/data/attributes/interval" }, detail: "bad" },
+          { message: "The quota is used up." },
+          { property: { toString: 1 }, field: "request_headers.0.key", message: "no" },
+        ],
+      },
+      " (The quota is used up.)",
+    ],
+    [
       "in the errors of JSON:API",
       {
         errors: [
@@ -617,6 +640,7 @@ describe("refusals", () => {
     ['{"error":true,"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"message":"Nope."}', /status 422: Nope\.$/],
     ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
+    ['{"errors":["Plan."],"warnings":[{"field":"interval","message":"old"}]}', /status 422: \["Plan\."\]$/],
     ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
     ["", /status 422$/],
     ["{", /status 422: \{$/],
@@ -680,7 +704,7 @@ test.each(
     [
       front,
       "as JSON:API does",
-      (id: number, fields: object) => ({ id, type: "x", attributes: fields }),
+      (id: number, fields: object) => ({ id, type: "monitors", attributes: fields }),
     ] as const,
   ]),
 )("(%s) an edit of a field that the record shows %s is drift", async (front, _how, shown) => {
