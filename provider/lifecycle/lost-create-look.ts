@@ -57,8 +57,9 @@ export async function lookOnce(
     !isUndecided(id) && (ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id)));
   const wasBefore = (id: string): boolean =>
     wasListed(baseline, id) && !claims.mayBeUsedAgain(id) && !ledger.isBeingDeleted(id);
+  const isNamed = (id: string): boolean => id === lostAnswer.answeredId && !isUndecided(id);
   const isNew = ({ id }: ApiRecord): boolean =>
-    (isLast || isSurelyNew(id)) && !wasBefore(id) && !claims.isTakenInRun(id);
+    (isLast || isSurelyNew(id) || isNamed(id)) && !wasBefore(id) && !claims.isTakenInRun(id);
   const equalsAnotherLostCreate = (record: ApiRecord): boolean =>
     [...creates.lostCreates].some(
       (other) => other !== lostCreate && showsNoDifference(definition, other.wanted, record),

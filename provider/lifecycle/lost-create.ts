@@ -98,8 +98,11 @@ async function search(
     // Another look, which has ended at the same moment, may have taken one.
     const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
+    // A replica may show one that a person has made before it shows that of an answer with an id alone.
+    const isHasty = looks === 0 && ![undefined, record?.id].includes(lostCreate.lostAnswer.answeredId);
     // If several are equal, other lost creates may take some of them; so look again.
-    if (record && others.length === 0) return claimFound(scope, lostCreate, record.id, record);
+    if (record && others.length === 0 && (isLast || !isHasty))
+      return claimFound(scope, lostCreate, record.id, record);
     if (failure === undefined) looks++;
     // A look that has failed or is early is repeated. After an interruption, the first look that began as the last one decides.
     const isAtEnd = failure === undefined && !isEarly ? isLast && looks >= minLooks : clock.now() >= end;

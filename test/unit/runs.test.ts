@@ -42,7 +42,26 @@ const one = { name: "one.example" };
 const two = { name: "two.example", homepageUrl: "https://two.example/home" };
 const byHand = [{ kind: "monitor", fields: home }] as const;
 
+/** Two equal creates whose answers have an id alone, on a server that lags, and a record like them that a person makes. */
+const beforeAnswers = (ids: "rising" | "falling", after: number): Scenario => ({
+  server: { ids, lag: 4500, ownLag: 3500, dialect: { uniqueDomainNames: false, createAnswer: "id" } },
+  ...runs(
+    run([a, b], {
+      moments: [{ after, happens: { edit: "add", kind: "monitor", fields: home } }],
+      parallel: 1,
+    }),
+  ),
+});
+
 const seen: Record<string, Scenario> = {
+  "a record that a person makes before the second of two equal creates is neither's": beforeAnswers(
+    "rising",
+    2,
+  ),
+  "a record that a person makes before two equal creates is neither's, if ids fall": beforeAnswers(
+    "falling",
+    1,
+  ),
   "a record that a person makes is not that of a later create, if reads lag and an answer has an id alone": {
     server: {
       ids: "rising",
