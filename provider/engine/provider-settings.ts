@@ -119,8 +119,9 @@ export function configOf(settings: Properties): Config {
     get: (key) => {
       const name = key.replace(/^uptime:/, "");
       const text = stringOf(settings[name]);
-      // SDKs send null as JSON too. A key is a text in any case.
-      if (text === "null" && name !== "apiKey") return undefined;
+      // SDKs send null as JSON too, but of these settings, which are strings, nothing as JSON.
+      const isString = ["baseUrl", "monitorsBaseUrl", "apiKey", "logLevel"].includes(name);
+      if (text === "null" && !isString) return undefined;
       // Pulumi's SDK for Java sends 20 as "20.0".
       return wholeNumbers.includes(name) ? text?.replace(/\.0$/, "") : text;
     },

@@ -47,8 +47,11 @@ export async function lookUpOne(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(selection).join(", ")}.`,
       );
     const record = await findConfirmed(scope, id, operation);
-    if (record)
-      return foundRecord(definition, record, account, await shouldUnescape(scope, [record], operation));
+    if (record) {
+      // A key that may read this record need not be allowed to read the list.
+      const unescape = await shouldUnescape(scope, [record], operation).catch(trueIfUnreadable);
+      return foundRecord(definition, record, account, unescape);
+    }
     throw new UptimeError(
       `${lookup} found no ${singular} with id ${secretArgs.includes("id") ? "[secret]" : id} at ${where}.`,
     );
@@ -181,6 +184,11 @@ async function select(
   });
   const found = narrowed ? await read({ ...parameters, ...narrowed }) : [];
   return found.length > 0 ? found : read(parameters);
+}
+
+function trueIfUnreadable(error: unknown): true {
+  if (error instanceof UptimeError) return true;
+  throw error;
 }
 
 /** @param unescape whether to decode HTML entities in strings */

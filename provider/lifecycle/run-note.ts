@@ -141,7 +141,7 @@ export class RecordNote {
     const lines = this.linesSinceCreate(record.id, this.subjectToGet(record));
     const [first] = lines;
     const own = lines.findIndex((line) => line.claim === claimText(claim));
-    // Who announces a delete of our account after this line sees it, and leaves the record alone.
+    // A process of our account that announces a delete after this line sees the line, and leaves the record alone.
     const yields = (line: NoteLine, at: number): boolean =>
       own !== -1 && at > own && this.hasOurAccount(line);
     const isDeleted = lines.some((line, at) => isDelete(line) && !yields(line, at));

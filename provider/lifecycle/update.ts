@@ -105,7 +105,7 @@ function partialFailure(
       message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
       { cause: error },
     );
-  // State keeps the values of before, and does not know whether the record has them still.
+  // State keeps the previous values, and does not know whether the record has them still.
   const values = Object.fromEntries(
     managedKeys(definition, declared.values).map((key) => [key, valueOf(outputs.values, key)]),
   );

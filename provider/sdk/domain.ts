@@ -83,7 +83,7 @@ const domains = lookups<GetDomainArgs, GetDomainsArgs, GetDomainResult>(domain, 
  * Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
- * @throws if no argument selects, if no domain matches, or if more than one does: see docs/errors.md
+ * @throws if no argument says which domain, if none matches, or if more than one does: see docs/errors.md
  */
 export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult> {
   return domains.one(args, opts);

@@ -84,7 +84,7 @@ const monitors = lookups<GetMonitorArgs, GetMonitorsArgs, GetMonitorResult>(moni
  * Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md)
  *
  * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
- * @throws if no argument selects, if no monitor matches, or if more than one does: see docs/errors.md
+ * @throws if no argument says which monitor, if none matches, or if more than one does: see docs/errors.md
  */
 export function getMonitor(args: GetMonitorArgs, opts?: pulumi.InvokeOptions): Promise<GetMonitorResult> {
   return monitors.one(args, opts);
