@@ -404,6 +404,25 @@ describe("a list that several wait for goes on when the time of the first is ove
     );
     expect([lists(), shows()]).toEqual([1, 0]);
   });
+
+  test("also the record whose own address shows what the list has loaded", async () => {
+    const known = await monitors(30);
+    const { reader } = connected();
+    emulator.fault = (request) => (isList(request) ? undefined : { kind: "delay", delayMs: 20_000 });
+    const expected = new Map<string, number | null>([
+      ["interval", 300],
+      ["sslAlertDays", null],
+    ]);
+    // The first four wait for more.
+    const timeout = (number: number): number => (number === 4 ? 5000 : 60_000);
+    const reads = known.map(({ id }, number) =>
+      failureOf(reader.get(id, expected, new Operation({ clock }, { timeout: timeout(number) }))),
+    );
+    expect((await Promise.all(reads)).map((failure) => failure === "")).toEqual(
+      known.map((_, number) => number !== 4),
+    );
+    expect([lists(), shows()]).toEqual([1, 1]);
+  });
 });
 
 test("after a list that could not be read, the next one is read a minute later", async () => {
