@@ -52,8 +52,10 @@ export function parseRecord(answer: unknown, definition: Definition, depth = 3):
   const body = onlyOneIn(answer);
   if (!isObject(body) || depth === 0) return undefined;
   const wrapped = [body[definition.singular], body.data].map(onlyOneIn).filter(isObject);
-  // `result` may also hold what was done, such as `{"status": "created"}` beside the id.
-  const inner = [...wrapped, body.result].flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
+  const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
+  // It may also say what was done, such as `{"status": "created"}` beside the id.
+  const result = parseRecord(body.result, definition, depth - 1);
+  if (result && isRecordOf(definition, result)) inner.push(result);
   const id = parseId(body);
   const { id: _, ...shown } = body;
   const own = id === undefined ? [] : [{ id, raw: rawOf(shown, definition) }];
@@ -68,7 +70,7 @@ const wireNamesOf = new WeakMap<Definition, ReadonlyMap<string, string>>();
 
 /**
  * What a record shows, with the API's names of fields, where a server writes `sslAlertDays` for `ssl_alert_days`, and with those that
- * JSON:API puts into `attributes`, beside a `type` such as `monitors`.
+ * JSON:API puts into `attributes`, unless the `type` beside it names another kind, such as `jobs`.
  */
 function rawOf(shown: Record<string, unknown>, definition: Definition): Record<string, unknown> {
   const wireNames = getOrMake(wireNamesOf, definition, () => {
@@ -81,7 +83,7 @@ function rawOf(shown: Record<string, unknown>, definition: Definition): Record<s
   };
   const raw = Object.fromEntries(Object.entries(shown).map(([name, value]) => [wireName(name), value]));
   const { attributes, ...others } = raw;
-  const isOfKind = textOf(raw.type).toLowerCase().includes(definition.singular);
+  const isOfKind = raw.type === undefined || textOf(raw.type).toLowerCase().includes(definition.singular);
   if (!isObject(attributes) || !isOfKind || countRequired(definition, raw) > 0) return raw;
   const { id: _, ...fields } = attributes;
   return { ...others, ...rawOf(fields, definition) };
@@ -122,7 +124,7 @@ export function unwrapList(
     const names = [plural, ...listNames].filter((one) => one in envelope);
     const name =
       names.find((one) => typeof envelope[one] === "object" && envelope[one] !== null) ??
-      names.find((one) => envelope[one] === null) ??
+      names.find((one) => envelope[one] !== null) ??
       names[0];
     list = name === undefined ? undefined : envelope[name];
   }
@@ -177,7 +179,7 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
   return (
     isObject(body) &&
     parseId(body) === undefined &&
-    [singular, "data", "result"].some((key) => key in body && isBlankOrFalse(body[key]))
+    [singular, "data"].some((key) => key in body && isBlankOrFalse(body[key]))
   );
 }
 
@@ -187,31 +189,31 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   if (!isObject(body)) return saysDone(body);
   const isVerdict = (name: string): boolean =>
     [/^(?:is)?deleted$/, flagNames, statusNames].some((names) => names.test(plainName(name)));
-  return partsOf(body, definition).some((part) =>
+  return partsOf(body).some((part) =>
     Object.entries(part).some(([name, value]) => isVerdict(name) && saysDone(value)),
   );
 }
 
 /** The objects of an answer in which it may say whether the request has succeeded. The first one is the answer itself. */
-function partsOf(body: unknown, { singular }: Definition): Record<string, unknown>[] {
+function partsOf(body: unknown): Record<string, unknown>[] {
   const whole = onlyOneIn(body);
-  if (!isObject(whole)) return [];
-  return [whole, whole.meta, whole.data, whole.result, whole[singular]].map(onlyOneIn).filter(isObject);
+  return isObject(whole) ? [whole, whole.meta, whole.data].filter(isObject) : [];
 }
 
 /** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
 export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
   const record = parseRecord(body, definition);
-  const holdsRecords = method === "GET" && (parseRecords(body, definition)?.length ?? 0) > 0;
+  const holdsRecords = method !== "DELETE" && (parseRecords(body, definition)?.length ?? 0) > 0;
   // A bare `false` or `0` says that nothing was done, or to how many records.
   if (method !== "GET" && isFalse(body)) return true;
   if (holdsRecords || (record && isRecordOf(definition, record))) return false;
-  const parts = partsOf(body, definition);
-  const { error, errors } = parts[0] ?? {};
+  const parts = partsOf(body);
+  const { error, errors, [definition.singular]: shown } = parts[0] ?? {};
   // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
   const mayBeRecord = record !== undefined && method !== "DELETE";
   return (
-    parts.some((part) => saysFailed(part, mayBeRecord) || (method === "DELETE" && saysNo(part.deleted))) ||
+    parts.some((part) => saysFailed(part, mayBeRecord)) ||
+    (method === "DELETE" && [...parts, shown].some((part) => isObject(part) && saysNo(part.deleted))) ||
     [error, errors].some((one) => !isBlankOrFalse(one) && !isFalse(one))
   );
 }

@@ -3,7 +3,7 @@ import { isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
 import { isBlankOrFalse, plainName } from "./answer";
-import { joinMessages, message, quote, type Message, type Quote } from "./errors";
+import { joinMessages, message, quote, withoutPeriod, type Message, type Quote } from "./errors";
 
 /** The names of secret fields. */
 const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => name));
@@ -60,17 +60,23 @@ export function parseError(
   const hasFields = fields.size > 0;
   // What holds the reasons for the fields is none for the whole request.
   const holdsFields = (one: unknown): boolean =>
-    Array.isArray(one) ||
-    (isObject(one) &&
-      messageIn(one) === undefined &&
-      Object.values(one).some((part) => typeof part === "object"));
-  const reasons = [body.message, body.error, hasFields ? undefined : body.errors, body.detail];
+    typeof one === "object" &&
+    one !== null &&
+    messageIn(one) === undefined &&
+    Object.values(one).some((part) => typeof part === "object" && part !== null);
+  const reasons = [
+    body.message,
+    body.error,
+    hasFields && isObject(body.errors) ? "" : body.errors,
+    body.detail,
+  ];
   const words = reasons.find(
     (one) => !isBlankOrFalse(one) && one !== true && !(hasFields && holdsFields(one)),
   );
-  const texts = [...(words === undefined ? [] : [words]), ...others].map((one) => quote(wordsOf(one)));
+  const texts = [...new Set([...(words === undefined ? [] : [words]), ...others].map(wordsOf))].map(quote);
   const shown = texts.map(unlessEmpty).filter((one) => one.length > 0);
-  if (texts.length > 0) return { reason: joinMessages(shown, "; "), fields };
+  const sentences = shown.map((one, at) => (at < shown.length - 1 ? withoutPeriod(one) : one));
+  if (texts.length > 0) return { reason: joinMessages(sentences, "; "), fields };
   return { reason: hasFields ? [] : whole(), fields };
 }
 
@@ -84,13 +90,18 @@ interface FieldErrors {
 function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
   if (isObject(body.errors))
     return { named: wordsAt(body.errors) ?? Object.entries(body.errors), others: [] };
-  const { errors, detail, error } = body;
-  const lists = [detail, ...Object.values(body), ...Object.values(isObject(error) ? error : {})];
-  const isOfFields = (one: unknown): one is unknown[] => Array.isArray(one) && one.some(isNamed);
-  // Other lists beside this one may be of warnings.
-  const list = Array.isArray(errors) && errors.length > 0 ? errors : lists.find(isOfFields);
-  if (isOfFields(list))
-    return { named: list.flatMap(namedError), others: list.filter((entry) => !isNamed(entry)) };
+  const listed = [body, body.error]
+    .filter(isObject)
+    .flatMap((part) => Object.entries(part))
+    .flatMap(([name, one]) =>
+      Array.isArray(one) && !/warning/i.test(name) && one.some(isNamed) ? (one as unknown[]) : [],
+    );
+  const others = listed.filter((entry) => !isNamed(entry) && !isBlankOrFalse(entry) && entry !== true);
+  if (listed.length > 0)
+    return {
+      named: listed.flatMap(namedError),
+      others: others.map((entry) => reasonIn(entry) ?? withoutValues(entry)),
+    };
   // Some servers show them without an envelope: `{"interval": ["Not in your plan."]}`.
   const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
   const parts = [body.data, body.detail, isEnvelope ? undefined : body].filter(isObject);
@@ -119,16 +130,20 @@ function namedError(entry: unknown): [name: string, reason: unknown][] {
   if (!isObject(entry)) return [];
   const { property, source, path, field, param, loc } = entry;
   const pointer = isObject(source) ? pathOfPointer(source.pointer) : undefined;
-  const given = [property, pointer, path, field, param, loc].find(
-    (one) => typeof one === "string" || Array.isArray(one),
+  const given = [property, path, field, param, pointer, loc].find(
+    (one) => (typeof one === "string" || Array.isArray(one)) && one.length > 0,
   );
   const steps = [given].flat().filter((step) => typeof step === "string" || typeof step === "number");
-  const isInPart = steps.length > 1 && partsOfRequest.includes(steps[0]);
+  const isInPart = partsOfRequest.includes(steps[0]);
   const name = (isInPart ? steps.slice(1) : steps).join(".");
-  const reason = ["message", "msg", "defaultMessage", "detail"]
-    .map((one) => entry[one])
-    .find((one) => typeof one === "string");
+  const reason = reasonIn(entry);
   return name !== "" && reason !== undefined ? [[name, reason]] : [];
+}
+
+function reasonIn(entry: unknown): string | undefined {
+  if (!isObject(entry)) return undefined;
+  const { message: text, msg, defaultMessage, detail } = entry;
+  return [text, msg, defaultMessage, detail].find((one) => typeof one === "string");
 }
 
 const isNamed = (entry: unknown): boolean => namedError(entry).length > 0;

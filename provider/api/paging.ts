@@ -40,6 +40,7 @@ export async function* readPages(
   const asked = new Set<string>();
   const isUnseen = ({ id }: ApiRecord): boolean => !seen.has(id);
   let stalePages = 0;
+  let sizeBefore = 0;
   /** 0 if the server counts its pages from 0. */
   let firstNumber = 1;
   /** Whether the next page is a guess: the server has not said that there is one. */
@@ -64,8 +65,8 @@ export async function* readPages(
     for (const { id } of page.records) seen.add(id);
     isGuess = page.next === "unknown";
     if (page.next === undefined) {
-      if (isRepeat && stalePages > 0)
-        throw incompleteListError(answer.requestText, `its last pages hold the records of earlier ones`);
+      if (isRepeat && (stalePages > 0 || size === sizeBefore))
+        throw incompleteListError(answer.requestText, "its last page holds the records of an earlier one");
       return;
     }
     if (isGuess && isRepeat) {
@@ -88,6 +89,7 @@ export async function* readPages(
       else requests.forget(pageQuery(1));
     }
     const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
+    sizeBefore = size;
     stalePages = size === 0 || isRepeat ? stalePages + 1 : 0;
     // A page whose number the server has not named may be the same page again.
     const isEarlier = asked.has(String(next)) || (isRepeat && page.next === "more");

@@ -62,7 +62,7 @@ export function nextStep(method: Method, failure: Failure): Step {
   return method === "POST" ? create : repeatable;
 }
 
-/** Whether a write that has failed like this may have had its effect all the same: a create would then be looked for. */
+/** Whether an update or a delete that has failed like this may have had its effect all the same. */
 export function mayHaveEffect(failure: Failure): boolean {
   // The server does not have the method.
   if (failure.type === "status" && failure.status === 501) return false;

@@ -1,5 +1,5 @@
 import { compareIds, type ApiRecord } from "../api/answer";
-import { message, quoteId, UptimeError } from "../api/errors";
+import { ApiError, message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
@@ -7,7 +7,7 @@ import { fieldOf, identityKeys, nameKeyOf } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
 import { completeRecords, findConfirmed } from "./complete-records";
 import { describeRecords } from "./describe";
-import { compare, nameIn, shownValues, shows } from "./difference";
+import { compare, mayBeEscaped, nameIn, shownValues, shows } from "./difference";
 import { describeSelection, parametersOf, parseLookupQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import { shouldUnescape } from "./read";
@@ -48,8 +48,11 @@ export async function lookUpOne(
       );
     const record = await findConfirmed(scope, id, operation);
     if (record) {
-      // A key that may read this record need not be allowed to read the list.
-      const unescape = await shouldUnescape(scope, [record], operation).catch(trueIfUnreadable);
+      const unescape = await shouldUnescape(scope, [record], operation).catch((error: unknown) => {
+        // A key that may read this record need not be allowed to read the list.
+        if (error instanceof ApiError && error.status === 403) return mayBeEscaped([record]);
+        throw error;
+      });
       return foundRecord(definition, record, account, unescape);
     }
     throw new UptimeError(
@@ -184,11 +187,6 @@ async function select(
   });
   const found = narrowed ? await read({ ...parameters, ...narrowed }) : [];
   return found.length > 0 ? found : read(parameters);
-}
-
-function trueIfUnreadable(error: unknown): true {
-  if (error instanceof UptimeError) return true;
-  throw error;
 }
 
 /** @param unescape whether to decode HTML entities in strings */

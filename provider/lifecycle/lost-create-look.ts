@@ -14,7 +14,7 @@ export const lookPauseMilliseconds = 5000;
 
 /** The result of a look: new records that a lost create may have made. */
 export interface Look {
-  /** Surely new, and equal in everything that is declared and shown. */
+  /** Surely new, and equal in everything that is declared and shown; or the one that the answer has named. */
   readonly equal: readonly ApiRecord[];
   /** With the same name or URL, or with the beginning of the name, and something else that differs. */
   readonly alike: readonly ApiRecord[];

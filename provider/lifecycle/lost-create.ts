@@ -79,8 +79,8 @@ async function findLost(
 }
 
 /**
- * Looks until one record is equal, or until the end: an interruption, a minute of looks that fail, the second look (if the
- * create may be sent again) or a minute of looks (if not).
+ * Looks until one record is equal (in two looks, if the answer has named another id), or until the end: an interruption, a minute
+ * of looks that fail, the second look (if the create may be sent again) or a minute of looks (if not).
  */
 async function search(
   scope: RecordScope,
@@ -90,6 +90,8 @@ async function search(
   const { clock } = operation;
   const end = clock.now() + searchMilliseconds;
   const isFree = ({ id }: ApiRecord): boolean => !scope.claims.isTakenInRun(id);
+  const { answeredId } = lostCreate.lostAnswer;
+  let idBefore: string | undefined;
   for (let looks = 0; ;) {
     const isLast =
       clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
@@ -98,14 +100,15 @@ async function search(
     // Another look, which has ended at the same moment, may have taken one.
     const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
-    // A replica may show one that a person has made before it shows that of an answer with an id alone.
-    const isHasty = looks === 0 && ![undefined, record?.id].includes(lostCreate.lostAnswer.answeredId);
-    // If several are equal, other lost creates may take some of them; so look again.
-    if (record && others.length === 0 && (isLast || !isHasty))
-      return claimFound(scope, lostCreate, record.id, record);
     if (failure === undefined) looks++;
     // A look that has failed or is early is repeated. After an interruption, the first look that began as the last one decides.
     const isAtEnd = failure === undefined && !isEarly ? isLast && looks >= minLooks : clock.now() >= end;
+    // A replica may show one that a person has made before it shows the one that the answer has named.
+    const isHasty = ![undefined, record?.id].includes(answeredId) && record?.id !== idBefore;
+    // If several are equal, other lost creates may take some of them; so look again.
+    if (record && others.length === 0 && (isLast || isAtEnd || !isHasty))
+      return claimFound(scope, lostCreate, record.id, record);
+    idBefore = record?.id;
     if (operation.isInterrupted ? isLast : isAtEnd) return conclude(scope, lostCreate, look, operation);
     try {
       await operation.sleep(lookPauseMilliseconds);

@@ -119,10 +119,12 @@ describe("an answer with status 200 that holds no record and says that it failed
       '{"data":{"deleted":false}}',
       '{"id":7,"status":false}',
       '[{"id":7,"status":"error"}]',
-      '{"result":{"id":7,"success":false}}',
       '{"monitor":{"id":7,"deleted":false}}',
     ])
       expect(await errorOf(collectionOf(() => body).monitors.delete("7", start()))).toBeInstanceOf(ApiError);
+    // The record's own address is asked.
+    const doubtful = collectionOf(() => ({ result: { id: 7, success: false } })).monitors;
+    expect(await doubtful.delete("7", start())).toBeDefined();
     await collectionOf(() => ({ deleted: true, code: 200, status: true })).monitors.delete("7", start());
     await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.delete("7", start());
     const { monitors: failing } = collectionOf(() => ({ status: "error", id: 7, message: "It is in use" }));
@@ -652,7 +654,7 @@ describe("a list", () => {
       return { data: records(9, 8), meta: { current_page: page, last_page: 3, total: 6 } };
     });
     expect((await errorOf(listed(monitors))).message).toContain(
-      "its last pages hold the records of earlier ones",
+      "its last page holds the records of an earlier one",
     );
   });
 

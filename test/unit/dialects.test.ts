@@ -559,6 +559,17 @@ describe("refusals", () => {
       },
     ],
     [
+      "in a list beside one of words",
+      {
+        errors: ["Invalid."],
+        fieldErrors: [
+          { field: "interval", message: "bad" },
+          { field: "requestHeaders[0].key", message: "no" },
+        ],
+      },
+      ' (["Invalid."])',
+    ],
+    [
       "in Spring's list",
       {
         message: "Invalid.",
@@ -640,6 +651,7 @@ describe("refusals", () => {
     ['{"error":true,"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"message":"Nope."}', /status 422: Nope\.$/],
     ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
+    ['{"detail":[{"loc":["body"],"msg":"Empty."}]}', /status 422: \[\{"loc":\["body"\],"msg":"Empty\."\}\]$/],
     ['{"errors":["Plan."],"warnings":[{"field":"interval","message":"old"}]}', /status 422: \["Plan\."\]$/],
     ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
     ["", /status 422$/],
@@ -701,6 +713,7 @@ describe("a server that shows null for the defaults", () => {
 test.each(
   fronts.flatMap((front) => [
     [front, "in camel case", (id: number, fields: object) => ({ id, ...fields })] as const,
+    [front, "in attributes", (id: number, fields: object) => ({ id, attributes: fields })] as const,
     [
       front,
       "as JSON:API does",
