@@ -73,19 +73,19 @@ const wireNamesOf = new WeakMap<Definition, ReadonlyMap<string, string>>();
  * JSON:API puts into `attributes`, unless the `type` beside it names another kind, such as `jobs`.
  */
 function rawOf(shown: Record<string, unknown>, definition: Definition): Record<string, unknown> {
-  const wireNames = getOrMake(wireNamesOf, definition, () => {
-    const names = Object.values(definition.fields).flatMap(shownNames);
-    return new Map(names.map((wire) => [plainName(wire), wire]));
-  });
+  const wireNames = getOrMake(wireNamesOf, definition, () =>
+    byPlainName(Object.values(definition.fields).flatMap(shownNames)),
+  );
   const wireName = (name: string): string => {
     const wire = wireNames.get(plainName(name));
     return wire === undefined || Object.hasOwn(shown, wire) ? name : wire;
   };
   const raw = Object.fromEntries(Object.entries(shown).map(([name, value]) => [wireName(name), value]));
-  const { attributes, ...others } = raw;
+  if (!isObject(raw.attributes) || countRequired(definition, raw) > 0) return raw;
   const isOfKind = raw.type === undefined || textOf(raw.type).toLowerCase().includes(definition.singular);
-  if (!isObject(attributes) || !isOfKind || countRequired(definition, raw) > 0) return raw;
-  const { id: _, ...fields } = attributes;
+  if (!isOfKind) return raw;
+  const { id: _, ...fields } = raw.attributes;
+  const { attributes: __, ...others } = raw;
   return { ...others, ...rawOf(fields, definition) };
 }
 
@@ -202,20 +202,21 @@ function partsOf(body: unknown): Record<string, unknown>[] {
 
 /** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
 export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
-  const record = parseRecord(body, definition);
-  const holdsRecords = method !== "DELETE" && (parseRecords(body, definition)?.length ?? 0) > 0;
   // A bare `false` or `0` says that nothing was done, or to how many records.
   if (method !== "GET" && isFalse(body)) return true;
-  if (holdsRecords || (record && isRecordOf(definition, record))) return false;
   const parts = partsOf(body);
   const { error, errors, [definition.singular]: shown } = parts[0] ?? {};
-  // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
-  const mayBeRecord = record !== undefined && method !== "DELETE";
-  return (
+  const isRefusal = (mayBeRecord: boolean): boolean =>
     parts.some((part) => saysFailed(part, mayBeRecord)) ||
     (method === "DELETE" && [...parts, shown].some((part) => isObject(part) && saysNo(part.deleted))) ||
-    [error, errors].some((one) => !isBlankOrFalse(one) && !isFalse(one))
-  );
+    [error, errors].some((one) => !isBlankOrFalse(one) && !isFalse(one));
+  // Nearly always, so that a list is not parsed twice.
+  if (!isRefusal(false)) return false;
+  const record = parseRecord(body, definition);
+  const holdsRecords = method !== "DELETE" && (parseRecords(body, definition)?.length ?? 0) > 0;
+  if (holdsRecords || (record && isRecordOf(definition, record))) return false;
+  // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
+  return isRefusal(record !== undefined && method !== "DELETE");
 }
 
 /** Whether an object says that a request failed: by `ok: false`, `status: false` or `code: 403`, for example. */
@@ -248,6 +249,10 @@ const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|
 
 /** A name in lower case and without `_`: `nextpageurl` of `next_page_url` and `nextPageUrl`. */
 export const plainName = (name: string): string => name.replaceAll("_", "").toLowerCase();
+
+/** Names by their {@link plainName}. */
+export const byPlainName = (names: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(names.map((name) => [plainName(name), name]));
 
 /** Unlike `isEmpty`, it counts false and an empty object too. PHP writes an empty object as a list. */
 export const isBlankOrFalse = (value: unknown): boolean =>

@@ -27,6 +27,7 @@ import {
 import type { Message } from "./errors";
 import type { Operation } from "./operation";
 import { incompleteListError, readPages } from "./paging";
+import { lacksMethod } from "./retry";
 import { headerOf } from "./transport";
 
 /** An answer to a write. */
@@ -45,9 +46,6 @@ export interface WriteAnswer {
 
 /** How often a list is read at most if records are deleted meanwhile. With a few deletes by hand, the second pass is whole. */
 const maxPasses = 5;
-
-/** The statuses of a server that does not have a method. Java's servlets answer with 501 to a PATCH. */
-const statusesOfNoMethod: ReadonlySet<number> = new Set([405, 501]);
 
 /** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
@@ -121,8 +119,7 @@ export class Collection {
     // Another update may change it while this one waits for its answer.
     const method = this.updateMethod;
     const answer = await send(method).catch(async (error: unknown) => {
-      if (!(error instanceof ApiError && statusesOfNoMethod.has(error.status)) || method === "PUT")
-        throw error;
+      if (!(error instanceof ApiError && lacksMethod(error.status)) || method === "PUT") throw error;
       const answered = await send("PUT");
       this.updateMethod = "PUT";
       return answered;

@@ -2,7 +2,7 @@ import { excerpt } from "../common/text";
 import { isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
-import { isBlankOrFalse, plainName } from "./answer";
+import { byPlainName, isBlankOrFalse, plainName } from "./answer";
 import { joinMessages, message, quote, withoutPeriod, type Message, type Quote } from "./errors";
 
 /** The names of secret fields. */
@@ -155,8 +155,8 @@ const partsOfRequest: readonly unknown[] = ["body", "form", "query", "params", "
 const pathOfPointer = (pointer: unknown): string | undefined =>
   typeof pointer === "string" ? pointer.replace(/^.*attributes\/|^\//, "").replaceAll("/", ".") : undefined;
 
-const wireNames = new Map(
-  definitions.flatMap(({ fields }) => Object.values(fields)).map(({ wire }) => [plainName(wire), wire]),
+const wireNames = byPlainName(
+  definitions.flatMap(({ fields }) => Object.values(fields).map(({ wire }) => wire)),
 );
 
 /** A field's path with the API's name, where a server writes `SslAlertDays` or `sslAlertDays` for `ssl_alert_days`. */

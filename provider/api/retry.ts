@@ -62,10 +62,12 @@ export function nextStep(method: Method, failure: Failure): Step {
   return method === "POST" ? create : repeatable;
 }
 
+/** Whether a status says that the server does not have a method. Java's servlets answer with 501 to a PATCH. */
+export const lacksMethod = (status: number): boolean => status === 405 || status === 501;
+
 /** Whether an update or a delete that has failed like this may have had its effect all the same. */
 export function mayHaveEffect(failure: Failure): boolean {
-  // The server does not have the method.
-  if (failure.type === "status" && failure.status === 501) return false;
+  if (failure.type === "status" && lacksMethod(failure.status)) return false;
   const step = nextStep("POST", failure);
   return step === "look and send again" || step === "look only";
 }
