@@ -421,6 +421,19 @@ describe("--max-deletes", () => {
     expect(stderr).toContain("1 of 2 resources would be deleted or replaced, and the limit is 0");
   });
 
+  test.each([
+    ["is replaced and was edited by hand", { ...drifted("a", 900), replaces: true }, 1],
+    ["is replaced and was edited by hand with its record gone", gone("a"), 0],
+  ])("counts once a resource that %s", async (_, edit, count) => {
+    const steps = preview([step("replace", "a", inputs("a"), changedA)], 3);
+    await review(steps, [edit]);
+    const allowed = String(count);
+    expect(await apply(steps, [edit], undefined, "--max-deletes", allowed)).toMatchObject({ code: 0 });
+    if (count === 0) return;
+    const { stderr } = await apply(steps, [edit], undefined, "--max-deletes", "0");
+    expect(stderr).toContain("1 of 3 resources would be deleted or replaced, and the limit is 0");
+  });
+
   test.each<[string, string, boolean]>([
     ["as a number", "3", true],
     ["as a number", "2", false],

@@ -35,14 +35,15 @@ export function applyActions(
   // By URN, the create that would bring what the program declares of a resource, whatever state has of it.
   const declared = new Map(
     preview.steps.flatMap(({ urn, newState, valuesHash }) => {
-      const isDeclared = newState !== undefined && isOfThisPackage({ urn });
+      const isDeclared = newState !== undefined && isOfThisPackage(urn);
       const create = isDeclared ? changeOf({ op: "create", urn, newState, valuesHash }) : undefined;
       return create ? [[urn, create] as const] : [];
     }),
   );
+  const destroyed = new Set(changes.filter(isDestructive).map(({ urn }) => urn));
   const writes = [
     ...changes.map((change) => changeAction(change, declared.get(change.urn))),
-    ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn))),
+    ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn), destroyed)),
     ...pendingChanges(changes, drift).map(({ urn, title }) => ({
       hash: reviewHash(["pending", urn]),
       title: `${title}: a run was killed while it created it`,
@@ -106,15 +107,21 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
 /**
  * What sets an edit by hand back. If a run has stored the edit in state and fails before that, the next preview shows a create (of a
  * record that is gone) or an update, which the leftovers cover.
+ *
+ * @param destroyed the URNs of resources that a change deletes or replaces, which an edit does not do a second time
  */
-function editAction(edit: DriftedResource, declared: PlannedChange | undefined): ApplyAction {
+function editAction(
+  edit: DriftedResource,
+  declared: PlannedChange | undefined,
+  destroyed: ReadonlySet<string>,
+): ApplyAction {
   const { urn, id, outcome, properties } = edit;
   const isGone = outcome === "gone";
   const secrets = properties.filter(({ secret }) => secret).map(({ property }) => property);
   return {
     hash: reviewHash(["drift", urn, id, outcome, properties]),
-    title: `${titleOf(edit)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
-    isDestructive: edit.replaces === true,
+    title: `${titleOf(urn)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
+    isDestructive: edit.replaces === true && !destroyed.has(urn),
     leftovers: [
       ...(declared && isGone ? [hashOfChange(declared)] : []),
       ...hashesOfResumes(declared, isGone ? declared?.secrets : secrets),
@@ -126,7 +133,7 @@ function hashOfChange(change: PlannedChange): string {
   const { operation, urn, importId, recordId, account, provider, isProtected, keptBy } = change;
   const { properties, options, secrets, maybeChanged, valuesHash } = change;
   // Values of other packages may be new in each preview, and the comment does not show them.
-  if (!isOfThisPackage(change)) return reviewHash([operation, urn, importId, recordId, options]);
+  if (!isOfThisPackage(urn)) return reviewHash([operation, urn, importId, recordId, options]);
   const changed = [...properties, ...options].map(({ property, before, after }) =>
     JSON.stringify([property, before, after]),
   );

@@ -96,7 +96,13 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
   if (previewText !== undefined && !hasResult)
     errors.push(unreadablePreview(previewText, textAt(options.previewLog) ?? ""));
   const isKnown = previewText !== undefined && errors.length + failedChecks.length === 0;
-  const { changes, unchanged } = plannedChanges(preview);
+  const { changes: planned, unchanged } = plannedChanges(preview);
+  const changes = planned.map((change): PlannedChange =>
+    // A replacement of a record that is gone deletes nothing.
+    change.operation === "replace" && isGone(change.urn)
+      ? { ...change, operation: "create", recordId: undefined }
+      : change,
+  );
   return {
     title: options.title ?? stackNameIn(preview) ?? "",
     isPreviewed: previewText !== undefined,
@@ -110,12 +116,7 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
     warnings: textsOf("warning"),
     errors,
     isKnown,
-    changes: (isKnown ? changes : []).map((change) =>
-      // A replacement of a record that is gone deletes nothing.
-      change.operation === "replace" && isGone(change.urn)
-        ? { ...change, operation: "create", recordId: undefined }
-        : change,
-    ),
+    changes: isKnown ? changes : [],
     unchanged,
     drift,
     edits,

@@ -28,7 +28,7 @@ const maxNamed = 40;
 export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const { failedChecks, errors, changes, edits, tried, isPreviewed } = facts;
   const value = isWhole ? wholeValue : shortValue;
-  const isOfRest = (change: PlannedChange): boolean => !isOfThisPackage(change) && !isDestructive(change);
+  const isOfRest = (change: PlannedChange): boolean => !isOfThisPackage(change.urn) && !isDestructive(change);
   const section = (operation: PlannedOperation, name: string, suffix = ""): Section => {
     const list = changes.filter((change) => change.operation === operation && !isOfRest(change));
     return changesSection(`#### ${name} (${list.length})${suffix}`, list, value, edits);
@@ -65,7 +65,7 @@ function errorItem(error: string): Section["items"][number] {
 function warningItems({ missingImports, changes, drift, warnings }: Facts): string[] {
   const named = (titles: readonly string[]): string => codeSpan(listOf(titles, maxNamed));
   const pending = pendingChanges(changes, drift).map(({ title }) => title);
-  const imports = named([...missingImports].map((urn) => titleOf({ urn })));
+  const imports = named([...missingImports].map(titleOf));
   return [
     missingImports.size > 0 &&
       `- The program has the option \`import\` for ${imports}, and the record is gone, so the apply will fail. Remove the option ` +
@@ -152,7 +152,7 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
 function propertyLines(change: PlannedChange, value: ShowValue, edit?: DriftedResource): string[] {
   const { operation, definition, properties, options, maybeChanged } = change;
   const optionLines = options.map((option) => `option ${propertyText(option, value)}`);
-  if (!isOfThisPackage(change) || operation === "import" || operation === "delete") return optionLines;
+  if (!isOfThisPackage(change.urn) || operation === "import" || operation === "delete") return optionLines;
   const unclear = maybeChanged.map((key) => `${key} (secret)`);
   const isHidden = properties.length === 0 && (unclear.length > 0 || options.length === 0);
   if (isHidden && operation !== "create")

@@ -1,5 +1,5 @@
 import { compareIds, type ApiRecord } from "../../api/answer";
-import { ApiError, UnreachableError } from "../../api/errors";
+import { KeyRefusedError, UnreachableError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import type { Settings } from "../../api/settings";
 import { counted, safeName } from "../../common/text";
@@ -43,8 +43,7 @@ export async function examineAccount(
     } catch (error) {
       tell(failed(`${definition.plural}-request`, reasonOf(error, session)));
       // A server that refuses the key for one kind of record refuses it for all; a 403 may be about this kind only.
-      const isKeyRefused = error instanceof ApiError && error.status === 401;
-      if (isOneServer && (isKeyRefused || error instanceof UnreachableError)) break;
+      if (isOneServer && (error instanceof KeyRefusedError || error instanceof UnreachableError)) break;
     }
 }
 

@@ -84,7 +84,7 @@ export class NamesakeFinder {
         return {
           id: record.id,
           differs: differing.map(({ key }) => key),
-          owner: owner && titleOf(owner.resource),
+          owner: owner && titleOf(owner.resource.urn),
           adoptExisting: settings.adoptExisting,
         };
       });

@@ -74,14 +74,14 @@ export async function checkProgram(
   for (const step of steps) {
     const told = collected.get(urnSuffixOf(step.urn));
     const change = changeOf(step);
-    const definition = findDefinition(parseUrn(step.urn).type);
+    const definition = change?.definition;
     if (!change || !definition || (told && told.problems.length > 0)) continue;
     if (told || !step.newState) planned.push({ definition, step, change });
     // The engine does not call a provider whose own settings are not known yet.
     else {
       const { name } = parseUrn(providerUrnOf(step.newState.provider));
       finder.unchecked.add(
-        `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf(step)} was not checked.`,
+        `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf(step.urn)} was not checked.`,
       );
     }
   }

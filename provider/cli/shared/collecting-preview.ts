@@ -22,7 +22,7 @@ export async function collectingPreview(
 ): Promise<{ preview: Preview; collected: ReadonlyMap<string, CollectedResource & { title: string }> }> {
   const collected = new Map<string, CollectedResource & { title: string }>();
   const hear = ({ urnSuffix, ...told }: CollectedResource): void => {
-    const title = titleOf({ urn: `urn:pulumi:::::${urnSuffix}` });
+    const title = titleOf(`urn:pulumi:::::${urnSuffix}`);
     // A diff may refuse what a check has not, and what is replaced is checked twice.
     const problems = [...new Set([...(collected.get(urnSuffix)?.problems ?? []), ...told.problems])];
     collected.set(urnSuffix, { ...told, urnSuffix, title, problems });

@@ -70,7 +70,7 @@ const maxCellCharacters = 59;
 /** The rows of a resource: title, id, property or outcome, and the values in state and in the API. */
 function driftRows(resource: DriftedResource): string[][] {
   const { id, account, outcome, message = "", properties } = resource;
-  const title = titleOf(resource) + (account === undefined ? "" : ` of ${account}`);
+  const title = titleOf(resource.urn) + (account === undefined ? "" : ` of ${account}`);
   const known = properties.map(({ inState, secret }) => (secret ? secretText : JSON.stringify(inState)));
   if (outcome !== "changed") return [[title, id, `(${outcome})`, known.join(", "), message]];
   return properties.map(({ property, inState, inApi, secret }) =>
@@ -147,7 +147,7 @@ export function driftTables(
 /** What a report says besides the drift. */
 export function otherSections(report: DriftReport): Section[] {
   const errors = groupErrors(report).map(
-    ({ urn, reason }) => `- ${codeSpan(titleOf({ urn }))}: ${codeSpan(reason)}`,
+    ({ urn, reason }) => `- ${codeSpan(titleOf(urn))}: ${codeSpan(reason)}`,
   );
   return [
     listSection(report.pending.length > 0 ? [codeSpan(pendingText(report.pending))] : []),
@@ -159,7 +159,10 @@ export function otherSections(report: DriftReport): Section[] {
 /** What to do about creates that a killed run has begun. */
 function pendingText(pending: DriftReport["pending"]): string {
   return (
-    `A run was killed while it created ${listOf(pending.map(titleOf), 20)}: the records may exist. Look for them with ` +
+    `A run was killed while it created ${listOf(
+      pending.map(({ urn }) => titleOf(urn)),
+      20,
+    )}: the records may exist. Look for them with ` +
     "pulumi-uptime drift --unmanaged, and set uptime:adoptExisting to true for the next run. Once they are in state, or you are sure that " +
     "they do not exist, pulumi refresh --clear-pending-creates ends this message."
   );

@@ -108,7 +108,7 @@ export function plannedChanges({ steps, changeSummary }: Preview): {
   });
   const changes = [...planned, ...pendingDeletes(all), ...updates];
   const weight = (change: PlannedChange): number =>
-    2 * operations.indexOf(change.operation) + (isOfThisPackage(change) ? 0 : 1);
+    2 * operations.indexOf(change.operation) + (isOfThisPackage(change.urn) ? 0 : 1);
   // The engine's order changes from run to run.
   changes.sort((a, b) => weight(a) - weight(b) || byName(a.title, b.title) || byName(a.urn, b.urn));
   // Pulumi counts the stack too.
@@ -162,7 +162,8 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
   const operation = isImport ? "import" : operations.find((one) => one === step.op);
   if (!operation) return undefined;
   const isNew = operation === "create" || operation === "import";
-  const definition = findDefinition(parseUrn(urn).type);
+  const { type, name } = parseUrn(urn);
+  const definition = findDefinition(type);
   const after = visibleIn(urn, newState?.inputs);
   const secrets = Object.keys(after)
     .filter((key) => after[key] === secretText)
@@ -172,7 +173,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     operation,
     urn,
     definition,
-    title: isOfThisPackage({ urn }) ? titleOf({ urn }) : `${parseUrn(urn).type} ${parseUrn(urn).name}`,
+    title: isOfThisPackage(urn) ? titleOf(urn) : `${type} ${name}`,
     importId: isNew ? importIdIn(newState) : undefined,
     recordId: oldState?.id,
     recordNames: recordNamesIn(definition, operation === "import" ? newState : oldState),

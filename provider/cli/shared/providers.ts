@@ -52,7 +52,7 @@ function settingsIn(
 ): SettingsOfAccount {
   return (account) => {
     try {
-      return forProvider(inputs)(account);
+      return forProvider(inputs, account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       throw new UptimeError(`The provider ${parseUrn(urn).name}: ${error.message}`, { cause: error });

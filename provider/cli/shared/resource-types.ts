@@ -9,7 +9,7 @@ export function findDefinition(type: string): Definition | undefined {
 }
 
 /** Whether a resource is of this package: a record, or an explicit provider. */
-export function isOfThisPackage({ urn }: { readonly urn: string }): boolean {
+export function isOfThisPackage(urn: string): boolean {
   const { type } = parseUrn(urn);
   return type === providerType || findDefinition(type) !== undefined;
 }
@@ -21,7 +21,7 @@ export function labelIn(type: string): string {
 }
 
 /** A resource as people read it: `Monitor shop`. */
-export function titleOf({ urn }: { readonly urn: string }): string {
+export function titleOf(urn: string): string {
   const { type, name } = parseUrn(urn);
   return `${labelIn(type)} ${name}`;
 }

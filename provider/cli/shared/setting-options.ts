@@ -57,7 +57,7 @@ export interface CommandSettings {
   /** The environment fills in what is not set. */
   readonly forAccount: SettingsOfAccount;
   /** The settings of an explicit provider, from its inputs in state. Throws if some are encrypted. */
-  readonly forProvider: (inputs: Properties) => SettingsOfAccount;
+  readonly forProvider: (inputs: Properties, account?: string) => Settings;
   /** Why the settings of the project's stack are not among them. */
   readonly unreadStack?: string;
 }
@@ -106,18 +106,16 @@ export async function commandSettings(
       return all.filter((name) => name !== undefined || hasKey || all.length === 1);
     },
     forAccount: (account) => readSettings(whole, env, account),
-    forProvider: (inputs) => {
+    forProvider: (inputs, account) => {
       assertEncrypted(inputs);
       const given = clearProperties(inputs);
       for (const [name, value] of Object.entries(given))
         if (hasSecret(inputs[name])) hideAddress(`uptime:${name}`, value);
       const own = configOf(given);
       const overrides = new Map(givenOptions.filter(([key]) => !addresses.includes(key)));
-      return (account) => {
-        const settings = readSettings(merged(own, overrides), env, account);
-        assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(whole, env));
-        return settings;
-      };
+      const settings = readSettings(merged(own, overrides), env, account);
+      assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(whole, env));
+      return settings;
     },
   };
 }

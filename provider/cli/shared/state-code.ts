@@ -30,7 +30,7 @@ export function codeProblems(state: readonly StateResource[]): DriftReport["erro
 /** Throws if a preview would run other code than this package. */
 export function assertOwnCode({ deployment }: StackState): void {
   const [foreign] = codeProblems(deployment.resources ?? []);
-  if (foreign) throw new UptimeError(`${titleOf(foreign)}: ${foreign.message}`);
+  if (foreign) throw new UptimeError(`${titleOf(foreign.urn)}: ${foreign.message}`);
 }
 
 function problemOfResource(resource: StateResource): string | undefined {
@@ -94,7 +94,7 @@ export function foreignCode(
     const address = typeof url === "string" ? url : undefined;
     return [codeIn(inputs), codeIn(outputs), plugin]
       .filter((piece) => piece !== undefined)
-      .map((piece) => ({ hash: reviewHash(["code", piece]), address, title: titleOf({ urn }) }));
+      .map((piece) => ({ hash: reviewHash(["code", piece]), address, title: titleOf(urn) }));
   });
   return [...groupBy(pieces, ({ hash }) => hash)].map(([hash, found]) => ({
     hash,

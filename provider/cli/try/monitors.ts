@@ -54,7 +54,7 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
     const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
     const untold = secrets.filter(([, value]) => value === undefined);
     return {
-      title: titleOf({ urn }),
+      title: titleOf(urn),
       urn,
       id: oldState?.id,
       values: decodeDeclared({ ...shown, ...Object.fromEntries(secrets) }),
@@ -81,7 +81,7 @@ export function monitorsInState(state: StackState): KnownMonitor[] {
     const encrypted = clear.filter(([, value]) => value === undefined);
     const reason = "is encrypted in this state; `pulumi stack export --show-secrets` writes it";
     return {
-      title: titleOf({ urn }),
+      title: titleOf(urn),
       urn,
       id,
       values: Object.fromEntries(clear),

@@ -94,7 +94,7 @@ function alertReasons(
   }
   if (text) {
     const isFound = text.content.includes(alertTextLookup);
-    const looked = isTextSecret ? "alertTextLookup" : message`${quoteValue(alertTextLookup)}`;
+    const looked = isTextSecret ? "alertTextLookup" : quoteValue(alertTextLookup);
     const part = text.isWhole ? "" : " in its beginning, which is all that was read";
     if (isFound && alertCondition === "url_text")
       reasons.push({ code: "text", text: message`the response contains ${looked}` });
