@@ -83,12 +83,13 @@ export async function* readPages(
     if (isGuess && !fullSizes.includes(size)) return;
     const pageQuery = (next: number): URLSearchParams =>
       mergeQuery(query, new URLSearchParams({ page: String(next - 1 + firstNumber) }));
+    const isUnnamed = page.next === "more" || page.next === "unknown";
     // If no page says its number, the one with the number 1 shows where the server begins to count.
-    if (number === 1 && typeof page.next === "string") {
+    if (number === 1 && isUnnamed) {
       if ((await requests.recordsOf(pageQuery(1))).some(isUnseen)) firstNumber = 0;
       else requests.forget(pageQuery(1));
     }
-    const next = typeof page.next === "string" ? pageQuery(number + 1) : mergeQuery(query, page.next);
+    const next = isUnnamed ? pageQuery(number + 1) : mergeQuery(query, page.next);
     sizeBefore = size;
     stalePages = size === 0 || isRepeat ? stalePages + 1 : 0;
     // A page whose number the server has not named may be the same page again.

@@ -28,7 +28,7 @@ export interface PendingRequest {
   readonly denialError: (reason: Denial) => Error;
 }
 
-interface Waiter extends PendingRequest {
+interface Waiter extends Pick<PendingRequest, "operation" | "since"> {
   readonly go: () => void;
   readonly deny: (reason: Denial) => void;
 }
@@ -119,14 +119,15 @@ export class RateLimiter {
 
   private turn(pending: PendingRequest): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { operation, isWrite, denialError } = pending;
+      const { operation, isWrite, since, denialError } = pending;
       const signal = operation.waitSignal;
       const leave = (): void => {
         signal?.removeEventListener("abort", look);
         this.queue.delete(waiter);
       };
       const waiter: Waiter = {
-        ...pending,
+        operation,
+        since,
         go: () => {
           leave();
           this.running++;

@@ -43,6 +43,11 @@ export function hasFixedKey(definition: Definition): boolean {
   return fixedKeys(definition).length > 0;
 }
 
+/** Whether names of records are mostly unique, as those are that no update changes. */
+export function hasUniqueName(definition: Definition): boolean {
+  return fixedKeys(definition).includes(nameKeyOf(definition));
+}
+
 export function secretKeys(definition: Definition): string[] {
   return keysOf(definition, ({ secret }) => secret === true);
 }

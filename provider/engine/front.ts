@@ -288,11 +288,11 @@ export class Front {
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
     const outputs = decodeOutputs(this.definition, properties);
     const { account } = outputs;
-    const result = await readForGet(this.scopeOf(account, properties), id, outputs, options);
+    const current = await readForGet(this.scopeOf(account, properties), id, outputs, options);
     // The next preview compares these inputs with those of the program, which declares nothing else.
     return (
-      result && {
-        outputs: this.encodeState(result.outputs, {}, properties),
+      current && {
+        outputs: this.encodeState(current, {}, properties),
         inputs: account === undefined ? {} : { account },
       }
     );
@@ -322,7 +322,7 @@ export class Front {
    * @param from the resource's inputs or former outputs, whose hidden options are kept
    * @param others the resource's other properties; attributes must not show their secrets either
    */
-  encodeState(outputs: Outputs, from: Properties = {}, ...others: readonly Properties[]): Properties {
+  encodeState(outputs: Outputs, from: Properties, ...others: readonly Properties[]): Properties {
     const redactor = this.redactorFor(outputs.values, from, ...others);
     const encoded = encodeOutputs(this.definition, outputs, redactor, from);
     return this.markSecrets(encoded, from, ...others);

@@ -31,7 +31,7 @@ export async function runLookup(
   );
   const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => {
     const shown = new Redactor([...session.secrets, ...own]).attributes(definition, attributes);
-    return { ...escapeEngineMarks({ ...values, attributes: shown }), id };
+    return { id, ...escapeEngineMarks({ ...values, attributes: shown }) };
   };
   return withRedactedErrors(session, own, async () => {
     if (mode === "one") return resultOf(await lookUpOne(definition, connect, args, secretArgs));

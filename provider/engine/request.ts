@@ -141,7 +141,7 @@ export function encodeOutputs(
   definition: Definition,
   outputs: Outputs,
   redactor: Redactor,
-  from: Properties = {},
+  from: Properties,
 ): Properties {
   const { values, attributes, account, importId, addressHash, keyFingerprint, claim } = outputs;
   // What a refresh leaves as it is was cleaned when it was stored.

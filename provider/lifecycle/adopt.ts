@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
-import { hasFixedKey, identityKeys, isConfidential, nameKeyOf } from "../definitions/keys";
+import { hasUniqueName, identityKeys, isConfidential, nameKeyOf } from "../definitions/keys";
 import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord, describeRecords } from "./describe";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
@@ -66,8 +66,7 @@ export async function adopt(
       ? message`several ${plural} are equal to what is declared (${describeRecords(definition, equalRecords, [])}), so the
           provider cannot tell which one to adopt`
       : message`no ${singular} with the same ${same} is equal to what is declared: ${joinMessages(others, "; ")}`;
-  // Names of domains are mostly unique.
-  const wayOut = hasFixedKey(definition)
+  const wayOut = hasUniqueName(definition)
     ? `or use another ${same}`
     : `use another ${same}, or run once with ${setting} set to false to create another ${singular}`;
   throw new UptimeError(

@@ -53,11 +53,12 @@ export class Claims {
   }
 
   /**
-   * Whether this run has deleted the record with this id, so that the server may have given the id to another one. Other processes
-   * do not say whether a delete that they have begun has succeeded.
+   * Whether this run has deleted the record with this id, or has begun to, so that the server may have given the id to another one.
+   * Other processes do not say whether a delete that they have begun has succeeded.
    */
   mayBeUsedAgain(id: string): boolean {
-    return this.ledger.isDeleted(id) || this.note.isDeletedElsewhere(id);
+    const { ledger, note } = this;
+    return ledger.isDeleted(id) || ledger.isBeingDeleted(id) || note.isDeletedElsewhere(id);
   }
 
   /** Whether an id in an answer to a create is that of a record that was there before, as far as this run has heard. */

@@ -130,16 +130,13 @@ export function shownValue(field: Field, record: ApiRecord, unescape = true): Va
 /**
  * The fields that a record shows, by property; null if it shows an empty one.
  *
- * @param options.unescape whether to decode HTML entities in strings; default true
+ * @param options.unescape whether to decode HTML entities in strings
  * @param options.refuse is called for a field that shows a value it cannot have; without it, such a value is an error
  */
 export function shownValues(
   definition: Definition,
   record: ApiRecord,
-  {
-    unescape = true,
-    refuse,
-  }: { unescape?: boolean; refuse?: (property: string, reason: Message) => void } = {},
+  { unescape, refuse }: { unescape: boolean; refuse?: (property: string, reason: Message) => void },
 ): Map<string, Value> {
   const values = new Map<string, Value>();
   for (const [key, field] of Object.entries(definition.fields)) {

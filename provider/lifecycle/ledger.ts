@@ -174,13 +174,9 @@ export class Ledger {
     return this.beingDeleted.has(id);
   }
 
-  isDeleted(id: string): boolean {
-    return this.deleted.has(id);
-  }
-
-  /** Whether this process has deleted the record after a time on the clock. */
-  isDeletedAfter(id: string, time: number): boolean {
-    return (this.deleted.get(id) ?? -Infinity) > time;
+  /** Whether this process has deleted the record, after a time on the clock. */
+  isDeleted(id: string, after = -Infinity): boolean {
+    return (this.deleted.get(id) ?? -Infinity) > after;
   }
 
   wasChanged(id: string): boolean {

@@ -1,5 +1,5 @@
 import { isRecordId } from "../api/answer";
-import { UptimeError } from "../api/errors";
+import { joinMessages, message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { isObject } from "../common/values";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
@@ -68,8 +68,10 @@ export function parametersOf(
 }
 
 /** The arguments in a message. */
-export function describeSelection(selection: Query, secretArgs: readonly string[]): string {
-  return Object.entries(selection)
-    .map(([key, value]) => `${key} ${secretArgs.includes(key) ? "[secret]" : JSON.stringify(value)}`)
-    .join(" and ");
+export function describeSelection(selection: Query, secretArgs: readonly string[]): Message {
+  const shown = Object.entries(selection).map(([key, value = ""]) => {
+    const text = key === "id" ? quoteId(value) : quoteValue(value);
+    return message`${key} ${secretArgs.includes(key) ? "[secret]" : text}`;
+  });
+  return joinMessages(shown, " and ");
 }

@@ -1,5 +1,5 @@
 import { compareIds, type ApiRecord } from "../api/answer";
-import { ApiError, message, quoteId, UptimeError } from "../api/errors";
+import { message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
@@ -7,7 +7,7 @@ import { fieldOf, identityKeys, nameKeyOf } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
 import { completeRecords, findConfirmed } from "./complete-records";
 import { describeRecords } from "./describe";
-import { compare, mayBeEscaped, nameIn, shownValues, shows } from "./difference";
+import { compare, nameIn, shownValues, shows } from "./difference";
 import { describeSelection, parametersOf, parseLookupQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import { shouldUnescape } from "./read";
@@ -47,17 +47,11 @@ export async function lookUpOne(
         `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(selection).join(", ")}.`,
       );
     const record = await findConfirmed(scope, id, operation);
-    if (record) {
-      const unescape = await shouldUnescape(scope, [record], operation).catch((error: unknown) => {
-        // A key that may read this record need not be allowed to read the list.
-        if (error instanceof ApiError && error.status === 403) return mayBeEscaped([record]);
-        throw error;
-      });
-      return foundRecord(definition, record, account, unescape);
-    }
-    throw new UptimeError(
-      `${lookup} found no ${singular} with id ${secretArgs.includes("id") ? "[secret]" : id} at ${where}.`,
-    );
+    if (!record)
+      throw new UptimeError(
+        message`${lookup} found no ${singular} with ${describeSelection({ id }, secretArgs)} at ${where}.`,
+      );
+    return foundRecord(definition, record, account, await shouldUnescape(scope, [record], operation));
   }
   if (Object.keys(selection).length === 0)
     throw new UptimeError(
@@ -66,7 +60,7 @@ export async function lookUpOne(
   const [match, ...others] = await select(scope, selection, operation);
   if (!match)
     throw new UptimeError(
-      `${lookup} found no ${singular} with ${describeSelection(selection, secretArgs)} at ${where}.`,
+      message`${lookup} found no ${singular} with ${describeSelection(selection, secretArgs)} at ${where}.`,
     );
   if (others.length > 0) {
     const shown = [match, ...others].slice(0, maxMatchesShown);
@@ -197,7 +191,7 @@ function foundRecord(
   unescape: boolean,
 ): FoundRecord {
   const shown = shownValues(definition, record, { unescape });
-  const values: Record<string, unknown> = { id: record.id, account };
+  const values: Record<string, unknown> = { account };
   for (const [key, field] of Object.entries(definition.fields))
     if (!field.secret) values[key] = shown.get(key) ?? undefined;
   const attributes = attributesOf(definition, record, Object.keys(definition.fields));

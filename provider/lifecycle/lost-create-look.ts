@@ -51,12 +51,10 @@ export async function lookOnce(
   const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
   const justNow = operation.clock.now() - lookPauseMilliseconds;
   /** Whether a delete of this run leaves open what has the id: servers use ids again, and replicas lag. */
-  const isUndecided = (id: string): boolean =>
-    ledger.isBeingDeleted(id) || ledger.isDeletedAfter(id, justNow);
+  const isUndecided = (id: string): boolean => ledger.isBeingDeleted(id) || ledger.isDeleted(id, justNow);
   const isSurelyNew = (id: string): boolean =>
     !isUndecided(id) && (ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id)));
-  const wasBefore = (id: string): boolean =>
-    wasListed(baseline, id) && !claims.mayBeUsedAgain(id) && !ledger.isBeingDeleted(id);
+  const wasBefore = (id: string): boolean => wasListed(baseline, id) && !claims.mayBeUsedAgain(id);
   const isNamed = (id: string): boolean => id === lostAnswer.answeredId && !isUndecided(id);
   const isNew = ({ id }: ApiRecord): boolean =>
     (isLast || isSurelyNew(id) || isNamed(id)) && !wasBefore(id) && !claims.isTakenInRun(id);

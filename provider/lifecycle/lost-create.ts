@@ -13,7 +13,7 @@ import {
 import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { hasFixedKey, nameKeyOf } from "../definitions/keys";
+import { hasUniqueName, nameKeyOf } from "../definitions/keys";
 import { describeRecords } from "./describe";
 import { lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
@@ -189,9 +189,10 @@ function withDuplicateAdvice({ definition, settings }: RecordScope, error: unkno
   const apiError = apiErrorIn(error);
   const key = nameKeyOf(definition);
   if (!apiError) return error;
-  // Names of domains are mostly unique, so a refusal that names no field may be about the name.
+  // A refusal that names no field may be about a unique name.
   const { fields: refused } = apiError.answer;
-  const mayBeNamed = refused.has(fields[key]?.wire ?? "") || (hasFixedKey(definition) && refused.size === 0);
+  const mayBeNamed =
+    refused.has(fields[key]?.wire ?? "") || (hasUniqueName(definition) && refused.size === 0);
   if (apiError.status !== 409 && !(apiError.isRefusal && mayBeNamed)) return error;
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(

@@ -27,7 +27,7 @@ export function outputsOf(
   declared: Inputs | Outputs,
   record: ApiRecord,
   { claim, attributes, isPartial, isAdopted, notStoredHash, isStrict }: OutputOptions = {},
-): Outputs & { readonly values: Record<string, Value> } {
+): Outputs {
   const { definition } = scope;
   const values: Record<string, Value> = {};
   for (const key of managedKeys(definition, declared.values)) {

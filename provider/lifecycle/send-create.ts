@@ -123,9 +123,8 @@ async function recordInFailure(
 /** Some servers do not answer 404 for what cannot be an id of theirs, such as that of a job or a request, but refuse it. */
 const isRefusedId = (error: unknown): boolean => error instanceof ApiError && error.isRefusal;
 
-function isOlderRecord({ claims, ledger }: RecordScope, id: string, baseline: Baseline): boolean {
-  if (claims.mayBeUsedAgain(id) || ledger.isBeingDeleted(id)) return false;
-  return wasListed(baseline, id) || claims.existedBefore(id);
+function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline): boolean {
+  return !claims.mayBeUsedAgain(id) && (wasListed(baseline, id) || claims.existedBefore(id));
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */

@@ -1,5 +1,5 @@
 import { Client, type ClientDependencies } from "../api/client";
-import { systemClock, type Clock } from "../api/clock";
+import { systemClock } from "../api/clock";
 import { Collection } from "../api/collection";
 import { KeyRefusedError, UptimeError } from "../api/errors";
 import { keyFingerprintOf, type Settings } from "../api/settings";
@@ -22,7 +22,6 @@ export interface SessionDependencies extends Partial<ClientDependencies> {
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, and the clock. */
 export class Session {
   private readonly hidden = new Set<string>(proxyPasswords());
-  readonly clock: Clock;
   readonly owners = new Owners();
   /** By address and key. */
   private readonly clients = new Map<string, Client>();
@@ -45,7 +44,6 @@ export class Session {
     showWait = (line) => process.stderr.write(`uptime: ${line}\n`),
     ...others
   }: SessionDependencies = {}) {
-    this.clock = clock;
     this.print = print;
     this.dependencies = { clock, transport, runNote, print, showWait, ...others };
   }
@@ -93,7 +91,7 @@ export class Session {
     const newScope = (): SharedScope => this.newScope(definition, client);
     const shared = getOrMake(this.scopes, `${definition.plural} ${accountKey}`, newScope);
     const keyFingerprint = keyFingerprintOf(address, apiKey);
-    const { runNote } = this.dependencies;
+    const { clock, runNote } = this.dependencies;
     const note = new RecordNote(runNote, definition, address, keyFingerprint, this.warnOfNote);
     return {
       definition,
@@ -103,7 +101,7 @@ export class Session {
       ...shared,
       owners: this.owners,
       claims: new Claims(shared.ledger, note, this.owners, definition),
-      clock: this.clock,
+      clock,
       interruption: this.interruption,
     };
   }

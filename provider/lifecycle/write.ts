@@ -40,13 +40,9 @@ const maxReads = 5;
 const readPauseMilliseconds = 1000;
 
 /** What is known after a write. */
-interface WriteOutcome {
-  /** The record in the answer. */
-  readonly record?: ApiRecord | undefined;
+interface WriteOutcome extends Partial<Pick<WriteAnswer, "record" | "words">> {
   /** The form in which empty lists were sent. */
   readonly emptyListForm?: EmptyListForm | undefined;
-  /** See {@link WriteAnswer.words}. */
-  readonly words?: WriteAnswer["words"];
 }
 
 /**

@@ -39,11 +39,13 @@ export function declaredProps(
   { id }: CustomResourceOptions,
 ): Record<string, unknown> {
   const declared = Object.entries(args).filter(([, value]) => value !== undefined);
-  const added = Object.keys(fields).filter((key) => id !== undefined || fields[key]?.default !== undefined);
-  const addedValue = (key: string): unknown => (id === undefined ? fields[key]?.default : undefined);
+  const added = Object.entries(fields).flatMap(([key, { default: preset }]): [string, unknown][] => {
+    if (id !== undefined) return [[key, undefined]];
+    return preset === undefined ? [] : [[key, preset]];
+  });
   return {
     attributes: undefined,
-    ...Object.fromEntries(added.map((key) => [key, addedValue(key)])),
+    ...Object.fromEntries(added),
     ...Object.fromEntries(declared.map(([key, value]) => [key, fields[key]?.secret ? secret(value) : value])),
   };
 }

@@ -163,6 +163,15 @@ describe("one record", () => {
     expect(texts).toEqual([undefined, text]);
   });
 
+  test.each(["id", "name"])(
+    "that does not exist is an error without the API key, given as its %s",
+    async (key) => {
+      const failure = await failureOf(uptime.getMonitor({ [key]: emulator.apiKey }));
+      expect(failure).toContain(`getMonitor found no monitor with ${key} `);
+      expect(failure).not.toContain(emulator.apiKey);
+    },
+  );
+
   test("with a value that cannot be read is an error that names it", async () => {
     emulator.monitors.add(site("Shop", { interval: "often" }));
     expect(await failureOf(uptime.getMonitor({ id: 1 }))).toBe(

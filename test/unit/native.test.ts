@@ -171,6 +171,15 @@ describe("with a server", () => {
       expect((await monitor.read(urn, "1", {}, {}))?.inputs).toMatchObject({ alertTextLookup: stored });
     });
 
+    test("reads a text with an entity with a key that may not read the list", async () => {
+      const text = { alertCondition: "url_text", alertTextLookup: "a & b" };
+      emulator.monitors.edit(1, { alert_condition: "url_text", alert_text_lookup: "a & b" });
+      emulator.dialect = { escapeHtml: true };
+      emulator.fault = ({ path }) => (path.endsWith("/monitors") ? answer(403) : undefined);
+      const found = await imported("1", { ...home, name: "Ours", ...text });
+      expect(found?.outputs).toMatchObject(text);
+    });
+
     test("is followed by a refresh that shows nothing but what was edited by hand", async () => {
       emulator.monitors.edit(1, { alert_channel_ids: [1], request_headers: [{ key: "X", value: "y" }] });
       const program = new Program("plugin");

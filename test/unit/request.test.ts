@@ -62,7 +62,7 @@ test("state survives both ways, its attributes untouched", () => {
   expect(outputs.values).toEqual({ name: "a", requestAuthPassword: properties.requestAuthPassword });
   const redactor = new Redactor([]);
   const { requestAuthPassword, __options, ...plain } = properties;
-  expect(encodeOutputs(monitor, decodeOutputs(monitor, plain), redactor)).toEqual(plain);
+  expect(encodeOutputs(monitor, decodeOutputs(monitor, plain), redactor, {})).toEqual(plain);
   const from = { ...plain, __options };
   expect(encodeOutputs(monitor, decodeOutputs(monitor, from), redactor, from)).toEqual(from);
 });

@@ -16,6 +16,9 @@ export interface ListRequest {
   readonly continuation: string | undefined;
 }
 
+/** Shows a record of a list. */
+export type ShowItem = (item: { readonly id: string; readonly name: string | undefined }) => void;
+
 /**
  * Shows the records of a page, as soon as they are known, with ids as an import takes them. Without a size, the page has all.
  *
@@ -25,7 +28,7 @@ export async function list(
   definition: Definition,
   connect: Connect,
   { query, limit = Infinity, pageSize = Infinity, continuation }: Omit<ListRequest, "token">,
-  show: (item: { readonly id: string; readonly name: string | undefined }) => void,
+  show: ShowItem,
 ): Promise<string | undefined> {
   const { shown: shownBefore, after } = parseContinuation(continuation);
   const most = Math.min(limit - shownBefore, pageSize);

@@ -213,7 +213,11 @@ export class PluginResources {
       const claim = connected.claims.take(found.record, options.owner);
       const outputs: Outputs = { ...found.outputs, isReadOnly: undefined, importId: id, claim };
       this.imports.set(urn, { id, outputs });
-      return { id, outputs: this.front.encodeState(outputs), inputs: importedInputs(definition, outputs) };
+      return {
+        id,
+        outputs: this.front.encodeState(outputs, {}),
+        inputs: importedInputs(definition, outputs),
+      };
     } catch (error) {
       // The engine calls `read` before `check`, and a failed read would end the preview.
       if (!isCollecting) {
@@ -222,7 +226,7 @@ export class PluginResources {
         throw new UptimeError(text, { cause: error });
       }
       const { id } = request;
-      const reason = message`of ${definition.singular} ${id} is not possible: ${messageOf(error)}`;
+      const reason = message`of ${definition.singular} ${quoteId(id)} is not possible: ${messageOf(error)}`;
       const outputs = { values: {}, attributes: {} };
       this.imports.set(urn, { id, outputs, problem: { property: "import", reason } });
       return { id, outputs: {}, inputs: {} };

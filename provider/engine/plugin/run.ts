@@ -14,7 +14,7 @@ import { runLookup, withRedactedErrors } from "../lookup";
 import { changedSettings, checkProviderSettings, configOf, isAnotherAccount } from "../provider-settings";
 import type { CheckedSettings } from "../provider-settings";
 import { getOrMake } from "../../common/values";
-import { list, type ListRequest } from "./list";
+import { list, type ListRequest, type ShowItem } from "./list";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 import { definitionOfType, functionOf } from "./tokens";
@@ -87,10 +87,7 @@ export class PluginRun {
     return Array.isArray(result) ? { [definition.plural]: result } : result;
   }
 
-  async list(
-    { token, ...request }: ListRequest,
-    show: Parameters<typeof list>[3],
-  ): Promise<string | undefined> {
+  async list({ token, ...request }: ListRequest, show: ShowItem): Promise<string | undefined> {
     const { definition, connect } = this.resourcesOf(definitionOfType(token)).front;
     const { session } = this;
     return session.track(() =>

@@ -6,8 +6,7 @@ import { isObject } from "../../common/values";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
 export function fromStruct(struct: Struct | undefined): Properties {
-  const decoded = struct ? unwrapSecrets(struct.toJavaScript()) : {};
-  return isObject(decoded) ? decoded : {};
+  return withoutMarks(markedProperties(struct));
 }
 
 /**
@@ -15,8 +14,9 @@ export function fromStruct(struct: Struct | undefined): Properties {
  * resource passes it, the names of those that are secret or have a secret part.
  */
 export function resourceFromStruct(struct: Struct | undefined): Properties {
-  const properties = fromStruct(struct);
-  const secrets = namesOfSecretsIn(struct);
+  const marked = markedProperties(struct);
+  const properties = withoutMarks(marked);
+  const secrets = secretNames(marked);
   if (secrets.length === 0) return properties;
   const options = properties[hiddenNames.options];
   return { ...properties, [hiddenNames.options]: { ...(isObject(options) && options), secrets } };
@@ -24,8 +24,17 @@ export function resourceFromStruct(struct: Struct | undefined): Properties {
 
 /** The names of the properties that are secret or have a secret part. */
 export function namesOfSecretsIn(struct: Struct | undefined): string[] {
-  const properties = struct?.toJavaScript() ?? {};
-  return Object.keys(properties).filter((name) => hasSecret(properties[name]));
+  return secretNames(markedProperties(struct));
+}
+
+const markedProperties = (struct: Struct | undefined): Properties => struct?.toJavaScript() ?? {};
+
+const secretNames = (marked: Properties): string[] =>
+  Object.keys(marked).filter((name) => hasSecret(marked[name]));
+
+function withoutMarks(marked: Properties): Properties {
+  const plain = unwrapSecrets(marked);
+  return isObject(plain) ? plain : {};
 }
 
 /** Properties in the protocol's form, which has no undefined, and marks for secrets instead of their names. */
