@@ -52,7 +52,8 @@ function schemaOf({ definitions, settings }, manifest) {
       java: { basePackage: names.java },
       nodejs: { packageName: manifest.name },
     },
-    config: { variables },
+    // Java's SDK does not compile if one takes a list too. In a stack's configuration all are text.
+    config: { variables: mapValues(variables, outputOf) },
     types: sharedTypes(settings),
     provider: {
       description: "A server and an account on it.",
@@ -320,7 +321,7 @@ function addFunctions(schema, definition, properties, names) {
   };
 }
 
-/** What a resource or a result has is a plain string, whatever an input takes. */
+/** What a resource, a result or a stack's configuration has is a plain string, whatever an input takes. */
 function outputOf({ oneOf, ...property }) {
   return oneOf ? { type: "string", ...property } : property;
 }
