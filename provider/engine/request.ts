@@ -1,5 +1,6 @@
 import type { Definition, Field, FieldType } from "../definitions/field";
-import { asSecret, specialSigKey, engineUnknown, unwrapSecrets, type Properties } from "../common/marks";
+import { asSecret, specialSigKey, engineUnknown, isEngineUnknown, unwrapSecrets } from "../common/marks";
+import type { Properties } from "../common/marks";
 import { hiddenNames, type HiddenOptions } from "../common/pulumi";
 import { mapLeaves, isEmpty, isObject, hasUnknown, notYetKnown, type Value } from "../common/values";
 import type { Declaration } from "../lifecycle/check";
@@ -44,7 +45,7 @@ export function decodeDeclaration(definition: Definition, olds: Properties, news
 }
 
 export function decodeDeclared(properties: Properties): Record<string, unknown> {
-  return mapLeaves(withoutHidden(properties), (leaf) => (leaf === engineUnknown ? notYetKnown : leaf));
+  return mapLeaves(withoutHidden(properties), (leaf) => (isEngineUnknown(leaf) ? notYetKnown : leaf));
 }
 
 /** Decodes inputs that were checked. They may be those in state. */
@@ -211,7 +212,7 @@ export function pick(properties: Properties, ...keys: readonly string[]): Proper
 export function escapeEngineMarks(properties: Properties): Properties {
   return mapLeaves(
     properties,
-    (leaf) => (leaf === engineUnknown ? "[unknown]" : leaf),
+    (leaf) => (isEngineUnknown(leaf) ? "[unknown]" : leaf),
     (name) => (name === specialSigKey ? `${name}_` : name),
   );
 }

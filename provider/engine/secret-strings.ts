@@ -1,4 +1,4 @@
-import { engineUnknown, type Properties } from "../common/marks";
+import { isEngineUnknown, type Properties } from "../common/marks";
 import { parseUrl } from "../common/url";
 import { isObject } from "../common/values";
 import { comparableHost } from "../definitions/codecs";
@@ -25,7 +25,7 @@ export function secretsOfProperty({ fields }: Definition, key: string, value: un
 
 /** The secret strings in the value of a field. The names of headers are not secret, nor is a value from a field's fixed list. */
 export function secretsOf({ type, allowed }: Field, value: unknown): string[] {
-  if (allowed !== undefined || value === engineUnknown) return [];
+  if (allowed !== undefined || isEngineUnknown(value)) return [];
   if (type === "url" || type === "hostname") return stringsIn(value).flatMap(secretsInAddress);
   if (type !== "headerList") return stringsIn(value);
   if (!Array.isArray(value)) return [];

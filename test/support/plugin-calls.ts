@@ -15,7 +15,7 @@ import { noNote } from "../../provider/lifecycle/run-note";
 import type { SessionDependencies } from "../../provider/lifecycle/session";
 import { assertText, finish, isWellFormed, OperationFailed, revealed, wire } from "./calls";
 import type { Properties, Provider, ProviderNames, ProviderProcess, Settings, StartProcess } from "./calls";
-import { isMarked, secret, sigKey, engineUnknown } from "./marks";
+import { engineUnknowns, isMarked, secret, sigKey } from "./marks";
 
 /** A method as grpc-js calls it, as far as ours need it. */
 type UnaryMethod<Request, Response> = (
@@ -314,7 +314,8 @@ function propertiesIn(struct: Struct | undefined, isPreview = false): Properties
 
 /** The engine would take these for marks of its own. */
 function assertUnmarked(value: unknown, isPreview: boolean, path: string): void {
-  if (value === engineUnknown && !isPreview) throw new OperationFailed(`ILL-FORMED unknown value at ${path}`);
+  if (engineUnknowns.includes(value) && !isPreview)
+    throw new OperationFailed(`ILL-FORMED unknown value at ${path}`);
   if (typeof value !== "object" || value === null) return;
   for (const [key, entry] of Object.entries(value)) {
     if (key === sigKey) throw new OperationFailed(`ILL-FORMED mark at ${path}`);

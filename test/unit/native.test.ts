@@ -18,7 +18,7 @@ import { hosted, startDynamic } from "../support/calls";
 import { fronts, Program } from "../support/program";
 import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { startEmulator } from "../support/emulator";
-import { sigKey } from "../support/marks";
+import { engineUnknowns, sigKey } from "../support/marks";
 import { canary } from "../support/canary.cjs";
 import { home } from "../support/monitors";
 import { PluginProcess, startPlugin } from "../support/plugin-calls";
@@ -392,14 +392,23 @@ describe("with a server", () => {
   });
 
   test("a lookup shows records that hold what the engine would take for its own marks", async () => {
-    emulator.dialect = { extraFields: { note: { [sigKey]: "x", of: engineUnknown } } };
+    emulator.dialect = { extraFields: { note: { [sigKey]: "x", of: engineUnknowns } } };
     emulator.monitors.add({ ...home, name: engineUnknown });
     const plugin = new PluginProcess({ clock });
     plugin.begin(settingsOf());
     const { monitors } = await plugin.invoke("uptime:index:getMonitors", {});
-    const note = { [`${sigKey}_`]: "x", of: "[unknown]" };
+    const note = { [`${sigKey}_`]: "x", of: engineUnknowns.map(() => "[unknown]") };
     expect(monitors).toMatchObject([{ id: "1", name: "[unknown]", attributes: { note } }]);
   });
+
+  test.each(processes)(
+    "a create keeps its record if that holds what the engine would take for its own marks: %s",
+    async (_, start) => {
+      emulator.dialect = { extraFields: { notes: engineUnknowns } };
+      const { outputs } = await start(settingsOf(), {}).monitor.create(urn, home);
+      expect(outputs).toMatchObject({ attributes: { notes: engineUnknowns.map(() => "[unknown]") } });
+    },
+  );
 
   test.each(processes)(
     "a create that fails half-way keeps its record and its hidden inputs in state: %s",
