@@ -1,5 +1,5 @@
 import { excerpt } from "../common/text";
-import { isObject, mapLeaves } from "../common/values";
+import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
 import { byPlainName, isBlankOrFalse, plainName } from "./answer";
@@ -44,18 +44,15 @@ export function parseError(
   body: unknown,
   source: string,
 ): { reason: Message; fields: Map<string, readonly Quote[]> } {
-  const fields = new Map<string, readonly Quote[]>();
+  const fields = new Map<string, Quote[]>();
   const unlessEmpty = (words: Quote): Message => (excerpt(words.text) === "" ? [] : [words]);
   const whole = (): Message =>
     unlessEmpty(body === undefined ? quoteText(source) : quote(jsonWithoutSecrets(body)));
   if (!isObject(body)) return { reason: whole(), fields };
   const { named, others } = fieldErrorsIn(body);
-  for (const [shown, reasons] of named) {
-    const name = withWireName(shown);
-    fields.set(name, [
-      ...(fields.get(name) ?? []),
-      ...[reasons].flat().map((reason) => quote(wordsOf(reason))),
-    ]);
+  for (const [name, reasons] of named) {
+    const quotes = getOrMake(fields, withWireName(name), () => []);
+    for (const reason of [reasons].flat()) quotes.push(quote(wordsOf(reason)));
   }
   const hasFields = fields.size > 0;
   // What holds the reasons for the fields is none for the whole request.

@@ -12,7 +12,7 @@ export function parseUrl(text: string, base?: string): URL | undefined {
 
 /** Whether a value is a URL with a password, even if it cannot be parsed. */
 export function hasPassword(value: unknown): boolean {
-  return typeof value === "string" && /\/\/[^/?#]*:[^/?#]*@/.test(value);
+  return typeof value === "string" && /\/\/[^/?#:]*:[^/?#]*@/.test(value);
 }
 
 /** The address to which an answer redirects; undefined if it does not. */

@@ -84,9 +84,12 @@ const stringCodec: Codec<string> = {
   },
 };
 
+/** Longer names are not those of hosts, and the time for punycode grows with the square of their length. */
+const maxHostLength = 255;
+
 /** A host's name in one spelling: in lower case, and an internationalized one as punycode. */
 export function comparableHost(name: string): string {
-  return domainToASCII(name) || name.toLowerCase();
+  return (name.length <= maxHostLength && domainToASCII(name)) || name.toLowerCase();
 }
 
 /** A URL in one spelling: of its scheme, its host, and the slash of an empty path. Everything else is kept. */

@@ -1,17 +1,20 @@
 import type { IncomingMessage } from "node:http";
-import type { FormPair } from "../../provider/definitions/codecs";
+import { comparableHost, type FormPair } from "../../provider/definitions/codecs";
 import { createServer, type Socket } from "node:net";
 
 import { systemClock, type Clock } from "../../provider/api/clock";
 import { Collection } from "../../provider/api/collection";
+import { parseError } from "../../provider/api/error-body";
 import { NotFoundError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
+import { hasPassword } from "../../provider/common/url";
 import { monitor } from "../../provider/definitions/monitor";
 import { Redactor } from "../../provider/engine/redactor";
 import { clientOf, errorOf } from "../support/client";
 import { answering, listen, serve } from "../support/http-server";
 
 const key = "canary-key/1";
+const letters = Array.from({ length: 60_000 }, (_, index) => 0x20000 + index);
 const record = { id: 7, name: "Küche", url: "https://example.com/", interval: 60 };
 const body = Buffer.from(JSON.stringify({ data: record }));
 
@@ -334,6 +337,17 @@ describe("the next page of a list", () => {
     for await (const page of collection(url).list(soon())) expect(page).toHaveLength(1);
     expect(hosts).toEqual([new URL(url).host, new URL(url).host]);
   });
+});
+
+// In steps by the square of its length, each would take long.
+test.each<[string, () => unknown]>([
+  ["a URL of colons", () => hasPassword(`//${":".repeat(2 ** 16)}`)],
+  ["a host of as many letters as there are", () => comparableHost(String.fromCodePoint(...letters))],
+  ["a refusal of one field", () => parseError({ errors: Array(2 ** 16).fill({ field: "a", msg: "b" }) }, "")],
+])("%s takes no time", (_, read) => {
+  const begun = performance.now();
+  read();
+  expect(performance.now() - begun).toBeLessThan(5000);
 });
 
 test("line breaks in values add no field and no request", async () => {
