@@ -1,6 +1,6 @@
 import { withoutValidity } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
-import { getOrMake, mapLeaves, isObject, tryParseJson } from "../common/values";
+import { getOrMake, mapLeaves, maxDepth, isObject, tryParseJson } from "../common/values";
 import type { Method } from "./transport";
 
 /** A record as the API shows it: its id, its fields under the API's names, and everything else under the server's. */
@@ -9,16 +9,12 @@ export interface ApiRecord {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** No record is nested deeper than this, and Pulumi could not store a value that is. */
-const maxDepth = 50;
-
 /**
  * The JSON in an answer, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Undefined if
  * it is not JSON, or nested too deeply.
  */
 export function parseJson(source: string): unknown {
   const value = tryParseJson(/\d{16}/.test(source) ? withExactNumbers(source) : source);
-  if (!isShallow(value, maxDepth)) return undefined;
   // Only a `\u` escape can be half of a surrogate pair, which neither state nor an error message may contain.
   return /\\u[dD][89a-fA-F]/.test(source) ? mendStrings(value) : value;
 }
@@ -36,11 +32,6 @@ function withExactNumbers(source: string): string {
     const isExact = isText || !/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token));
     return isExact ? token : `"${token}"`;
   });
-}
-
-function isShallow(value: unknown, left: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return left > 0 && Object.values(value).every((entry) => isShallow(entry, left - 1));
 }
 
 /**

@@ -3,15 +3,15 @@ import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
 import { byPlainName, isBlankOrFalse, plainName } from "./answer";
-import { joinMessages, message, quote, withoutPeriod, type Message, type Quote } from "./errors";
+import { joinMessages, message, Quote, quote, withoutPeriod, type Message } from "./errors";
 
-/** The names of secret fields. */
-const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => name));
+/** The names of secret fields, by {@link plainName}. */
+const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => plainName(name)));
 
 /** A body as JSON, without secret fields. Some servers repeat a form, in which a name is `request_headers[0][value]`. */
 function jsonWithoutSecrets(body: unknown): string {
   return JSON.stringify(body, (name, value: unknown) =>
-    secretFieldNames.has(name.replace(/\[.*/s, "")) ? undefined : value,
+    secretFieldNames.has(plainName(name.replace(/\[.*/s, ""))) ? undefined : value,
   );
 }
 

@@ -41,13 +41,22 @@ export function hasUnknown(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasUnknown);
 }
 
-/** Parses a JSON text; undefined if it is not JSON. */
+/** No record is nested deeper than this, and Pulumi could not store a value that is. */
+export const maxDepth = 50;
+
+/** Parses a JSON text; undefined if it is not JSON, or nested too deeply to be walked through. */
 export function tryParseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isShallow(value, maxDepth) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isShallow(value: unknown, left: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((entry) => isShallow(entry, left - 1));
 }
 
 /** The value of a key; if there is none, it is made and set. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
+import { plainName } from "../api/answer";
 import { message, quote, UptimeError, type Message } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
 import { secretFieldsByName } from "../definitions/keys";
@@ -28,6 +29,12 @@ const maxMessageCharacters = 3000;
 
 /** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
 const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
+/**
+ * How many secrets are searched for, times the characters of the attributes, in some seconds. No real record is larger; the
+ * attributes of one that is are not kept.
+ */
+const maxSearch = 1e10;
+
 
 /** Removes secrets from what leaves this process. */
 export class Redactor {
@@ -82,6 +89,7 @@ export class Redactor {
     return detector.findsIn(all) ? replaceSecrets(detector, rest) : rest;
   }
 
+    if (known.size * all.length > maxSearch) return {};
   /** A value that a record shows; what repeats a secret in it is replaced. */
   value(value: unknown): unknown {
     return replaceSecrets(new SecretDetector(this.secrets), value);
@@ -104,29 +112,37 @@ function replaceSecrets<T>(detector: SecretDetector, value: T): T {
   return mapLeaves(value, cleanLeaf, cleanText);
 }
 
-/** The secret fields whose names occur in the JSON, by these names. */
+/** The secret fields whose names occur in the JSON, by their {@link plainName}. */
 function secretFieldsIn(definition: Definition, json: string): ReadonlyMap<string, Field> {
-  // In JSON text in a string, the quotes are escaped.
-  const isNamed = (name: string): boolean => new RegExp(`"${name}\\\\*"`).test(json);
-  return new Map(secretFieldsByName(definition).filter(([name]) => isNamed(name)));
+  const fields = secretFieldsByName(definition).map(([name, field]) => [plainName(name), field] as const);
+  const plain = plainName(json);
+  return new Map(fields.filter(([name]) => isNamedIn(plain, name)));
 }
 
 /** Attributes without these fields. Adds the fields' values to the known secrets. */
 function withoutFields(
   secretFields: ReadonlyMap<string, Field>,
   attributes: Properties,
+/** Whether a name is in JSON, both plain. In JSON text in a string, the quotes are escaped. */
+const isNamedIn = (json: string, name: string): boolean => new RegExp(`"${name}\\\\*"`).test(json);
+
   known: Set<string>,
 ): Properties {
   const without = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(without);
-    // Some servers show JSON text, as their database stores it.
-    const parsed = typeof value === "string" && /^\s*[[{]/.test(value) ? tryParseJson(value) : undefined;
-    if (parsed !== undefined) return isDeepStrictEqual(without(parsed), parsed) ? value : redacted;
-    return isObject(value) ? withoutFields(secretFields, value, known) : value;
+    if (isObject(value)) return withoutFields(secretFields, value, known);
+    // Some servers show JSON text, as their database stores it, which may have cut it.
+    if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
+    const parsed = tryParseJson(value);
+    const isClean =
+      parsed === undefined
+        ? ![...secretFields.keys()].some((name) => isNamedIn(plainName(value), name))
+        : isDeepStrictEqual(without(parsed), parsed);
+    return isClean ? value : redacted;
   };
   return Object.fromEntries(
     Object.entries(attributes).flatMap(([name, value]) => {
-      const field = secretFields.get(name);
+      const field = secretFields.get(plainName(name));
       if (!field) return [[name, without(value)]];
       for (const secret of secretsShown(field, value)) known.add(secret);
       return [];

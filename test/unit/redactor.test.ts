@@ -299,6 +299,30 @@ test.each([
 });
 
 test("attributes have no secret fields in JSON text, and other JSON text stays as it is", () => {
+test("attributes of a record with more secrets than can be searched for are not kept", () => {
+  const values = Array.from({ length: 2 ** 14 }, (_, index) => `secret-${index}`).join(" ");
+  const request_headers = { "X-Token": values };
+  expect(attributesOf({ request_headers, note: "secret" })).toEqual({ note: "secret" });
+  // Each one in all of it would take minutes.
+  expect(attributesOf({ request_headers, note: "x".repeat(2 ** 20) })).toEqual({});
+});
+
+test("attributes have no field with the name of a secret one in another spelling", () => {
+  const copy = { RequestAuthPassword: "hunter22", REQUEST_HEADERS: { "X-Token": "abcdefgh" } };
+  const [check, note] = [JSON.stringify(copy), "abcdefgh"];
+  expect(attributesOf({ request_auth_password: null, ...copy, check, note })).toEqual({
+    check: notice,
+    note: notice,
+  });
+  expect(attributesOf({ deep: [copy], check: check.slice(0, -9) })).toEqual({ deep: [{}], check: notice });
+});
+
+test("attributes keep JSON text that is nested too deeply to be walked through, unless it names a secret field", () => {
+  const deep = (text: string): string => "[".repeat(10_000) + text + "]".repeat(10_000);
+  const attributes = { request_headers: [], note: deep(""), check: deep('{"request_headers":"x"}') };
+  expect(attributesOf(attributes)).toEqual({ note: attributes.note, check: notice });
+});
+
   const check = JSON.stringify({ request_auth_password: "hunter22", deep: [{ request_headers: [] }] });
   const other = '{ "note" : "request_auth_password" }';
   const cleaned = { check: notice, twice: notice, other };

@@ -204,11 +204,18 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(failure).not.toContain(key);
   });
 
-  test.each<[string, number, (record: object) => object]>([
+  test.each<[string, number, (record: Record<string, unknown>) => object]>([
     ["a list", 200, (record) => ({ sites: [{ ...record, auth: { pass: canary("nested-of-others") } }] })],
     ["a record", 200, (record) => ({ item: { ...record, auth: { pass: canary("nested-of-others") } } })],
     ["a refusal", 422, (record) => ({ record })],
     ["a refusal that is a list", 422, (record) => [record]],
+    [
+      "a refusal with the names of .NET",
+      422,
+      ({ request_auth_password: RequestAuthPassword, request_headers: RequestHeaders, ...others }) => ({
+        record: { ...others, RequestAuthPassword, RequestHeaders },
+      }),
+    ],
   ])("of others are not in an error that quotes %s in an unknown form", async (_, status, bodyOf) => {
     const [one, other] = new Program(front, settings).resources();
     await one.up(home);
