@@ -15,10 +15,8 @@ function jsonWithoutSecrets(body: unknown): string {
   );
 }
 
-/** A text that is not JSON, in a message. JSON that is in it may show records of others. */
-export function quoteText(text: string): Quote {
-  return quote(text.replace(/[[{]\s*["[{].*/s, "…"));
-}
+/** A text that is not JSON, in a message. */
+export const quoteText = (text: string): Quote => new Quote(text, false, false, true);
 
 /**
  * A body in a message. It may hold records of others, whose secrets nobody else knows, so of what is nested in it only the names are

@@ -8,6 +8,8 @@ export class Quote {
     readonly isValue = false,
     /** A period at its end is left out, but only when it is shown: it may be the end of a secret. */
     readonly isWithoutPeriod = false,
+    /** JSON in it is left out, which may show records of others, but also only when it is shown: it may begin in a secret. */
+    readonly isWithoutJson = false,
   ) {}
 }
 
@@ -44,7 +46,7 @@ export function withoutPeriod(given: Message | UptimeError): Message {
   const last = parts.at(-1) ?? "";
   return [
     ...parts.slice(0, -1),
-    typeof last === "string" ? cutPeriod(last) : new Quote(last.text, last.isValue, true),
+    typeof last === "string" ? cutPeriod(last) : new Quote(last.text, last.isValue, true, last.isWithoutJson),
   ];
 }
 

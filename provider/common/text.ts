@@ -49,17 +49,22 @@ export const cutPeriod = (text: string): string => text.replace(/\.\s*$/, "");
 /** How much of a text {@link excerpt} looks at. */
 export const excerptScanLength = 4000;
 
-/**
- * The first words of a text, on one line, without HTML tags, and with invisible characters escaped. Search it for secrets first:
- * this cuts them in pieces.
- */
-export function excerpt(text: string): string {
-  const line = text
+/** The beginning of a text, on one line, and without HTML tags. */
+export function plainLine(text: string): string {
+  return text
     .slice(0, excerptScanLength)
     .toWellFormed()
     .replace(/<(style|script)\b.*?<\/\1>/gis, " ")
     .replace(/<[^>]*>/g, " ")
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  return shorten(escapeInvisible(line), 300);
 }
+
+/** A text without the JSON in it. */
+export const cutJson = (text: string): string => text.replace(/[[{]\s*["[{].*/s, "…");
+
+/**
+ * The first words of a text, with invisible characters escaped. Search it and its {@link plainLine} for secrets first: this cuts
+ * them in pieces.
+ */
+export const excerpt = (text: string): string => shorten(escapeInvisible(plainLine(text)), 300);

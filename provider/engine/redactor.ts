@@ -7,11 +7,13 @@ import { secretFieldsByName } from "../definitions/keys";
 import { parseValue, UnexpectedValueError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
 import {
+  cutJson,
   cutPeriod,
   escapeCommands,
   escapeInvisible,
   excerpt,
   excerptScanLength,
+  plainLine,
   shorten,
 } from "../common/text";
 import { isObject, mapLeaves, tryParseJson } from "../common/values";
@@ -27,14 +29,14 @@ const redacted = "(the server repeats a secret)";
  */
 const maxMessageCharacters = 3000;
 
-/** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
-const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
 /**
  * How many secrets are searched for, times the characters of the attributes, in some seconds. No real record is larger; the
  * attributes of one that is are not kept.
  */
 const maxSearch = 1e10;
 
+/** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
+const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
 
 /** Removes secrets from what leaves this process. */
 export class Redactor {
@@ -61,8 +63,10 @@ export class Redactor {
       if (typeof part === "string") return part;
       // The rest is not shown, and a server may send megabytes.
       const source = part.text.slice(0, excerptScanLength + detector.reach);
-      if ([source, source.replace(markup, "")].some((text) => detector.findsIn(text))) return redacted;
-      const shown = part.isValue ? shorten(escapeInvisible(source), 300) : excerpt(part.text);
+      const readings = [source, source.replace(markup, ""), part.isValue ? "" : plainLine(source)];
+      if (readings.some((text) => detector.findsIn(text))) return redacted;
+      const words = part.isWithoutJson ? cutJson(source) : source;
+      const shown = part.isValue ? shorten(escapeInvisible(words), 300) : excerpt(words);
       return part.isWithoutPeriod ? cutPeriod(shown) : shown;
     });
     return escapeCommands(inBrief(parts.join("").toWellFormed()));
@@ -85,11 +89,11 @@ export class Redactor {
     );
     const secretFields = secretFieldsIn(definition, all);
     const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
+    if (known.size * all.length > maxSearch) return {};
     const detector = new SecretDetector(known);
     return detector.findsIn(all) ? replaceSecrets(detector, rest) : rest;
   }
 
-    if (known.size * all.length > maxSearch) return {};
   /** A value that a record shows; what repeats a secret in it is replaced. */
   value(value: unknown): unknown {
     return replaceSecrets(new SecretDetector(this.secrets), value);
@@ -119,13 +123,13 @@ function secretFieldsIn(definition: Definition, json: string): ReadonlyMap<strin
   return new Map(fields.filter(([name]) => isNamedIn(plain, name)));
 }
 
+/** Whether a name is in JSON, both plain. In JSON text in a string, the quotes are escaped. */
+const isNamedIn = (json: string, name: string): boolean => new RegExp(`"${name}\\\\*"`).test(json);
+
 /** Attributes without these fields. Adds the fields' values to the known secrets. */
 function withoutFields(
   secretFields: ReadonlyMap<string, Field>,
   attributes: Properties,
-/** Whether a name is in JSON, both plain. In JSON text in a string, the quotes are escaped. */
-const isNamedIn = (json: string, name: string): boolean => new RegExp(`"${name}\\\\*"`).test(json);
-
   known: Set<string>,
 ): Properties {
   const without = (value: unknown): unknown => {

@@ -242,6 +242,15 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(failure).not.toContain(canary("after-html"));
   });
 
+  test("are not in an error that ends where JSON seems to begin in a secret", async () => {
+    const requestAuthPassword = `${canary("before-braces")}{{tail`;
+    on("POST", answer(422, `<p>The password ${requestAuthPassword} is too weak</p>`));
+    const program = new Program(front, settings).resource();
+    const failure = await failureOf(program.up({ ...home, requestAuthUsername: "me", requestAuthPassword }));
+    expect(failure).toContain("(the server repeats a secret)");
+    expect(failure).not.toContain(canary("before-braces"));
+  });
+
   test("are not in an error about an ignored field that an update sends as the server shows it", async () => {
     const one = new Program(front, settings).resource("monitor", { ignoreChanges: ["alertCondition"] });
     await one.up(home);
