@@ -146,9 +146,16 @@ const isNamed = (entry: unknown): boolean => namedError(entry).length > 0;
 /** The parts of a request with which servers begin the path of a field. */
 const partsOfRequest: readonly unknown[] = ["body", "form", "query", "params", "data"];
 
-/** The path of a field in a JSON pointer: `request_headers.0.key` of `/data/attributes/request_headers/0/key`. */
+/**
+ * The path of a field in a JSON pointer: `request_headers.0.key` of `/data/attributes/request_headers/0/key`. Any other slash may be one
+ * of a secret, and stays, so that the secret is found.
+ */
 const pathOfPointer = (pointer: unknown): string | undefined =>
-  typeof pointer === "string" ? pointer.replace(/^.*attributes\/|^\//, "").replaceAll("/", ".") : undefined;
+  typeof pointer === "string"
+    ? pointer
+        .replace(/^#?(?:\/data)?(?:\/attributes)?\//, "")
+        .replace(/\/(?=(?:\d+|key|value)(?:\/|$))/g, ".")
+    : undefined;
 
 const wireNames = byPlainName(
   definitions.flatMap(({ fields }) => Object.values(fields).map(({ wire }) => wire)),

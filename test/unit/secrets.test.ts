@@ -242,13 +242,20 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(failure).not.toContain(canary("after-html"));
   });
 
-  test("are not in an error that ends where JSON seems to begin in a secret", async () => {
-    const requestAuthPassword = `${canary("before-braces")}{{tail`;
-    on("POST", answer(422, `<p>The password ${requestAuthPassword} is too weak</p>`));
+  test.each<[string, string, (secret: string) => unknown]>([
+    ["ends where JSON seems to begin in a secret", "{{", (secret) => `<p>${secret} is too weak</p>`],
+    [
+      "shows the path in a JSON pointer with dots",
+      "/x/attributes/",
+      (secret) => ({ errors: [{ source: { pointer: `/data/attributes/${secret}/0` }, detail: "no" }] }),
+    ],
+  ])("are not in an error that %s", async (_, middle, bodyOf) => {
+    const requestAuthPassword = `${canary("in-front")}${middle}${canary("behind")}`;
+    on("POST", answer(422, bodyOf(requestAuthPassword)));
     const program = new Program(front, settings).resource();
     const failure = await failureOf(program.up({ ...home, requestAuthUsername: "me", requestAuthPassword }));
     expect(failure).toContain("(the server repeats a secret)");
-    expect(failure).not.toContain(canary("before-braces"));
+    for (const part of ["in-front", "behind"]) expect(failure).not.toContain(canary(part));
   });
 
   test("are not in an error about an ignored field that an update sends as the server shows it", async () => {
