@@ -205,7 +205,10 @@ function nameProperties({ fields }: Definition, error: ApiError): UptimeError {
   const { requestText, status, reason, fields: refused } = error.answer;
   const reasons = [...refused].map(([name, texts]) => {
     const key = Object.keys(fields).find((one) => fields[one]?.wire === topLevel(name));
-    const path = name.replace(/^[^.[]+/, key ?? "$&").replace(/\.(\d+)/g, "[$1]");
+    // Any other number may be a part of a secret, which must be found.
+    const path = name.replace(/^[^.[]+(?:\.(\d+)(?=\.|$))?/, (whole, index?: string) =>
+      key === undefined ? whole : `${key}${index === undefined ? "" : `[${index}]`}`,
+    );
     return message`${quote(path)}: ${joinMessages(texts, " ")}`;
   });
   if (reasons.length === 0) return error;

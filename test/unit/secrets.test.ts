@@ -249,6 +249,11 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
       "/x/attributes/",
       (secret) => ({ errors: [{ source: { pointer: `/data/attributes/${secret}/0` }, detail: "no" }] }),
     ],
+    [
+      "shows numbers as indexes",
+      ".12.",
+      (secret) => ({ errors: { [`name.${secret}`]: ["no"], [secret]: ["no"] } }),
+    ],
   ])("are not in an error that %s", async (_, middle, bodyOf) => {
     const requestAuthPassword = `${canary("in-front")}${middle}${canary("behind")}`;
     on("POST", answer(422, bodyOf(requestAuthPassword)));
