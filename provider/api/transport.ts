@@ -103,7 +103,7 @@ export function isProxied({ hostname }: URL): boolean {
 
 /** The passwords of the proxies that the environment names, encoded as they are there. */
 export function proxyPasswords(): string[] {
-  return proxies().flatMap((proxy) => /^(?:\w+:\/\/)?[^/@:]*:([^/]+)@/.exec(proxy)?.[1] ?? []);
+  return proxies().flatMap((proxy) => /^(?:\w+:\/\/)?[^/:]*:([^/]+)@/.exec(proxy)?.[1] ?? []);
 }
 
 function proxies(): string[] {
