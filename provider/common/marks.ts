@@ -42,11 +42,11 @@ export function hasSecret(value: unknown): boolean {
   return isSecret(value) || Object.values(value).some(hasSecret);
 }
 
-/** Replaces secrets by their plain values, at any depth. Undefined if one is encrypted. */
+/** Replaces secrets by their plain values, at any depth. Undefined if one is encrypted. In state a `value` would mean nothing. */
 export function unwrapSecrets(value: unknown): unknown {
   if (isSecret(value)) {
-    if (value.value !== undefined) return unwrapSecrets(value.value);
-    return typeof value.plaintext === "string" ? tryParseJson(value.plaintext) : undefined;
+    if (typeof value.plaintext === "string") return tryParseJson(value.plaintext);
+    return "ciphertext" in value ? undefined : unwrapSecrets(value.value);
   }
   if (Array.isArray(value)) {
     const entries = value.map(unwrapSecrets);

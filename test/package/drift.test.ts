@@ -339,6 +339,11 @@ describe("what Pulumi would run from state", () => {
     ["the code of another kind", resource({ outputs: { __provider: own("domain") } }), code],
     ["code that is secret", resource({ outputs: { __provider: sealed(evil) } }), code],
     ["code that is encrypted", resource({ outputs: { __provider: sealed(evil, "ciphertext") } }), code],
+    [
+      "code that is secret, with a value that Pulumi does not read",
+      resource({ outputs: { __provider: { ...sealed(evil), value: own("monitor") } } }),
+      code,
+    ],
     ["a resource that is only read", resource({ external: true, outputs: { __provider: evil } }), code],
     ["a resource that is to be deleted", resource({ delete: true, outputs: { __provider: evil } }), code],
     [
@@ -401,6 +406,7 @@ describe("what Pulumi would run from state", () => {
     ["extensions", { deployment: { extensions: { "0a1b": {} } } }],
     ["Resources", { deployment: { Resources: [resource()] } }],
     ["newer", { deployment: { newer: true } }],
+    ["Outputs", { deployment: { resources: [resource({ Outputs: { __provider: evil } })] } }],
     ["Deployment", { Deployment: { resources: [] } }],
     ["snippets-prototype", { features: ["views", "snippets-prototype"] }],
   ])("is refused before anything is sent: %s, of which nothing is known", async (name, more) => {

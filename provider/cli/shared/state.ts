@@ -75,6 +75,7 @@ export function parseDeployment(text: string, source: string): StackState {
   const unknown = [
     ...unknownIn(parsed, ["version", "features", "deployment"]),
     ...unknownIn(parsed.deployment, knownParts),
+    ...(parsed.deployment.resources ?? []).flatMap(misspeltIn),
     ...(parsed.features ?? []).filter((feature) => !knownFeatures.includes(feature)),
   ];
   if (unknown.length === 0) return parsed;
@@ -89,6 +90,14 @@ function unknownIn(value: object, known: readonly string[]): string[] {
     const isPartEmpty = isEmpty(part) || (isObject(part) && Object.keys(part).length === 0);
     return known.includes(key) || isPartEmpty ? [] : [key];
   });
+}
+
+/** The names of a resource's properties that Pulumi, which reads names in any letter case, takes for those that are looked at. */
+function misspeltIn(resource: StateResource): string[] {
+  const known = Object.keys(resourceState.shape);
+  return Object.keys(resource).filter(
+    (key) => !known.includes(key) && known.some((name) => name.toLowerCase() === key.toLowerCase()),
+  );
 }
 
 export interface ManagedResource {
