@@ -16,7 +16,7 @@ function jsonWithoutSecrets(body: unknown): string {
 }
 
 /** A text that is not JSON, in a message. */
-export const quoteText = (text: string): Quote => new Quote(text, false, false, true);
+export const quoteText = (text: string): Quote => new Quote(text, "page");
 
 /**
  * A body in a message. It may hold records of others, whose secrets nobody else knows, so of what is nested in it only the names are

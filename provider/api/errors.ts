@@ -1,15 +1,22 @@
 import { cutPeriod } from "../common/text";
 
-/** Words of others, such as a server's. Before they are shown, they are searched for secrets, and then cut. */
+/**
+ * - `words`: shown without HTML tags
+ * - `page`: the same, and without JSON, which may show records of others
+ * - `value`: the value of a record, shown unchanged
+ */
+type QuoteKind = "words" | "page" | "value";
+
+/**
+ * Words of others, such as a server's. They are searched for secrets before they are shown, and before anything is left out of them: a
+ * secret may begin or end there.
+ */
 export class Quote {
-  /** @param isValue whether this is the value of a record, which is shown unchanged; from other texts HTML tags are removed */
   constructor(
     readonly text: string,
-    readonly isValue = false,
-    /** A period at its end is left out, but only when it is shown: it may be the end of a secret. */
+    readonly kind: QuoteKind = "words",
+    /** A period at its end is left out. */
     readonly isWithoutPeriod = false,
-    /** JSON in it is left out, which may show records of others, but also only when it is shown: it may begin in a secret. */
-    readonly isWithoutJson = false,
   ) {}
 }
 
@@ -19,7 +26,7 @@ export type Message = readonly (string | Quote)[];
 export const quote = (text: string): Quote => new Quote(text);
 
 /** A value that a record shows. */
-export const quoteValue = (value: unknown): Quote => new Quote(JSON.stringify(value ?? null), true);
+export const quoteValue = (value: unknown): Quote => new Quote(JSON.stringify(value ?? null), "value");
 
 /** A record's id. The API's ids are numbers; any other one may repeat a secret. */
 export const quoteId = (id: string): string | Quote => (/^\d+$/.test(id) ? id : quote(id));
@@ -46,7 +53,7 @@ export function withoutPeriod(given: Message | UptimeError): Message {
   const last = parts.at(-1) ?? "";
   return [
     ...parts.slice(0, -1),
-    typeof last === "string" ? cutPeriod(last) : new Quote(last.text, last.isValue, true, last.isWithoutJson),
+    typeof last === "string" ? cutPeriod(last) : new Quote(last.text, last.kind, true),
   ];
 }
 

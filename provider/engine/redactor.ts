@@ -29,12 +29,6 @@ const redacted = "(the server repeats a secret)";
  */
 const maxMessageCharacters = 3000;
 
-/**
- * How many secrets are searched for, times the characters of the attributes, in some seconds. No real record is larger; the
- * attributes of one that is are not kept.
- */
-const maxSearch = 1e10;
-
 /** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
 const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
 
@@ -63,10 +57,10 @@ export class Redactor {
       if (typeof part === "string") return part;
       // The rest is not shown, and a server may send megabytes.
       const source = part.text.slice(0, excerptScanLength + detector.reach);
-      const readings = [source, source.replace(markup, ""), part.isValue ? "" : plainLine(source)];
+      const readings = [source, source.replace(markup, ""), plainLine(source)];
       if (readings.some((text) => detector.findsIn(text))) return redacted;
-      const words = part.isWithoutJson ? cutJson(source) : source;
-      const shown = part.isValue ? shorten(escapeInvisible(words), 300) : excerpt(words);
+      const words = part.kind === "page" ? cutJson(source) : source;
+      const shown = part.kind === "value" ? shorten(escapeInvisible(words), 300) : excerpt(words);
       return part.isWithoutPeriod ? cutPeriod(shown) : shown;
     });
     return escapeCommands(inBrief(parts.join("").toWellFormed()));
@@ -89,7 +83,6 @@ export class Redactor {
     );
     const secretFields = secretFieldsIn(definition, all);
     const rest = secretFields.size > 0 ? withoutFields(secretFields, attributes, known) : attributes;
-    if (known.size * all.length > maxSearch) return {};
     const detector = new SecretDetector(known);
     return detector.findsIn(all) ? replaceSecrets(detector, rest) : rest;
   }

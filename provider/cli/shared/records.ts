@@ -91,7 +91,7 @@ function declarableOf(
       if (field && isConfidential(field)) return { property, reason };
       const value = values.get(key);
       const isClean = isDeepStrictEqual(redactor.value(value), value);
-      return { property, reason: [isClean ? new Quote(reason, true) : quoteValue(value)] };
+      return { property, reason: [isClean ? new Quote(reason, "value") : quoteValue(value)] };
     });
   const problems = [...unreadable, ...refused].map((one) => redactor.problem(one).replace(/\.$/, ""));
   return { definition, record, values, problems };

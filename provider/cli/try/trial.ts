@@ -29,7 +29,7 @@ export async function tryMonitor(
   const shown = ({ origin, pathname }: URL): string => redactor.message([quote(origin + pathname)]);
   const url = isUrlSecret || typeof values.url !== "string" ? undefined : parseUrl(values.url);
   const tried = {
-    title: redactor.message([new Quote(title, true)]),
+    title: redactor.message([new Quote(title, "value")]),
     urn,
     id,
     url: url && shown(url),
