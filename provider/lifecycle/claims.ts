@@ -63,7 +63,7 @@ export class Claims {
 
   /** Whether an id in an answer to a create is that of a record that was there before, as far as this run has heard. */
   existedBefore(id: string): boolean {
-    return this.ledger.isShown(id) || this.note.hasCreate(id);
+    return this.ledger.wasSeen(id) || this.note.hasCreate(id);
   }
 
   /** Whether a resource's claim is void: its record is gone for certain, because this run has created another with its id. */
@@ -127,9 +127,9 @@ export class Claims {
   }
 
   /** A create was answered with the id of a new record. {@link tellCreated} follows once it is known to be its own. */
-  takeCreated(id: string, owner: Owner | undefined, isShown = true): Claim {
+  takeCreated(id: string, owner: Owner | undefined, wasSeen = true): Claim {
     const claim = newClaim();
-    this.ledger.take(id, claim, owner, { isCreated: true, isShown });
+    this.ledger.take(id, claim, owner, { isCreated: true, wasSeen });
     return claim;
   }
 

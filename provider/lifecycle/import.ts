@@ -121,7 +121,7 @@ async function getToImport(
     const record = await reader.get(id, wantedValues(definition, values), operation, {
       withAttributes: true,
     });
-    ledger.markShown(id);
+    ledger.markSeen(id);
     return record;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;

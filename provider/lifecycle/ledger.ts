@@ -18,7 +18,7 @@ interface Entry {
   /** The owners of planned imports: see {@link Ledger.planImport}. */
   readonly plannedImports: Set<Owner>;
   /** The server has shown it. */
-  isShown: boolean;
+  wasSeen: boolean;
   /** The provider changes it or has just created it, so lists that were read before may be outdated. */
   wasChanged: boolean;
 }
@@ -67,15 +67,15 @@ export class Ledger {
   /**
    * A resource gets the record: it creates, adopts or imports it.
    *
-   * @param options.isShown false if nothing but the id in an answer speaks for it, which may be that of something else
+   * @param options.wasSeen false if nothing but the id in an answer speaks for it, which may be that of something else
    */
-  take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, isShown = true } = {}): void {
+  take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, wasSeen = true } = {}): void {
     const entry = this.entry(id);
     this.heard.add(id);
     // An import may name a record that this process has created.
     if (entry.taken && entry.taken.claim !== claim) entry.inState.set(entry.taken.claim, entry.taken.owner);
     entry.taken = { claim, owner, isCreated };
-    entry.isShown ||= isShown;
+    entry.wasSeen ||= wasSeen;
     if (owner !== undefined) entry.plannedImports.delete(owner);
     // Servers use ids again. What state says of this one is about a record that is gone.
     if (isCreated) entry.inState.clear();
@@ -87,13 +87,13 @@ export class Ledger {
   release(id: string): void {
     const entry = this.entry(id);
     entry.taken = undefined;
-    entry.isShown = false;
+    entry.wasSeen = false;
   }
 
-  markShown(id: string): void {
+  markSeen(id: string): void {
     this.heard.add(id);
     this.gone.delete(id);
-    this.entry(id).isShown = true;
+    this.entry(id).wasSeen = true;
   }
 
   /** The provider changes the record, or has just created it. */
@@ -166,8 +166,8 @@ export class Ledger {
   }
 
   /** Whether the server has shown the record to this process, which has not deleted it since. */
-  isShown(id: string): boolean {
-    return this.entries.get(id)?.isShown === true;
+  wasSeen(id: string): boolean {
+    return this.entries.get(id)?.wasSeen === true;
   }
 
   isBeingDeleted(id: string): boolean {
@@ -207,7 +207,7 @@ export class Ledger {
       inState: new Map(),
       ended: new Set(),
       plannedImports: new Set(),
-      isShown: false,
+      wasSeen: false,
       wasChanged: false,
     }));
   }

@@ -37,7 +37,7 @@ export async function read(
     return undefined;
   }
   assertSameRecord(scope, outputs, record);
-  ledger.markShown(id);
+  ledger.markSeen(id);
   const isShown = (key: string): boolean => {
     const field = fieldOf(definition, key);
     return !field.writeOnly && shows(field, record);
