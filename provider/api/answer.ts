@@ -238,8 +238,11 @@ const saysDone = (value: unknown): boolean =>
 /** What servers write in the place of a status of failure. */
 const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied|[45]\d\d)$/i;
 
-/** A name in lower case and without `_`: `nextpageurl` of `next_page_url` and `nextPageUrl`. */
-export const plainName = (name: string): string => name.replaceAll("_", "").toLowerCase();
+/** A name in lower case and without `_` and `-`: `nextpageurl` of `next_page_url`, `nextPageUrl` and `next-page-url`. */
+export const plainName = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
+
+/** The {@link plainName} of a field. Some servers repeat a form, in which a name is `request_headers[0][value]`. */
+export const plainFieldName = (name: string): string => plainName(name.replace(/\[.*/s, ""));
 
 /** Names by their {@link plainName}. */
 export const byPlainName = (names: readonly string[]): ReadonlyMap<string, string> =>

@@ -2,16 +2,16 @@ import { excerpt } from "../common/text";
 import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
-import { byPlainName, isBlankOrFalse, plainName } from "./answer";
+import { byPlainName, isBlankOrFalse, plainFieldName, plainName } from "./answer";
 import { joinMessages, message, Quote, quote, withoutPeriod, type Message } from "./errors";
 
 /** The names of secret fields, by {@link plainName}. */
 const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => plainName(name)));
 
-/** A body as JSON, without secret fields. Some servers repeat a form, in which a name is `request_headers[0][value]`. */
+/** A body as JSON, without secret fields. */
 function jsonWithoutSecrets(body: unknown): string {
   return JSON.stringify(body, (name, value: unknown) =>
-    secretFieldNames.has(plainName(name.replace(/\[.*/s, ""))) ? undefined : value,
+    secretFieldNames.has(plainFieldName(name)) ? undefined : value,
   );
 }
 

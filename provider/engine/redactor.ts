@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { plainName } from "../api/answer";
+import { plainFieldName, plainName } from "../api/answer";
 import { message, quote, UptimeError, type Message } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
 import { secretFieldsByName } from "../definitions/keys";
@@ -117,7 +117,8 @@ function secretFieldsIn(definition: Definition, json: string): ReadonlyMap<strin
 }
 
 /** Whether a name is in JSON, both plain. In JSON text in a string, the quotes are escaped. */
-const isNamedIn = (json: string, name: string): boolean => new RegExp(`"${name}\\\\*"`).test(json);
+const isNamedIn = (json: string, name: string): boolean =>
+  new RegExp(`"${name}(?:\\[[^"]*|\\\\*)"`).test(json);
 
 /** Attributes without these fields. Adds the fields' values to the known secrets. */
 function withoutFields(
@@ -139,8 +140,10 @@ function withoutFields(
   };
   return Object.fromEntries(
     Object.entries(attributes).flatMap(([name, value]) => {
-      const field = secretFields.get(plainName(name));
+      const field = secretFields.get(plainFieldName(name));
       if (!field) return [[name, without(value)]];
+      // In a form, the name of a header has a field of its own.
+      if (name.endsWith("[key]")) return [];
       for (const secret of secretsShown(field, value)) known.add(secret);
       return [];
     }),

@@ -207,15 +207,13 @@ test.each([{ data: [record] }, [record], { result: record }])("a record may be i
   expect((await monitors.create([], start())).id).toBe("7");
 });
 
-test("a record's fields may be in camel case; what is no field keeps its name", async () => {
+test("a record's fields may be in camel case or have hyphens; what is no field keeps its name", async () => {
   const rawOf = async (more: object): Promise<object> =>
     (await collectionOf(() => ({ ...record, ...more })).monitors.get("7", start())).raw;
   const { id: _, ...rest } = record;
-  expect(await rawOf({ sslAlertDays: 7, lastCheckedAt: "now" })).toEqual({
-    ...rest,
-    ssl_alert_days: 7,
-    lastCheckedAt: "now",
-  });
+  const others = { lastCheckedAt: "now", "last-status": "up" };
+  for (const name of ["sslAlertDays", "ssl-alert-days"])
+    expect(await rawOf({ [name]: 7, ...others })).toEqual({ ...rest, ssl_alert_days: 7, ...others });
   const both = { ssl_alert_days: 7, sslAlertDays: 30 };
   expect(await rawOf(both)).toEqual({ ...rest, ...both });
 });

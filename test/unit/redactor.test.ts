@@ -307,6 +307,13 @@ test("attributes have no field with the name of a secret one in another spelling
     note: notice,
   });
   expect(attributesOf({ deep: [copy], check: check.slice(0, -9) })).toEqual({ deep: [{}], check: notice });
+  expect(attributesOf({ deep: { "request-auth-password": "hunter22" }, note })).toEqual({ deep: {}, note });
+});
+
+test("attributes have no secret fields of a form", () => {
+  const form = { "request_headers[0][key]": "Accept", "request_headers[0][value]": "abcdefgh" };
+  const attributes = { form, twice: JSON.stringify(form), accept: "Accept", note: "abcdefgh" };
+  expect(attributesOf(attributes)).toEqual({ form: {}, twice: notice, accept: "Accept", note: notice });
 });
 
 test("attributes keep JSON text that is nested too deeply to be walked through, unless it names a secret field", () => {
