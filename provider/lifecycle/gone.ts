@@ -65,7 +65,8 @@ export async function assertGoneInRefresh(
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.knownRecordCount <= 1 || isReallyEmpty) return;
   // It may have been read before this run has created a record again.
-  if (list.createdAt <= missedAt && (await scope.reader.wholeList(operation, id, missedAt)).size > 0) return;
+  if (list.createdAt <= missedAt && (await assertNotListed(scope, id, missing, operation, missedAt)).size > 0)
+    return;
   throw new UptimeError(
     message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}
@@ -75,15 +76,20 @@ export async function assertGoneInRefresh(
   );
 }
 
-/** Reads the list and returns it. Throws if it holds a record that is missing at its own address. */
+/**
+ * Reads the list and returns it. Throws if it holds a record that is missing at its own address.
+ *
+ * @param since the list is read again if it was begun at this time on the clock, or before
+ */
 export async function assertNotListed(
   { definition, reader }: RecordScope,
   id: string,
   missing: NotFoundError,
   operation: Operation,
+  since?: number,
 ): Promise<Listing> {
   const missedAt = operation.clock.now();
-  let list = await reader.wholeList(operation, id);
+  let list = await reader.wholeList(operation, id, since);
   if (list.get(id) && list.createdAt <= missedAt) list = await reader.wholeList(operation, id, missedAt);
   if (!list.get(id)) return list;
   const { plural, singular } = definition;

@@ -388,6 +388,16 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     expect(await destroyAll(all)).toEqual(["error", "error"]);
   });
 
+  test("but not if the list is empty at first, and then holds it: one of two backends is down", async () => {
+    const [all] = await createdBefore(front, 2);
+    let lists = 0;
+    emulator.fault = (request) => {
+      if (isList(request)) return lists++ === 0 ? answer(200, { data: [] }) : undefined;
+      return request.path.endsWith("/1") ? answer(200, { data: null }) : undefined;
+    };
+    expect(await refreshAll(all)).toEqual(["error", "there"]);
+  });
+
   test("but not if it is answered with 403, whose error says what to do if it is", async () => {
     const [[one]] = await createdBefore(front, 1);
     remove(one);
