@@ -84,8 +84,10 @@ export class Ledger {
   }
 
   /** The resource that has taken the record does not have it: the record of the answer was not there. */
-  release(id: string): void {
+  release(id: string, claim: Claim): void {
     const entry = this.entry(id);
+    // Meanwhile another create may have been answered with the record that has the id.
+    if (entry.taken?.claim !== claim) return;
     entry.taken = undefined;
     entry.wasSeen = false;
   }

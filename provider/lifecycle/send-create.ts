@@ -19,6 +19,7 @@ import { adviceOnId, recoverCreate } from "./lost-create";
 import { isAlike } from "./lost-create-look";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
+import type { Claim } from "./resource";
 import { formOf, readUntil, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
@@ -89,9 +90,10 @@ async function postOnce(
   assertNew(scope, id, baseline, answer);
   // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
   const isSuspect = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
-  const claim = claims.takeCreated(id, owner);
+  const claim = claims.takeCreated(id, owner, isWhole(scope, answer));
   ledger.markChanged(id);
-  const record = await recordOfAnswer(scope, id, wanted, answer, isSuspect, operation);
+  const record = await recordOfAnswer(scope, id, claim, wanted, answer, isSuspect, operation);
+  if (record) ledger.markShown(id);
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim, record);
   return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
@@ -128,15 +130,13 @@ function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline):
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */
-function assertNew(
-  scope: RecordScope,
-  id: string,
-  baseline: Baseline,
-  { record, requestText }: WriteAnswer,
-): void {
-  const { definition } = scope;
-  if (!isOlderRecord(scope, id, baseline)) return;
-  if (!record || !isRecordOf(definition, record))
+function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: WriteAnswer): void {
+  const { claims, definition } = scope;
+  const { requestText } = answer;
+  // An id alone does not say which of two creates has the record.
+  const isOther = claims.isTakenInRun(id) && !isWhole(scope, answer);
+  if (!isOlderRecord(scope, id, baseline) && !isOther) return;
+  if (!isWhole(scope, answer))
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and no record.`,
@@ -149,22 +149,29 @@ function assertNew(
   );
 }
 
+/** Whether an answer holds the record, and not only an id, which may be that of something else. */
+const isWhole = ({ definition }: RecordScope, { record }: WriteAnswer): boolean =>
+  record !== undefined && isRecordOf(definition, record);
+
 /**
  * The record of an answer. An id alone may be that of something else, such as a job, so its record is read.
  *
  * @param isSuspect the record in the answer may be deleted, so it is read too
  */
 async function recordOfAnswer(
-  { collection, definition, ledger }: RecordScope,
+  scope: RecordScope,
   id: string,
+  claim: Claim,
   wanted: WantedValues,
-  { record, requestText }: WriteAnswer,
+  answer: WriteAnswer,
   isSuspect: boolean,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  if (record && isRecordOf(definition, record) && !isSuspect) return record;
+  const { collection, definition, ledger } = scope;
+  const { record, requestText } = answer;
+  if (isWhole(scope, answer) && !isSuspect) return record;
   const lost = (problem: string, options: { cause?: unknown; answeredId?: string } = {}): LostAnswerError => {
-    ledger.release(id);
+    ledger.release(id, claim);
     return new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)}, but ${problem}.`,
       "look only",

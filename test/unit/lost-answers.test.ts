@@ -785,6 +785,18 @@ test("the id of a job is not kept if another create gets a record with that id",
   expect([one.state?.id, other.state?.id]).toEqual([undefined, "1"]);
 });
 
+test("the id of a job, while it is read, does not stop a create that is answered with a record of that id", async () => {
+  afterCreate(
+    () => (posts() === 1 ? stored(202, { id: 2, status: "queued" }) : undefined),
+    ({ path }) => (path.endsWith("/2") ? { kind: "delay", answerDelayMs: 1000 } : undefined),
+  );
+  const [one, other] = program().resources();
+  const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
+  expect(await Promise.all([made(one), made(other, elsewhere)])).toEqual(["made 1", "made 2"]);
+  expect(await failureOf(other.destroy())).toBe("");
+  expect(storedIds()).toEqual(["1"]);
+});
+
 test.each([0, 3000])(
   "the ids of jobs, each of another create's record, are not kept (%d ms)",
   async (afterMs) => {
