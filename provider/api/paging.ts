@@ -63,6 +63,7 @@ export async function* readPages(
     const size = page.records.length;
     const isRepeat = size > 0 && !page.records.some(isUnseen);
     for (const { id } of page.records) seen.add(id);
+    const wasAnnounced = number > 1 && !isGuess;
     isGuess = page.next === "unknown";
     if (page.next === undefined) {
       if (isRepeat && (stalePages > 0 || size === sizeBefore))
@@ -70,6 +71,12 @@ export async function* readPages(
       return;
     }
     if (isGuess && isRepeat) {
+      // One of two versions behind a load balancer does not know the other's cursor.
+      if (wasAnnounced)
+        throw incompleteListError(
+          answer.requestText,
+          `page ${number - 1} says that there is more, and it leads back to an earlier one`,
+        );
       // A server without paging returns the same list for every page, whether that is whole or cut. In the opposite order, a cut one
       // shows others, and as many: with a record that was made meanwhile, a whole list is longer.
       const sort = query.get("sort") === "asc" ? "desc" : "asc";

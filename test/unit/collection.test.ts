@@ -656,6 +656,17 @@ describe("a list", () => {
     );
   });
 
+  test("whose cursor another version of the server does not know is an error, not a shorter list", async () => {
+    let requests = 0;
+    const { monitors } = collectionOf(() => {
+      const first = records(...Array.from({ length: 10 }, (_, index) => 20 - index));
+      return requests++ % 2 === 0 ? { data: first, meta: { next_cursor: "11" } } : first;
+    });
+    expect((await errorOf(listed(monitors))).message).toContain(
+      "page 1 says that there is more, and it leads back to an earlier one",
+    );
+  });
+
   test.each(["content", "records", "rows", "_embedded"])(
     "is read under %s beside a word of success",
     async (name) => {
