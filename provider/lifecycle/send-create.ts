@@ -87,13 +87,15 @@ async function postOnce(
   const { id, status, requestText, emptyListForm } = answer;
   if (id === undefined)
     throw new LostAnswerError(message`${requestText} returned status ${status} and no id.`, "look only");
-  assertNew(scope, id, baseline, answer);
+  assertNew(scope, id, { wanted, baseline }, answer);
   // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
   const isSuspect = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
-  const claim = claims.takeCreated(id, owner, isWhole(scope, answer));
+  const claim = claims.takeCreated(id, owner);
   ledger.markChanged(id);
-  const record = await recordOfAnswer(scope, id, claim, wanted, answer, isSuspect, operation);
-  if (record) ledger.markShown(id);
+  if (!isWhole(scope, answer)) creates.unreadIds.add(id);
+  const record = await recordOfAnswer(scope, id, claim, wanted, answer, isSuspect, operation).finally(() =>
+    creates.unreadIds.delete(id),
+  );
   creates.rememberId(id, baseline);
   claims.tellCreated(id, claim, record);
   return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
@@ -130,12 +132,18 @@ function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline):
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */
-function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: WriteAnswer): void {
-  const { claims, definition } = scope;
-  const { requestText } = answer;
-  // An id alone does not say which of two creates has the record.
-  const isOther = claims.isTakenInRun(id) && !isWhole(scope, answer);
-  if (!isOlderRecord(scope, id, baseline) && !isOther) return;
+function assertNew(
+  scope: RecordScope,
+  id: string,
+  { wanted, baseline }: Pick<PlannedCreate, "wanted" | "baseline">,
+  answer: WriteAnswer,
+): void {
+  const { creates, definition } = scope;
+  const { record, requestText } = answer;
+  if (!isOlderRecord(scope, id, baseline)) return;
+  // Nothing but the id in the answer to another create speaks for that one, and it may be that of a job.
+  const isUnread = creates.unreadIds.has(id) && !wasListed(baseline, id);
+  if (isUnread && record && isWhole(scope, answer) && isAlike(definition, wanted, record)) return;
   if (!isWhole(scope, answer))
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
