@@ -15,7 +15,7 @@ import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { mayHaveEffect, nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
-import type { Headers, Method, Transport } from "./transport";
+import { headerOf, type Headers, type Method, type Transport } from "./transport";
 import type { ShowWait } from "./wait-notice";
 
 /** What a sender must know of a write. */
@@ -187,8 +187,20 @@ export class Client {
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < maxRedirects)
       return this.exchange(request, target, signal, redirects + 1);
-    const text = new TextDecoder().decode(body);
+    const text = decodeText(body, headerOf(headers, "content-type"));
     return { status, headers, text, redirectTarget: target, isRedirectedElsewhere: !isPathOf(request, url) };
+  }
+}
+
+/** The text of a body in UTF-8, or if it is not valid, in the charset that the server names. Servlets write ISO-8859-1 by default. */
+function decodeText(body: Buffer, contentType: string): string {
+  const text = new TextDecoder().decode(body);
+  const [, charset] = /charset="?([^\s";]+)/i.exec(contentType) ?? [];
+  if (!text.includes("\ufffd") || charset === undefined) return text;
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    return text;
   }
 }
 

@@ -141,6 +141,26 @@ describe("a body", () => {
     expect((await show(url)).raw.name).toBe("Küche");
   });
 
+  test("in the charset that it names is read, if it is not UTF-8", async () => {
+    const text = Buffer.from(body.toString(), "latin1");
+    const url = await answering(text, { "content-type": "application/json;charset=ISO-8859-1" });
+    expect((await show(url)).raw.name).toBe("Küche");
+    expect(await shownText(show(await answering(text.subarray(9), { "content-type": "charset=x" })))).toMatch(
+      /JSON/,
+    );
+    const wrong = await answering(body, { "content-type": "application/json; charset=latin1" });
+    expect((await show(wrong)).raw.name).toBe("Küche");
+  });
+
+  test("with numbers that only Python writes is read", async () => {
+    const text = JSON.stringify({ data: { ...record, name: "NaN, -Infinity \\" } });
+    const url = await answering(
+      text.replace('"interval"', '"up":NaN,"times":[-Infinity,Infinity],"interval"'),
+    );
+    const { raw: shown } = await show(url);
+    expect(shown).toMatchObject({ name: "NaN, -Infinity \\", up: null, times: [null, null], interval: 60 });
+  });
+
   const repeated = /: "\(the server repeats a secret\)"/;
   test.each([
     ["HTML", "<!doctype html><title>Log in</title><p>Log in", /not JSON: "Log in Log in"/],
