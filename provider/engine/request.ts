@@ -173,10 +173,12 @@ export function markSecrets(
   properties: Properties,
   marked: readonly string[],
 ): Properties {
+  // The engine marks outputs of these fields itself, also empty ones, and prints a mark that it adds in a refresh as a change.
+  const mayBeEmpty = isInState(properties);
   const isSecret = (key: string, value: unknown): boolean =>
     marked.includes(key)
       ? value !== undefined && value !== null
-      : fields[key]?.secret === true && !isEmpty(value);
+      : fields[key]?.secret === true && (mayBeEmpty || !isEmpty(value));
   return Object.fromEntries(
     Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? asSecret(value) : value]),
   );

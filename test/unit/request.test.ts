@@ -9,6 +9,7 @@ import {
   decodeOutputs,
   encodeInputs,
   encodeOutputs,
+  markSecrets,
 } from "../../provider/engine/request";
 import { everything, everythingStored } from "../support/monitors";
 import { fronts, Program } from "../support/program";
@@ -65,6 +66,17 @@ test("state survives both ways, its attributes untouched", () => {
   expect(encodeOutputs(monitor, decodeOutputs(monitor, plain), redactor, {})).toEqual(plain);
   const from = { ...plain, __options };
   expect(encodeOutputs(monitor, decodeOutputs(monitor, from), redactor, from)).toEqual(from);
+});
+
+test("a secret field is marked in outputs also if it is empty, as the engine does it, and in inputs only with a value", () => {
+  const values = { name: "a", requestHeaders: [], requestAuthPassword: null };
+  expect(markSecrets(monitor, values, [])).toEqual(values);
+  expect(markSecrets(monitor, { ...values, attributes: {} }, [])).toEqual({
+    name: "a",
+    requestHeaders: asSecret([]),
+    requestAuthPassword: asSecret(null),
+    attributes: {},
+  });
 });
 
 test("a hidden property of a wrong type in state counts as missing", () => {
