@@ -81,6 +81,7 @@ describe("for another language", () => {
       `pulumi import --file uptime-import.json --out ${code}`,
       `# Copy the resources in ${code} to ${program}, then:`,
       "pulumi preview",
+      "pulumi up",
     ];
     expect(stdout).toMatch(/\nNext, follow out\/NEXT-STEPS\.md\.\n$/);
     expect(commandsOn("NEXT-STEPS.md")).toEqual(commands);
@@ -116,6 +117,7 @@ plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
       "pulumi import --file uptime-import.json --out imported.yaml --stack prod",
       "# Copy the resources in imported.yaml to Pulumi.yaml, then:",
       "pulumi preview --stack prod",
+      "pulumi up --stack prod",
     ]);
     expect(text("Pulumi.yaml")).toBe(program);
   });

@@ -93,8 +93,12 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
       lines: [`pulumi import --file ${shellWord(importFile)} --out ${shellWord(code)}${onStack}`],
     },
     {
-      text: "Copy the resources to the program. Then the preview must show no change.",
-      lines: [`# Copy the resources in ${code} to ${program}, then:`, `pulumi preview${onStack}`],
+      text: "Copy the resources to the program. Then the preview must show no change. `pulumi up` stores that: run it before you change anything.",
+      lines: [
+        `# Copy the resources in ${code} to ${program}, then:`,
+        `pulumi preview${onStack}`,
+        `pulumi up${onStack}`,
+      ],
     },
     protectText,
     ...(withSecrets.length === 0
