@@ -5,6 +5,7 @@ import { runCommand } from "../../provider/cli/commands";
 import type { ProgramReport } from "../../provider/cli/doctor/program";
 import { programFindings } from "../../provider/cli/doctor/program-findings";
 import { NamesakeFinder } from "../../provider/cli/doctor/namesakes";
+import { errorsIn } from "../../provider/cli/shared/preview";
 import { commandSettings } from "../../provider/cli/shared/setting-options";
 import { dynamicType } from "../../provider/common/pulumi";
 import { monitor } from "../../provider/definitions/monitor";
@@ -90,12 +91,18 @@ test.each([
   expect(texts.join()).toContain(advice);
 });
 
-test("--program shows Pulumi's reason once, and Pulumi's own sentence only if there is no reason", () => {
-  const textsOf = (...errors: string[]) => findingsOf({ errors }).map(({ text }) => text);
-  expect(textsOf("Preview failed: resource a has a problem", "preview failed")).toEqual([
-    "The preview failed: resource a has a problem",
-  ]);
-  expect(textsOf("preview failed")).toEqual(["The preview failed: preview failed"]);
+test("--program shows why a preview failed, without a stack trace", () => {
+  const errors = ["Error: There is no token\n    at Object.<anonymous> (index.ts:2:1)"];
+  const texts = findingsOf({ errors }).map(({ text }) => text);
+  expect(texts).toEqual(["The preview failed: Error: There is no token"]);
+});
+
+test("Pulumi's own sentence that a preview has failed is only an error if nothing says why", () => {
+  const errorsOf = (...messages: string[]) =>
+    errorsIn({ steps: [], diagnostics: messages.map((message) => ({ message, severity: "error" })) });
+  const reason = "error: Preview failed: resource a has a problem\n";
+  expect(errorsOf("error: preview failed", reason)).toEqual(["resource a has a problem"]);
+  expect(errorsOf("error: preview failed")).toEqual(["preview failed"]);
 });
 
 test("names the resource that has a record like a new one only if it is of the same account", async () => {

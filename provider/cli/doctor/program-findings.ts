@@ -26,17 +26,14 @@ export function programFindings(report: ProgramReport): Finding[] {
       const resource = importId === undefined ? title : `${title} (import ${importId})`;
       return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
     }),
-    ...reasonsOf(errors).map((error) => failed("preview", `The preview failed: ${oneLine(error)}`)),
+    ...errors.map((error) => failed("preview", `The preview failed: ${oneLine(withoutStack(error))}`)),
     // After an error the preview has not reached every resource, so the counts would be too low.
     ...(errors.length > 0 ? [] : [(refused.length > 0 ? warning : ok)("program", declared)]),
   ];
 }
 
-/** Errors of a preview without stack traces, and without Pulumi's own sentence that it has failed if another says why. */
-function reasonsOf(errors: readonly string[]): string[] {
-  const texts = errors.map((error) => error.replace(/\n\s+at [^]*/, "").replace(/^preview failed: /i, ""));
-  const reasons = texts.filter((text) => text !== "preview failed");
-  return reasons.length > 0 ? reasons : texts;
+function withoutStack(error: string): string {
+  return error.replace(/\n\s+at [^]*/, "");
 }
 
 /** What a create does although there are records with the name of the new resource. */

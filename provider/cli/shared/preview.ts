@@ -54,17 +54,20 @@ export function stackNameIn({ steps }: Preview): string | undefined {
   return `${project}/${stack}`;
 }
 
+/** A preview's errors, without Pulumi's own sentence that it has failed if another says why. */
 export function errorsIn(preview: Preview): string[] {
   const diagnostics = preview.diagnostics ?? [];
   const errors = diagnostics
     .filter(({ severity }) => severity === "error")
     .map(({ urn, message }) => {
-      const text = message.replace(/^error: /, "").trim();
+      const text = message.replace(/^error: ([Pp]review failed: )?/, "").trim();
       const { name } = parseUrn(urn ?? "");
       return name === "" || text.includes(name) ? text : `${name}: ${text}`;
     });
   const isYaml = diagnostics.some(({ message }) => message.startsWith(yamlError));
-  return errors.length === 0 && isYaml ? printedIn(preview) : errors;
+  if (errors.length === 0 && isYaml) return printedIn(preview);
+  const reasons = errors.filter((text) => text !== "preview failed");
+  return reasons.length > 0 ? reasons : errors;
 }
 
 /** What Pulumi's YAML host prints before an error of a program, in red, instead of reporting it. */
