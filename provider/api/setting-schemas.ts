@@ -33,10 +33,14 @@ type ValueOf<S extends Setting> =
 
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof settingDeclarations)[Name]> };
 
-/** What a setting must be, for messages, and the schema that parses it. */
+/**
+ * What a setting must be, for messages, and the schema that parses it.
+ *
+ * @param allowHttp as it is set, and what messages call it
+ */
 export function settingParser(
   setting: Setting,
-  allowHttp: boolean,
+  allowHttp: AllowHttp,
 ): { expected: string; schema: z.ZodMiniType } {
   switch (setting.type) {
     case "integer": {
@@ -95,18 +99,23 @@ const keySchema = z.string().check(
 
 const expectedAddress = "an absolute URL such as https://uptime.example.com";
 
-const addressSchema = (allowHttp: boolean) => {
+interface AllowHttp {
+  readonly value: string | undefined;
+  readonly source: string;
+}
+
+const addressSchema = (allowHttp: AllowHttp) => {
   const checked = z.instanceof(URL).check(
     refuse(({ protocol }) => !/^https?:$/.test(protocol), "must begin with https://"),
     refuse(
       ({ username, password }) => username !== "" || password !== "",
-      "must not contain a user name or password; the key belongs in uptime:apiKey",
+      "must not contain a user name or password; the key is a setting of its own",
     ),
     refuse(({ search, hash }) => search !== "" || hash !== "", "must end with its path, without ? or #"),
     refuse(
-      ({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname) && !allowHttp,
+      ({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname) && allowHttp.value !== "true",
       "must begin with https://, because plain http exposes the API key to anyone on the network path; if that is what you " +
-        "want, set uptime:allowHttp to true",
+        `want, set ${allowHttp.source} to true`,
     ),
   );
   const url = z.pipe(

@@ -187,7 +187,7 @@ function parseSetting(
   { value, source, partSource = () => source }: RawSetting,
   { allowHttp }: Pick<RawSettings, "allowHttp">,
 ): { readonly value: unknown; readonly problems: readonly string[] } {
-  const { expected, schema } = settingParser(settingOf(name), allowHttp.value === "true");
+  const { expected, schema } = settingParser(settingOf(name), allowHttp);
   const { data, error } = schema.safeParse(value, { error: () => `must be ${expected}` });
   const problems = (error?.issues ?? []).map(({ path, message }) => {
     const part = path.flatMap((one) => (typeof one === "string" ? safeName(one) : [])).join(".");

@@ -138,6 +138,17 @@ describe("a provider is refused because of its settings", () => {
     ]);
   });
 
+  test("with the argument that allows plain http, because the stack's own setting does not count", () => {
+    const settings = { baseUrl: "http://uptime.example", apiKey: "key" };
+    expect(problemsOf(settings)).toEqual([
+      expect.stringMatching(/, set allowHttp of the provider first to true$/),
+    ]);
+    expect(problemsOf(settings, {}, "default")).toEqual([
+      expect.stringMatching(/, set uptime:allowHttp to true$/),
+    ]);
+    expect(problemsOf({ ...settings, allowHttp: true })).toEqual([]);
+  });
+
   test("also those of its accounts, and of the environment", () => {
     const accounts = { eu: { baseUrl: "eu.example", apiKey: "key" }, us: { key: "one" } };
     expect(problemsOf({ accounts })).toEqual([
