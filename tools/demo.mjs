@@ -34,13 +34,14 @@ const programs = {
 };
 
 const boolean = { type: "boolean" };
-const { values: wanted } = parseArgs({ options: { yaml: boolean, docs: boolean, check: boolean } });
+let wanted;
 
 const children = new Set();
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, endChildren);
 let folder;
 let api;
 try {
+  ({ values: wanted } = parseArgs({ options: { yaml: boolean, docs: boolean, check: boolean } }));
   await demo(wanted.yaml && !wanted.docs ? programs.yaml : programs.typescript);
 } catch (error) {
   console.error(`\nThe demo failed: ${error.message}`);
