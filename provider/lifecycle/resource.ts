@@ -26,7 +26,7 @@ export interface Outputs {
   /** Everything else that the record showed, under the API's own names; with its secrets, until a front encodes them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly account?: string | undefined;
-  /** The id that the resource was imported with, kept to recognize an import that is done. */
+  /** The id that the resource was imported with, kept while the program has the option, to recognize an import that is done. */
   readonly importId?: string | undefined;
   /** A short hash of the address that the record is at. */
   readonly addressHash?: string | undefined;
@@ -44,7 +44,7 @@ export interface Outputs {
    * a domain that it calls `shop.example`. A replacement would create another such record.
    */
   readonly notStoredHash?: string | undefined;
-  /** The resource has adopted its record, which another key of the account may have made. */
+  /** The resource has adopted or once imported its record, which another key of the account may have made. */
   readonly isAdopted?: boolean | undefined;
   /** The record is only read, not managed. */
   readonly isReadOnly?: boolean | undefined;

@@ -39,9 +39,7 @@ export async function update(
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
-  // State keeps the id of the import, so that a later run knows that the import is done.
-  const { claim, isAdopted, importId = inputs.importId } = outputs;
-  const declared = { ...inputs, importId };
+  const kept = keptOutputs(outputs, inputs);
   try {
     const isReset = ignored.some((key) => fieldOf(definition, key).resetByUpdate);
     const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || isReset;
@@ -53,13 +51,13 @@ export async function update(
       onSend: assertNotVoid,
       onEffect: () => (effect.isPossible = true),
     });
-    return { id, outputs: outputsOf(scope, declared, record, { claim, isAdopted }) };
+    return { id, outputs: outputsOf(scope, inputs, record, kept) };
   } catch (error) {
     const reason =
       error instanceof NotFoundError ? await explainNotFound(scope, id, outputs, error, operation) : error;
     // If the record is gone for certain, nothing was updated.
     if (reason instanceof GoneError || !(reason instanceof NotStoredError || effect.isPossible)) throw reason;
-    throw partialFailure(scope, id, outputs, declared, reason);
+    throw partialFailure(scope, id, outputs, inputs, reason);
   }
 }
 
@@ -88,6 +86,18 @@ async function explainNotFound(
   );
 }
 
+/**
+ * What an update keeps of the outputs. The id of an import that the program no longer has is not kept, because a refresh takes the
+ * inputs from the outputs, so each later diff would list it as removed.
+ */
+function keptOutputs(
+  { claim, isAdopted, importId }: Outputs,
+  inputs: Inputs,
+): Pick<Outputs, "claim" | "isAdopted"> {
+  const wasImported = importId !== undefined && inputs.importId === undefined;
+  return { claim, isAdopted: isAdopted === true || wasImported };
+}
+
 /** The failure of an update that has changed the record, or may have. */
 function partialFailure(
   scope: RecordScope,
@@ -97,11 +107,11 @@ function partialFailure(
   error: unknown,
 ): PartialFailureError {
   const { definition } = scope;
-  const { claim, isAdopted } = outputs;
+  const kept = keptOutputs(outputs, declared);
   if (error instanceof NotStoredError)
     return new PartialFailureError(
       id,
-      partialOutputsOf(scope, declared, error.record, { claim, isAdopted }),
+      partialOutputsOf(scope, declared, error.record, kept),
       message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
       { cause: error },
     );
@@ -111,7 +121,7 @@ function partialFailure(
   );
   return new PartialFailureError(
     id,
-    partialOutputsOf(scope, { ...declared, values }, { id, raw: {} }, { claim, isAdopted }),
+    partialOutputsOf(scope, { ...declared, values }, { id, raw: {} }, kept),
     message`${withoutPeriod(messageOf(error))}. The ${definition.singular} may have been updated: the next \`pulumi up\`
       sends the update again.`,
     { cause: error },

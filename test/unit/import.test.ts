@@ -145,8 +145,13 @@ describe("an import", () => {
     }
     expect(emulator.writes()).toEqual([]);
     one.nextRun();
+    expect(await one.up({ ...declared, importId, interval: 180 })).toBe("update");
+    expect(one.state?.outputs).toHaveProperty("importId");
+    one.nextRun();
     expect(await one.up({ ...declared, interval: 300 })).toBe("update");
     expect(emulator.monitors.get(importId)).toMatchObject({ interval: 300, ssl_alert_days: 7 });
+    // A refresh takes the inputs from the outputs, so the engine would list it as removed in each later diff.
+    expect(one.state?.outputs).not.toHaveProperty("importId");
   });
 
   test.each([true, false])(
