@@ -218,7 +218,7 @@ export function isGatewayFailure(body: unknown): boolean {
   return [...parts, error, ...[errors].flat()]
     .filter(isObject)
     .flatMap((part) => Object.entries(part))
-    .some(([name, value]) => statusNames.test(plainName(name)) && /^5(?:0[234]|2\d)$/.test(textOf(value)));
+    .some(([name, value]) => statusNames.test(plainName(name)) && /^5(?:0[234]|2[0-7])$/.test(textOf(value)));
 }
 
 /** Whether an object says that a request failed: by `ok: false`, `status: false` or `code: 403`, for example. */
