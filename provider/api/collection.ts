@@ -73,7 +73,8 @@ export class Collection {
     const { singular } = this.definition;
     if (record && record.id !== id)
       throw new RecordMismatchError(
-        message`${answer.requestText} returned the record ${quoteId(record.id)} instead.`,
+        message`${answer.requestText} returned the record ${quoteId(record.id)} instead.
+          ${adviceIfMaybeGone({ method: "GET", id })}`,
       );
     this.assertPresent(record, answer);
     // A record that shows none of its required fields would be compared with nothing, and found equal.

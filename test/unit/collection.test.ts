@@ -314,7 +314,11 @@ describe("a record that is marked as deleted", () => {
 
   test("says nothing about one with another id", async () => {
     const { monitors } = collectionOf(() => ({ data: { ...deleted, id: 8 } }));
-    expect(await errorOf(requests.get(monitors))).toBeInstanceOf(RecordMismatchError);
+    const error = await errorOf(requests.get(monitors));
+    expect(error).toBeInstanceOf(RecordMismatchError);
+    expect(error.message).toMatch(
+      /returned the record 8 instead\. If state has .*, run `pulumi state delete URN`/,
+    );
     expect(await requests.update(monitors)).toMatchObject({ id: "7", record: undefined });
   });
 });
