@@ -19,7 +19,6 @@ import { adviceOnId, recoverCreate } from "./lost-create";
 import { isAlike } from "./lost-create-look";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import type { Claim } from "./resource";
 import { formOf, readUntil, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
@@ -93,12 +92,17 @@ async function postOnce(
   const claim = claims.takeCreated(id, owner);
   ledger.markChanged(id);
   if (!isWhole(scope, answer)) creates.unreadIds.add(id);
-  const record = await recordOfAnswer(scope, id, claim, wanted, answer, isSuspect, operation).finally(() =>
-    creates.unreadIds.delete(id),
-  );
-  creates.rememberId(id, baseline);
-  claims.tellCreated(id, claim, record);
-  return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
+  try {
+    const record = await recordOfAnswer(scope, id, wanted, answer, isSuspect, operation);
+    creates.rememberId(id, baseline);
+    claims.tellCreated(id, claim, record);
+    return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
+  } catch (error) {
+    ledger.release(id, claim);
+    throw error;
+  } finally {
+    creates.unreadIds.delete(id);
+  }
 }
 
 /**
@@ -162,30 +166,28 @@ const isWhole = ({ definition }: RecordScope, { record }: WriteAnswer): boolean 
   record !== undefined && isRecordOf(definition, record);
 
 /**
- * The record of an answer. An id alone may be that of something else, such as a job, so its record is read.
+ * The record of an answer. An id alone may be that of something else, such as a job, so its record is read. Throws
+ * {@link LostAnswerError} if that is not the resource's.
  *
  * @param isSuspect the record in the answer may be deleted, so it is read too
  */
 async function recordOfAnswer(
   scope: RecordScope,
   id: string,
-  claim: Claim,
   wanted: WantedValues,
   answer: WriteAnswer,
   isSuspect: boolean,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  const { collection, definition, ledger } = scope;
+  const { collection, definition } = scope;
   const { record, requestText } = answer;
   if (isWhole(scope, answer) && !isSuspect) return record;
-  const lost = (problem: string, options: { cause?: unknown; answeredId?: string } = {}): LostAnswerError => {
-    ledger.release(id, claim);
-    return new LostAnswerError(
+  const lost = (problem: string, options?: { cause: unknown; answeredId: string }): LostAnswerError =>
+    new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)}, but ${problem}.`,
       "look only",
       options,
     );
-  };
   try {
     const found = await collection.get(id, operation);
     if (isAlike(definition, wanted, found)) return found;
