@@ -176,9 +176,8 @@ export function markSecrets(
   // The engine marks outputs of these fields itself, also empty ones, and prints a mark that it adds in a refresh as a change.
   const mayBeEmpty = isInState(properties);
   const isSecret = (key: string, value: unknown): boolean =>
-    marked.includes(key)
-      ? value !== undefined && value !== null
-      : fields[key]?.secret === true && (mayBeEmpty || !isEmpty(value));
+    (fields[key]?.secret === true && (mayBeEmpty || !isEmpty(value))) ||
+    (marked.includes(key) && value !== undefined && value !== null);
   return Object.fromEntries(
     Object.entries(properties).map(([key, value]) => [key, isSecret(key, value) ? asSecret(value) : value]),
   );
