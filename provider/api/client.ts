@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 import type { FormPair } from "../definitions/codecs";
 import { redirectOf } from "../common/url";
 import { parseJson } from "./answer";
@@ -194,13 +196,11 @@ export class Client {
 
 /** The text of a body in UTF-8, or if it is not valid, in the charset that the server names. Servlets write ISO-8859-1 by default. */
 function decodeText(body: Buffer, contentType: string): string {
-  const text = new TextDecoder().decode(body);
   const [, charset] = /charset="?([^\s";]+)/i.exec(contentType) ?? [];
-  if (!text.includes("\ufffd") || charset === undefined) return text;
   try {
-    return new TextDecoder(charset).decode(body);
+    return new TextDecoder(isUtf8(body) ? undefined : charset).decode(body);
   } catch {
-    return text;
+    return new TextDecoder().decode(body);
   }
 }
 

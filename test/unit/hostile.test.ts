@@ -150,6 +150,9 @@ describe("a body", () => {
     );
     const wrong = await answering(body, { "content-type": "application/json; charset=latin1" });
     expect((await show(wrong)).raw.name).toBe("Küche");
+    const lossy = Buffer.from(body.toString().replace("Küche", "Küche \ufffd"));
+    const stored = await answering(lossy, { "content-type": "application/json; charset=latin1" });
+    expect((await show(stored)).raw.name).toBe("Küche \ufffd");
   });
 
   test("with numbers that only Python writes is read", async () => {
