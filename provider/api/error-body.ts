@@ -153,7 +153,7 @@ const partsOfRequest: readonly unknown[] = ["body", "form", "query", "params", "
 const pathOfPointer = (pointer: unknown): string | undefined =>
   typeof pointer === "string"
     ? pointer
-        .replace(/^#?(?:\/data)?(?:\/attributes)?\//, "")
+        .replace(/^#?\/?(?:data\/)?(?:attributes\/)?/, "")
         .replace(/\/(?=(?:\d+|key|value)(?:\/|$))/g, ".")
     : undefined;
 

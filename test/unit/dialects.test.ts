@@ -638,6 +638,16 @@ describe("refusals", () => {
       },
       "",
     ],
+    [
+      "in pointers without the first slash",
+      {
+        errors: [
+          { detail: "bad", source: { pointer: "data/attributes/interval" } },
+          { detail: "no", source: { pointer: "request_headers/0/key" } },
+        ],
+      },
+      "",
+    ],
   ])("%s name the properties", async (_, body, whole = " (Invalid.)") => {
     on("POST", answer(422, body));
     const words = `was refused with status 422${whole}: interval: bad; requestHeaders[0].key: no`;
