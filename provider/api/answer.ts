@@ -148,8 +148,8 @@ function countRequired({ fields }: Definition, raw: ApiRecord["raw"]): number {
 
 /** Some servers keep deleted records, and mark them. */
 export function isMarkedDeleted({ raw }: ApiRecord): boolean {
-  const names = ["deleted_at", "trashed_at", "deletedAt", "trashedAt"];
-  const flags = ["deleted", "is_deleted", "trashed", "isDeleted"];
+  const names = ["deleted_at", "trashed_at", "deletedAt", "trashedAt", "deleted-at", "trashed-at"];
+  const flags = ["deleted", "is_deleted", "trashed", "isDeleted", "is-deleted"];
   return (
     names.some((name) => isSetDate(withoutValidity(raw[name]))) ||
     flags.map((name) => withoutValidity(raw[name])).some((flag) => isTrue(flag) || isSetDate(flag))

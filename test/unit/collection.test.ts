@@ -240,6 +240,7 @@ describe("a record", () => {
   ])("is deleted if deleted_at is %j", async (date) => {
     expect(await listedWith({ deleted_at: date })).toEqual([]);
     expect(await listedWith({ isDeleted: date })).toEqual([]);
+    expect(await listedWith({ "deleted-at": date })).toEqual([]);
   });
 
   test.each([
