@@ -211,16 +211,6 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   return isRefusal(record !== undefined && method !== "DELETE");
 }
 
-/** Whether a failure is that of a gateway, such as `{"code": 504}`: the server behind it may have had the effect. */
-export function isGatewayFailure(body: unknown): boolean {
-  const parts = partsOf(body);
-  const { error, errors } = parts[0] ?? {};
-  return [...parts, error, ...[errors].flat()]
-    .filter(isObject)
-    .flatMap((part) => Object.entries(part))
-    .some(([name, value]) => statusNames.test(plainName(name)) && /^5(?:0[234]|2[0-7])$/.test(textOf(value)));
-}
-
 /** Whether an object says that a request failed: by `ok: false`, `status: false` or `code: 403`, for example. */
 function saysFailed(part: Record<string, unknown>, mayBeRecord: boolean): boolean {
   return Object.entries(part).some(([key, value]) => {

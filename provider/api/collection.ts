@@ -2,7 +2,6 @@ import {
   isBlankAnswer,
   isMarkedDeleted,
   isFailure,
-  isGatewayFailure,
   isRecordId,
   isRecordOf,
   parseRecord,
@@ -18,7 +17,6 @@ import { parseError, quoteBody } from "./error-body";
 import { adviceIfMaybeGone } from "./failed-attempt";
 import {
   ApiError,
-  LostAnswerError,
   message,
   NotFoundError,
   quoteId,
@@ -107,8 +105,7 @@ export class Collection {
     const record = parseRecord(answer.body, this.definition);
     const id = record?.id ?? this.idOf(headerOf(answer.headers, "location"));
     const failure = this.failureIn(answer, request);
-    if (failure && id === undefined)
-      throw isGatewayFailure(answer.body) ? new LostAnswerError(failure.parts, "look only") : failure;
+    if (failure && id === undefined) throw failure;
     return { status: answer.status, requestText: answer.requestText, id, record, failure };
   }
 
@@ -205,7 +202,7 @@ export class Collection {
     const failure = this.failureIn(answer, request);
     if (!failure) return answer;
     // A server may have stored, and failed after that, at sending mail for example.
-    if (parseRecord(answer.body, this.definition) || isGatewayFailure(answer.body)) request.onEffect?.();
+    if (parseRecord(answer.body, this.definition)) request.onEffect?.();
     throw failure;
   }
 

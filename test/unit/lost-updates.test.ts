@@ -28,7 +28,6 @@ describe.each(fronts)("an update (%s)", (front) => {
     ["was cut", [cut]],
     ["got no response in time", [{ kind: "delay", answerDelayMs: 60_000 }]],
     ["was cut, and then refused", [cut, answer(403, {})]],
-    ["was answered with a gateway's failure as a 200", [stored(200, { error: { code: "504" } })]],
     ["was answered with an id and an error", [stored(200, { id: 1, error: "No mail was sent" })]],
     ["was stored, and then every address is answered with 404", [stored(204, {})], answer(404)],
     ["was stored, and the record cannot be read then", [stored(204, {})], answer(502)],
