@@ -132,11 +132,9 @@ function withoutFields(
     // Some servers show JSON text, as their database stores it, which may have cut it.
     if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
     const parsed = tryParseJson(value);
-    const isClean =
-      parsed === undefined
-        ? ![...secretFields.keys()].some((name) => isNamedIn(plainName(value), name))
-        : isDeepStrictEqual(without(parsed), parsed);
-    return isClean ? value : redacted;
+    if (parsed !== undefined) return isDeepStrictEqual(without(parsed), parsed) ? value : redacted;
+    const plain = plainName(value);
+    return [...secretFields.keys()].some((name) => isNamedIn(plain, name)) ? redacted : value;
   };
   return Object.fromEntries(
     Object.entries(attributes).flatMap(([name, value]) => {

@@ -161,7 +161,10 @@ export class Ledger {
     );
   }
 
-  /** Whether a claim in state is on a record that is gone, because the server has given its id to a create of this process. */
+  /**
+   * Whether a claim does not have the record, because a create of this process has it since: one in state, whose record is gone, or
+   * that of an earlier create, which was answered with the id alone.
+   */
   isVoid(id: string, claim: Claim): boolean {
     const taken = this.entries.get(id)?.taken;
     return taken?.isCreated === true && taken.claim !== claim;

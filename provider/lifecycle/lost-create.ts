@@ -197,8 +197,8 @@ function withDuplicateAdvice({ definition, settings }: RecordScope, error: unkno
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
     message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, ${adopt}name its id with the option
-      import if the resource is new. If a deleted one still has it, as in a trash, restore that one or remove it for good. If it is the resource's own, as with \`pulumi up --replace\`, give the resource the
-      option deleteBeforeReplace.`,
+      import if the resource is new. If a deleted one still has it, as in a trash, restore that one or remove it for good. If it is
+      the resource's own, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
     { cause: error },
   );
 }

@@ -45,8 +45,6 @@ export class RunCreates {
   private baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not always higher. */
   highestKnownId: bigint | undefined;
-  /** The ids that answers have named without a record, while these are read. */
-  readonly unreadIds = new Set<string>();
   /** Creates that are not answered yet. */
   readonly inFlight = new Set<Promise<unknown>>();
   /** The last create of each name (and URL). Creates of one name wait for each other. */

@@ -19,6 +19,7 @@ import { adviceOnId, recoverCreate } from "./lost-create";
 import { isAlike } from "./lost-create-look";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
+import type { Claim } from "./resource";
 import { formOf, readUntil, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
@@ -86,22 +87,20 @@ async function postOnce(
   const { id, status, requestText, emptyListForm } = answer;
   if (id === undefined)
     throw new LostAnswerError(message`${requestText} returned status ${status} and no id.`, "look only");
-  assertNew(scope, id, { wanted, baseline }, answer);
+  assertNew(scope, id, baseline, answer);
   // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
   const isSuspect = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
-  const claim = claims.takeCreated(id, owner);
+  const claim = claims.takeCreated(id, owner, isWhole(scope, answer));
   ledger.markChanged(id);
-  if (!isWhole(scope, answer)) creates.unreadIds.add(id);
   try {
-    const record = await recordOfAnswer(scope, id, wanted, answer, isSuspect, operation);
+    const record = await recordOfAnswer(scope, id, claim, wanted, answer, isSuspect, operation);
+    if (record) ledger.markSeen(id);
     creates.rememberId(id, baseline);
     claims.tellCreated(id, claim, record);
     return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
   } catch (error) {
     ledger.release(id, claim);
     throw error;
-  } finally {
-    creates.unreadIds.delete(id);
   }
 }
 
@@ -136,18 +135,12 @@ function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline):
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */
-function assertNew(
-  scope: RecordScope,
-  id: string,
-  { wanted, baseline }: Pick<PlannedCreate, "wanted" | "baseline">,
-  answer: WriteAnswer,
-): void {
-  const { creates, definition } = scope;
-  const { record, requestText } = answer;
-  if (!isOlderRecord(scope, id, baseline)) return;
-  // Nothing but the id in the answer to another create speaks for that one, and it may be that of a job.
-  const isUnread = creates.unreadIds.has(id) && !wasListed(baseline, id);
-  if (isUnread && record && isWhole(scope, answer) && isAlike(definition, wanted, record)) return;
+function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: WriteAnswer): void {
+  const { claims, definition } = scope;
+  const { requestText } = answer;
+  // Of two creates that are answered with the same id, and one of them with a record, that one has it.
+  const isOfOther = claims.isTakenInRun(id) && !isWhole(scope, answer);
+  if (!isOfOther && !isOlderRecord(scope, id, baseline)) return;
   if (!isWhole(scope, answer))
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
@@ -174,12 +167,13 @@ const isWhole = ({ definition }: RecordScope, { record }: WriteAnswer): boolean 
 async function recordOfAnswer(
   scope: RecordScope,
   id: string,
+  claim: Claim,
   wanted: WantedValues,
   answer: WriteAnswer,
   isSuspect: boolean,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  const { collection, definition } = scope;
+  const { collection, definition, ledger } = scope;
   const { record, requestText } = answer;
   if (isWhole(scope, answer) && !isSuspect) return record;
   const lost = (problem: string, options?: { cause: unknown; answeredId: string }): LostAnswerError =>
@@ -188,14 +182,16 @@ async function recordOfAnswer(
       "look only",
       options,
     );
+  // Meanwhile another create may have been answered with the record of this id.
+  const isOfOther = (): boolean => ledger.isVoid(id, claim);
   try {
     const found = await collection.get(id, operation);
-    if (isAlike(definition, wanted, found)) return found;
+    if (!isOfOther() && isAlike(definition, wanted, found)) return found;
   } catch (cause) {
     if (cause instanceof NotFoundError || isRefusedId(cause))
       throw lost(`there is no such ${definition.singular}`, { cause, answeredId: id });
     // The record cannot be read now, but its id is known and must be kept.
-    if (!(cause instanceof RecordMismatchError)) return undefined;
+    if (!isOfOther() && !(cause instanceof RecordMismatchError)) return undefined;
   }
   // If jobs and records are numbered apart, the id of a job may be that of a record, which another create has made.
   throw lost("another record is there");

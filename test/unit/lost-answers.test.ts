@@ -797,6 +797,16 @@ test("the id of a job, while it is read, does not stop a create that is answered
   expect(storedIds()).toEqual(["1"]);
 });
 
+test("the id of a job, while it is read, is not kept if another create is answered with a record of that id and the same URL", async () => {
+  afterCreate(
+    () => (posts() === 1 ? stored(202, { id: 2, status: "queued" }) : undefined),
+    ({ path }) => (path.endsWith("/2") ? { kind: "delay", answerDelayMs: 1000 } : undefined),
+  );
+  const [one, other] = program().resources();
+  const renamed = { ...home, name: "Other" };
+  expect(await Promise.all([made(one), made(other, renamed)])).toEqual(["made 1", "made 2"]);
+});
+
 test.each([0, 3000])(
   "the ids of jobs, each of another create's record, are not kept (%d ms)",
   async (afterMs) => {
