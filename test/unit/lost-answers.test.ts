@@ -807,6 +807,35 @@ test("the id of a job, while it is read, is not kept if another create is answer
   expect(await Promise.all([made(one), made(other, renamed)])).toEqual(["made 1", "made 2"]);
 });
 
+test("the record that another create got while the id of a job was read is not found as the job's", async () => {
+  const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
+  afterCreate(
+    () => (posts() === 1 ? queued : undefined),
+    ({ path }) => (path.endsWith("/1") ? { kind: "delay", answerDelayMs: 1000 } : undefined),
+  );
+  const [one, other] = program().resources();
+  const renamed = { ...home, name: "Other" };
+  const results = await Promise.all([made(one), made(other, renamed)]);
+  expect(results).toEqual([expect.stringContaining("and none was found"), "made 1"]);
+});
+
+test("of two creates that are answered with the same id alone, the one whose record it is has it", async () => {
+  afterCreate(
+    () => stored(202, { id: 1, status: "queued" }),
+    ({ path }) => (path.endsWith("/1") ? { kind: "delay", answerDelayMs: 1000 } : undefined),
+  );
+  const [one, other] = program().resources();
+  const renamed = { ...home, name: "Other" };
+  expect(await Promise.all([made(one), made(other, renamed)])).toEqual(["made 1", "made 2"]);
+});
+
+test("an id in an answer that a read has confirmed is no new record in the answer to a later create", async () => {
+  onCreates(stored(201, { id: 1 }), { ...stored(200, { id: 1, ...home }), effect: false });
+  const [one, other] = program().resources();
+  expect(await made(one)).toBe("made 1");
+  expect(await made(other, { ...home, name: "Other" })).toContain("monitor 1, which was there before");
+});
+
 test.each([0, 3000])(
   "the ids of jobs, each of another create's record, are not kept (%d ms)",
   async (afterMs) => {

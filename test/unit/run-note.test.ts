@@ -528,6 +528,21 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(storedIds()).toEqual(["1"]);
   });
 
+  test("one does not delete its record if the other imported it with another key, and does not name the import any more", async () => {
+    const one = await createdBefore();
+    const importer = processWith(others).resource();
+    const imported = (await importer.import("1", home)) as NonNullable<ModelResource["state"]>;
+    if (front === "plugin") importer.state = { ...imported, unfinished: false };
+    // The first update forgets the id of the import.
+    for (const interval of [60, 300, 900]) {
+      importer.nextRun(others);
+      notes.length = 0;
+      await importer.up({ ...home, interval });
+    }
+    await one.destroy();
+    expect(storedIds()).toEqual(["1"]);
+  });
+
   test.each(["stays as it is", "is renamed"])(
     "one does not delete its record in the next run if the other adopted it with another key, and %s",
     async (what) => {
