@@ -139,9 +139,10 @@ function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: W
   const { claims, definition } = scope;
   const { requestText } = answer;
   // Of two creates that are answered with the same id, and one of them with a record, that one has it.
-  const isOfOther = claims.isTakenInRun(id) && !isWhole(scope, answer);
+  const isIdAlone = !isWhole(scope, answer);
+  const isOfOther = isIdAlone && claims.isTakenInRun(id);
   if (!isOfOther && !isOlderRecord(scope, id, baseline)) return;
-  if (!isWhole(scope, answer))
+  if (isIdAlone)
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and no record.`,

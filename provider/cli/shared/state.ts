@@ -92,12 +92,11 @@ function unknownIn(value: object, known: readonly string[]): string[] {
   });
 }
 
+const spellings = new Map(Object.keys(resourceState.shape).map((name) => [name.toLowerCase(), name]));
+
 /** The names of a resource's properties that Pulumi, which reads names in any letter case, takes for those that are looked at. */
 function misspeltIn(resource: StateResource): string[] {
-  const known = Object.keys(resourceState.shape);
-  return Object.keys(resource).filter(
-    (key) => !known.includes(key) && known.some((name) => name.toLowerCase() === key.toLowerCase()),
-  );
+  return Object.keys(resource).filter((key) => (spellings.get(key.toLowerCase()) ?? key) !== key);
 }
 
 export interface ManagedResource {
