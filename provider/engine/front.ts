@@ -323,9 +323,9 @@ export class Front {
    * @param others the resource's other properties; attributes must not show their secrets either
    */
   encodeState(outputs: Outputs, from: Properties, ...others: readonly Properties[]): Properties {
-    const redactor = this.redactorFor(outputs.values, from, ...others);
-    const encoded = encodeOutputs(this.definition, outputs, redactor, from);
-    return this.markSecrets(encoded, from, ...others);
+    const clean = (attributes: Outputs["attributes"]): Properties =>
+      this.redactorFor(outputs.values, from, ...others).attributes(this.definition, attributes);
+    return this.markSecrets(encodeOutputs(outputs, clean, from), from, ...others);
   }
 
   protected redactorFor(...properties: readonly Properties[]): Redactor {

@@ -6,7 +6,6 @@ import { mapLeaves, isEmpty, isObject, hasUnknown, notYetKnown, type Value } fro
 import type { Declaration } from "../lifecycle/check";
 import { ownerOf } from "../lifecycle/owners";
 import type { Claim, Inputs, RequestOptions, Outputs } from "../lifecycle/resource";
-import type { Redactor } from "./redactor";
 import { parseDuration } from "./duration";
 
 // The engine sends thousands of requests, so values are checked without a schema library, and what does not change is not copied.
@@ -135,13 +134,12 @@ export function decodeOptions(properties: Properties, operation?: TimedOperation
 /**
  * Encodes outputs, without marking secrets.
  *
- * @param redactor knows the secrets that attributes must not show
+ * @param cleanAttributes removes secrets; not called for attributes that are in state already
  * @param from the resource's inputs or former outputs, whose hidden options are kept
  */
 export function encodeOutputs(
-  definition: Definition,
   outputs: Outputs,
-  redactor: Redactor,
+  cleanAttributes: (attributes: Outputs["attributes"]) => Properties,
   from: Properties,
 ): Properties {
   const { values, attributes, account, importId, addressHash, keyFingerprint, claim } = outputs;
@@ -149,7 +147,7 @@ export function encodeOutputs(
   const isStored = attributes === from.attributes;
   return {
     ...escapeEngineMarks(values),
-    attributes: isStored ? attributes : escapeEngineMarks(redactor.attributes(definition, attributes)),
+    attributes: isStored ? attributes : escapeEngineMarks(cleanAttributes(attributes)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...pick(from, hiddenNames.options),
