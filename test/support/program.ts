@@ -4,9 +4,11 @@ import { startDynamic, type Kind, type Provider, type Settings } from "./calls";
 import { ModelResource, type ResourceOptions } from "./model";
 import { PluginProcess } from "./plugin-calls";
 import { clock, failureOf, settingsOf } from "./server";
+import { sample } from "./size";
 
-export const fronts = ["dynamic", "plugin"] as const;
-export type Front = (typeof fronts)[number];
+export type Front = "dynamic" | "plugin";
+/** The fronts on which a scenario is tried. A quick run tries the one that most programs use. */
+export const fronts = sample<readonly Front[]>(["dynamic"], ["dynamic", "plugin"], ["dynamic", "plugin"]);
 
 interface ProgramOptions extends SessionDependencies {
   /** Gives each command a run of its own, because the plugin takes nothing that its own process has made for what state holds. */
