@@ -36,7 +36,8 @@ Answers on 127.0.0.1 only, until it gets SIGINT or SIGTERM.
 
 Options of the dialect, the default first:
 ${Object.entries({ ...dialectChoices, ...strangeChoices })
-  .map(([option, choices]) => choicesText(option, choices))
+  .map(([option, choices]) => `  ${option}: ${choices.map((choice) => JSON.stringify(choice)).join(" | ")}`)
+  .map((line) => command.createHelp().boxWrap(line, 76).replaceAll("\n", "\n    "))
   .join("\n")}
   hidden: fields that records do not show, such as ["url"]
   notStored: fields that are accepted and not stored, such as ["url"]
@@ -77,15 +78,4 @@ function readDialect(text: string): Dialect {
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message);
   }
-}
-
-/** An option with what it may be, in lines of at most 80 characters. */
-function choicesText(option: string, choices: readonly unknown[]): string {
-  const lines = [`  ${option}:`];
-  for (const [index, choice] of choices.entries()) {
-    const text = ` ${JSON.stringify(choice)}${index < choices.length - 1 ? " |" : ""}`;
-    if (`${lines.at(-1) ?? ""}${text}`.length > 80) lines.push("   ");
-    lines.push(`${lines.pop() ?? ""}${text}`);
-  }
-  return lines.join("\n");
 }
