@@ -255,7 +255,7 @@ export const monitors = {
   test("says that there are no secrets to write", async () => {
     addMonitor("Shop");
     const { stdout } = await exported("--secrets", "secrets.json");
-    expect(stdout).toContain("No exported record has a secret, so secrets.json is not written.");
+    expect(stdout).toContain("secrets.json is not written, because no exported record has a secret.");
     expect(fs.existsSync(join(folder, "secrets.json"))).toBe(false);
   });
 
@@ -387,7 +387,7 @@ test.each([
       request_auth_username: "bob",
       request_auth_password: "s3cret-4",
     });
-    newProject({ "package.json": "{}" });
+    newProject({});
     const first = await exported("--language", language, "--dry-run", "--json");
     const second = await exported("--language", language, "--secrets", "secrets.json");
     const written = files().map((file) => text(file));
@@ -405,7 +405,7 @@ test.each([
       "shop-header": "s3cret-3",
     });
     // Without that file each one is named.
-    newProject({ "package.json": "{}" });
+    newProject({});
     expect((await exported("--language", language)).code).toBe(0);
     for (const line of [
       "\npulumi config set --secret uptime:apiKey\n",
@@ -444,7 +444,7 @@ test("git ignores the file with secrets, whatever its name", async () => {
   );
   expect(text(".gitignore")).not.toContain("outside");
   // A project that is there keeps its own .gitignore.
-  newProject({ "package.json": "{}", ".gitignore": "dist/\n" });
+  newProject({ "Pulumi.yaml": "name: mine\nruntime: nodejs\n", ".gitignore": "dist/\n" });
   const { stdout } = await exported("--secrets", "mine.json");
   expect(stdout).toContain("mine.json has secrets in plain text: do not commit it");
 });

@@ -25,7 +25,6 @@ import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
 import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
-import { isInside } from "./next-steps";
 import { planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
 
@@ -118,7 +117,6 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       throw error;
     }
   }
-  const isIgnored = files.has(".gitignore") && isInside(secretsFile);
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
@@ -135,7 +133,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     }),
     known,
     secrets: values.map(({ key, of, secret }) => ({ key, optional: secret === undefined, of })),
-    notes: [...account.notes, ...notesOnSecrets(secrets, account, isWritten, isIgnored)],
+    notes: secrets === undefined ? account.notes : [...account.notes, noteOnSecrets(secrets, isWritten)],
   };
 }
 
@@ -196,24 +194,9 @@ async function readAccount(
 }
 
 /** @param file the option `--secrets` */
-function notesOnSecrets(
-  file: string | undefined,
-  { resources, known }: AccountContents,
-  isWritten: boolean,
-  isIgnored: boolean,
-): string[] {
-  if (file === undefined) return [];
-  return [
-    // Only the export that wrote a resource knows under which key the program reads its secret.
-    resources.length === 0 &&
-      known > 0 &&
-      `${file} is not written: it would hold the secrets of new records only. To have it, remove what the export before wrote, and export again.`,
-    resources.length > 0 && !isWritten && `No exported record has a secret, so ${file} is not written.`,
-    // A new project has a .gitignore that names the file, if it is inside.
-    isWritten &&
-      !isIgnored &&
-      `${file} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`,
-  ].filter((note) => note !== false);
+function noteOnSecrets(file: string, isWritten: boolean): string {
+  if (!isWritten) return `${file} is not written, because no exported record has a secret.`;
+  return `${file} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`;
 }
 
 /** The stack that the program is for; without a location if there is none, or if it cannot be read because of a problem. */
