@@ -21,7 +21,6 @@ import { printable } from "../shared/quoting";
 import { addSettingOptions, settingsInFolder } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { managedResources } from "../shared/state";
-import { assertOwnCode } from "../shared/state-code";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
 import { examineAccount, type Tell } from "./account";
 import { checkProgram, type ProgramReport } from "./program";
@@ -145,11 +144,9 @@ async function examineProgram(
   tell: Tell,
 ): Promise<ProgramReport | undefined> {
   try {
-    const state = await exportState(location, { showSecrets: true });
-    assertOwnCode(state);
     const report = await withProgress(stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
-      return checkProgram(location, state, settings, session);
+      return checkProgram(location, settings, session);
     });
     const isUnset = unset.length > 0 && report.usesStackSettings && report.errors.length === 0;
     tell(...(isUnset ? unset : programFindings(report)));

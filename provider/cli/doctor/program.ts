@@ -13,7 +13,7 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources, type StackState } from "../shared/state";
+import { managedResources } from "../shared/state";
 import { NamesakeFinder, twinsAmong, type FoundNamesake } from "./namesakes";
 
 /** What a `pulumi up` would do, and what a person may want to think about twice; printed by `doctor --json`. */
@@ -53,18 +53,13 @@ interface PlannedStep {
   readonly change: PlannedChange;
 }
 
-/**
- * Runs a preview in which the provider collects what it would refuse. Changes nothing.
- *
- * @param state with secrets in the clear
- */
+/** Runs a preview in which the provider collects what it would refuse. Changes nothing. */
 export async function checkProgram(
   location: StackLocation,
-  state: StackState,
   settings: CommandSettings,
   session: Session,
 ): Promise<ProgramReport> {
-  const { preview, collected } = await collectingPreview(location);
+  const { state, preview, collected } = await collectingPreview(location);
   // The engine plans in parallel, so the order changes from run to run.
   const steps = preview.steps
     .filter(({ urn }) => findDefinition(parseUrn(urn).type))

@@ -9,17 +9,26 @@ import { text } from "node:stream/consumers";
 import { collectedResource, collectVariable, type CollectedResource } from "../../engine/collected";
 import { explainFailure } from "./files";
 import type { Preview } from "./preview";
-import { runPreview, type StackLocation } from "./pulumi-cli";
+import { exportState, runPreview, type StackLocation } from "./pulumi-cli";
 import { titleOf } from "./resource-types";
+import type { StackState } from "./state";
+import { assertOwnCode } from "./state-code";
+
+interface CollectingPreview {
+  readonly preview: Preview;
+  /** What the provider has told of each resource, by URN suffix, with a title for people: `Monitor shop`. */
+  readonly collected: ReadonlyMap<string, CollectedResource & { readonly title: string }>;
+  /** The stack's state before it, with its secrets in the clear. */
+  readonly state: StackState;
+}
 
 /**
- * Runs a preview in which the provider tells what it checks and refuses nothing. Changes nothing, and writes no file.
- *
- * @returns with what the provider has told of each resource, by URN suffix, and a title for people: `Monitor shop`
+ * Runs a preview in which the provider tells what it checks and refuses nothing. Changes nothing, and writes no file. Throws if
+ * Pulumi would run code in state that is not this package's.
  */
-export async function collectingPreview(
-  location: StackLocation,
-): Promise<{ preview: Preview; collected: ReadonlyMap<string, CollectedResource & { title: string }> }> {
+export async function collectingPreview(location: StackLocation): Promise<CollectingPreview> {
+  const state = await exportState(location, { showSecrets: true });
+  assertOwnCode(state);
   const collected = new Map<string, CollectedResource & { title: string }>();
   const hear = ({ urnSuffix, ...told }: CollectedResource): void => {
     const title = titleOf(`urn:pulumi:::::${urnSuffix}`);
@@ -30,7 +39,7 @@ export async function collectingPreview(
   const preview = await whileListening(hear, (env) =>
     runPreview({ ...location, env: { ...location.env, ...env } }),
   );
-  return { preview, collected };
+  return { preview, collected, state };
 }
 
 /** On macOS. Node.js 20 cuts a longer path, and the socket is then outside of its folder. */

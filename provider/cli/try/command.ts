@@ -5,9 +5,8 @@ import { Option, type Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { monitor } from "../../definitions/monitor";
 import { jsonText } from "../shared/json";
-import { exportState, readState } from "../shared/pulumi-cli";
+import { readState } from "../shared/pulumi-cli";
 import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
-import { assertOwnCode } from "../shared/state-code";
 import { withProgress, type CommandContext } from "../shared/terminal";
 import { alertingIn, tryText, type TryReport } from "../shared/try-report";
 import { monitorsInAccount, monitorsInState, previewedMonitors, type KnownMonitor } from "./monitors";
@@ -94,7 +93,6 @@ async function readMonitors(
   }
   if (state === undefined) {
     show("Running `pulumi preview`, which may take a minute …");
-    assertOwnCode(await exportState(location, { showSecrets: true }));
     return previewedMonitors(location);
   }
   show("Reading the state …");
