@@ -105,10 +105,7 @@ function run(options: CommentOptions, context: CommandContext): void {
 
 function commentOn(facts: Facts, options: CommentOptions): string {
   const { limit } = options;
-  const draft = (hasLeftovers: boolean) =>
-    layOut(headOf(facts, options, hasLeftovers), sectionsOf(facts, limit === Infinity), limit);
-  const whole = draft(true);
-  return (whole.namesAll ? whole : draft(false)).text;
+  return layOut(headOf(facts, options), sectionsOf(facts, limit === Infinity), limit);
 }
 
 /** Why `up`, or with --code a preview, must not follow, and how to go on; undefined if it may. */

@@ -7,17 +7,10 @@ import type { CommentOptions, Facts } from "./facts";
 import { digestOf, hashesText, markerLine } from "./marker";
 import { deletesLabel, tooManyDeletes } from "./review";
 
-/** The part of a comment that the hashes of its changes may have, so that the rest can be read: a third. */
-const hashesShare = 1 / 3;
-
 const maxServers = 5;
 
-/**
- * The paragraphs above the sections. CI finds the comment by its first line.
- *
- * @param hasLeftovers whether the hashes of what a failed run leaves are among those of the changes, if there is room
- */
-export function headOf(facts: Facts, options: CommentOptions, hasLeftovers: boolean): string[] {
+/** The paragraphs above the sections. CI finds the comment by its first line. */
+export function headOf(facts: Facts, options: CommentOptions): string[] {
   const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, programCode, actions } = facts;
   const { commit, runUrl, limit, maxDeletes, reviewed } = options;
   const link = parseUrl(runUrl ?? "")?.href;
@@ -31,7 +24,7 @@ export function headOf(facts: Facts, options: CommentOptions, hasLeftovers: bool
   ];
   const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
   const tooMany = actions && reviewed === undefined ? tooManyDeletes(actions, facts, maxDeletes) : undefined;
-  const changeHashes = actions && hashesText(actions, programCode, limit * hashesShare, hasLeftovers);
+  const changeHashes = actions && hashesText(actions, programCode, limit);
   const heading = headingOf(facts);
   return [
     markerLine({ title, commit, digest: actions && digestOf(actions), changeHashes }),

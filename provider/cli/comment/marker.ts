@@ -62,24 +62,27 @@ export function digestIn(text: string): string | undefined {
   return /^[\s.`"']*((?:[\da-f]{16}){1,2})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
 }
 
+/** The parts of a comment that the hashes of its changes may have, so that the rest can be read: with those of leftovers, and without. */
+const [leftoversShare, hashesShare] = [1 / 4, 1 / 3];
+
 /**
  * All hashes in one word, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
  *
  * @param programCode the code that the program declares, as far as the preview shows it: it is in state after an apply
- * @param most the most characters that there is room for
+ * @param limit the most characters of the comment
  * @returns undefined if there is no room
  */
 export function hashesText(
   { writes, code }: ApplyActions,
   programCode: readonly string[],
-  most: number,
-  hasLeftovers: boolean,
+  limit: number,
 ): string | undefined {
+  const textOf = (hashes: readonly string[]): string => [...new Set(hashes)].sort().join("");
   const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
-  const leftovers = hasLeftovers ? writes.flatMap((action) => action.leftovers ?? []) : [];
-  return [[...hashes, ...leftovers], hashes]
-    .map((kept) => [...new Set(kept)].sort().join(""))
-    .find((text) => text.length <= most);
+  const all = textOf([...hashes, ...writes.flatMap(({ leftovers = [] }) => leftovers)]);
+  if (all.length <= limit * leftoversShare) return all;
+  const alone = textOf(hashes);
+  return alone.length <= limit * hashesShare ? alone : undefined;
 }
 
 export function hashesIn(text: string): string[] {

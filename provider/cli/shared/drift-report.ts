@@ -113,8 +113,10 @@ export function driftText(report: DriftReport): string {
 
 /** The whole report as Markdown, for an issue or a CI page. The command `comment` writes one that keeps to a limit. */
 export function driftMarkdown(report: DriftReport): string {
-  return layOut([driftSummary(report)], [...driftTables(report, handHeading, "Id"), ...otherSections(report)])
-    .text;
+  return layOut(
+    [driftSummary(report)],
+    [...driftTables(report, handHeading, "Id"), ...otherSections(report)],
+  );
 }
 
 export const handHeading =

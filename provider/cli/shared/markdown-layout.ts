@@ -40,13 +40,8 @@ const size = (text: string): number => Buffer.byteLength(text) + 1;
  *
  * @param head paragraphs that are always shown
  * @param sections what matters most first
- * @returns also whether each item that has a short form is shown
  */
-export function layOut(
-  head: readonly string[],
-  sections: readonly Section[],
-  limit = Infinity,
-): { text: string; namesAll: boolean } {
+export function layOut(head: readonly string[], sections: readonly Section[], limit = Infinity): string {
   const shown = sections
     .filter(({ items }) => items.length > 0)
     .map((section) => ({ ...section, texts: [] as string[] }));
@@ -66,10 +61,7 @@ export function layOut(
   };
   fill(({ short }) => short);
   fill(({ text }) => text);
-  return {
-    text: `${[...head, ...shown.flatMap(paragraphsOf)].join("\n\n")}\n`,
-    namesAll: shown.every(({ items, texts }) => items.every(({ short }, index) => !short || texts[index])),
-  };
+  return `${[...head, ...shown.flatMap(paragraphsOf)].join("\n\n")}\n`;
 }
 
 const moreText = (count: number): string => `… and ${count} more, in the log`;
