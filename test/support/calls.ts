@@ -104,7 +104,8 @@ export function silenceHost(): void {
 export function startDynamic(
   settings: Settings,
   surroundings: SessionDependencies,
-  session = new FrontSession(surroundings),
+  // The host shows waits in the engine's rows; without one they would be in the tests' own log.
+  session = new FrontSession({ showWait: () => undefined, ...surroundings }),
 ): ProviderProcess {
   return {
     domain: dynamicCalls(hosted(domain, settings, session)),
