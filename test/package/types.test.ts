@@ -7,7 +7,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { Editor } from "../support/editor";
 
 const root = join(__dirname, "..", "..");
-const examples = ["quickstart/index.ts", "team/index.ts", "team/services.ts"].map((path) =>
+const examples = ["quickstart/index.ts", "team/index.ts", "team/services.ts", "fleet/index.ts"].map((path) =>
   join(root, "examples", path),
 );
 
