@@ -201,7 +201,8 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
     project.push("c2", text(300, [...names, "new"]));
     const pushed = await project.apply("c2");
     expect(pushed).toMatchObject(isStopped);
-    expect(await project.apply("c2", { reviewed: ` ${digestIn(pushed)}. ` })).toMatchObject(wrote(1));
+    const reviewed = ` ${digestIn(pushed)}. `;
+    if (isFull) expect(await project.apply("c2", { reviewed })).toMatchObject(wrote(1));
     // Somebody runs an earlier job again, which undoes nothing.
     const old = await project.apply("c1");
     expect(old).toMatchObject(isStopped);
@@ -219,12 +220,12 @@ test.each(platforms.slice(0, isFull ? 2 : 1))(
     expect(stopped).toMatchObject(isStopped);
     expect(stopped.output).toContain("Nobody has reviewed code in state of Table users (");
     expect(table.calls()).toBe("");
+    if (!isFull) return;
     // A pull request shows it.
     expect(await project.propose(13, "b1", text(60, [...names, "new"]))).toMatchObject({ code: 0 });
     expect(project.comment(13)).toMatch(
       /#### Code in the stack's state that is not in this program \(1\)\n\n.*\n\n- `Table users`: code `/,
     );
-    if (!isFull) return;
     // Run by hand with the digest that was printed, the job goes on to a preview, which has nothing to do.
     expect(await project.apply("c2", { reviewed: digestIn(stopped) })).toMatchObject(wrote(0));
     expect(await project.apply("c2")).toMatchObject(isStopped);
