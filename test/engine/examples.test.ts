@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { delimiter, join } from "node:path";
 
+import ts from "typescript";
+
 import { canary } from "../support/canary.cjs";
 import type { Result } from "../support/processes";
 import { namesIn, startStack, yamlDomain, yamlMonitor, yamlOf, type Stack } from "../support/stack";
@@ -36,6 +38,16 @@ async function previewWithPolicies(
   const { which } = await import("../../tools/engine/command.mjs");
   const folder = join(workspace.project, "policy");
   await copyExample("policy", folder);
+  // Compiled here, because checking its types takes longer than the preview; test/package/policy.test.ts runs it as it is.
+  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS };
+  for (const name of ["index", "addresses", "unwatched"]) {
+    const source = join(folder, `${name}.ts`);
+    const { outputText } = ts.transpileModule(fs.readFileSync(source, "utf8"), { compilerOptions });
+    fs.writeFileSync(join(folder, `${name}.js`), outputText);
+    fs.rmSync(source);
+  }
+  const manifest = join(folder, "package.json");
+  fs.writeFileSync(manifest, fs.readFileSync(manifest, "utf8").replace("index.ts", "index.js"));
   fs.symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
   fs.writeFileSync(join(folder, "config.json"), JSON.stringify(settings));
   let { PATH = "" } = workspace.env;
@@ -65,7 +77,7 @@ async function startCopy(name: keyof typeof projects): Promise<Stack> {
   const stack = await startStack({ language: projects[name], packages: ["@types/node"] });
   await stack.workspace.clear();
   await copyExample(name, stack.workspace.project);
-  await stack.workspace.pulumi("stack", "init", "dev");
+  await stack.workspace.initStack("dev");
   return stack;
 }
 
@@ -139,7 +151,7 @@ test("`pulumi up` in a built clone runs the quickstart, and git ignores its stac
   for (const name of fs.readdirSync(modules))
     fs.symlinkSync(name === "pulumi-uptime" ? ".." : join(modules, name), join(clone, "node_modules", name));
 
-  await workspace.pulumi("stack", "init", "dev");
+  await workspace.initStack("dev");
   await workspace.up();
   expect(emulator.domains.all()).toMatchObject([{ name: "shop.example" }]);
   expect(namesIn(emulator.monitors)).toEqual(["Checkout", "Home page"]);
