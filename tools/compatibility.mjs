@@ -123,17 +123,20 @@ export function typeBreaks(before, after) {
     types: [],
     skipLibCheck: true,
   };
+  const host = ts.createCompilerHost(options);
+  const read = host.getSourceFile;
+  // The entries have most files in common.
+  const files = new Map();
+  host.getSourceFile = (file, target) => {
+    if (!files.has(file)) files.set(file, read(file, target));
+    return files.get(file);
+  };
   const found = entries.flatMap((entry) => {
     const [was, is] = [before, after].map((folder) => join(folder, entry));
-    const lines = exportsOf(`${was}.d.ts`, options).flatMap(assignmentsOf);
+    const lines = exportsOf(`${was}.d.ts`, options, host).flatMap(assignmentsOf);
     const program = join(before, "program.ts");
     const imports = `import * as was from ${JSON.stringify(was)}; import * as is from ${JSON.stringify(is)};`;
-    const host = ts.createCompilerHost(options);
-    const read = host.getSourceFile;
-    host.getSourceFile = (file, target) =>
-      file === program
-        ? ts.createSourceFile(file, [imports, ...lines].join("\n"), target)
-        : read(file, target);
+    files.set(program, ts.createSourceFile(program, [imports, ...lines].join("\n"), options.target));
     const compiled = ts.createProgram([program], options, host);
     const source = compiled.getSourceFile(program);
     return compiled.getSemanticDiagnostics(source).map(({ start, messageText }) => {
@@ -148,8 +151,8 @@ export function typeBreaks(before, after) {
   return [...new Set(found)];
 }
 
-function exportsOf(file, options) {
-  const program = ts.createProgram([file], options);
+function exportsOf(file, options, host) {
+  const program = ts.createProgram([file], options, host);
   const checker = program.getTypeChecker();
   const exported = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)));
   return exported.map((symbol) =>

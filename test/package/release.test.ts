@@ -138,7 +138,6 @@ describe("what breaks programs", () => {
     const before = mkdtempSync(join(root, "node_modules", ".cache", "pulumi-uptime-types-"));
     try {
       cpSync(now, before, { recursive: true, filter: (file) => !/\.(js|map)$/.test(file) });
-      expect(typeBreaks(before, now)).toEqual([]);
       const edit = (file: string, from: string, to: string) => {
         const text = readFileSync(join(before, file), "utf8");
         expect(text).toContain(from);
@@ -152,6 +151,8 @@ describe("what breaks programs", () => {
       const exported = 'export * from "./sdk/domain";';
       edit("index.d.ts", exported, `${exported}\nexport declare const old: number;`);
       const breaks = typeBreaks(before, now);
+      // And nothing that is the same.
+      expect(breaks).toHaveLength(9);
       for (const part of [
         "MonitorInterval: Type '7200'",
         "DomainArgs: tenant is removed",
