@@ -1,6 +1,7 @@
 import { home } from "../support/monitors";
 import { startProgram } from "../support/processes";
 import { Screen } from "../support/screen";
+import { sample } from "../support/size";
 import { startStack, type Stack } from "../support/stack";
 
 /** A stack of some monitors. After some creates, the server holds further ones and imports back for eleven seconds. */
@@ -74,8 +75,9 @@ describe("in a terminal of 40 rows and 100 columns, 50 monitors wait in rows tha
     return screens;
   };
 
-  // The waits are long, so both run at the same time.
-  const fronts = ["pulumi-uptime", "pulumi-uptime/native"];
+  // Both fronts show the wait in the row of its resource, as the test above says.
+  const fronts = ["pulumi-uptime", "pulumi-uptime/native"].slice(0, sample(1, 1, 2));
+  // The waits are long, so all run at the same time.
   let screens: string[][];
   beforeAll(async () => {
     screens = await Promise.all(fronts.map(screensWithWait));
