@@ -43,33 +43,38 @@ async function start(first: string, options: StackOptions = {}) {
     keysOfDeletes,
     workspace,
     ids: () => emulator.monitors.all().map(({ id }) => id),
-    /** What a preview does to the monitor. */
+    /** What a preview does to the monitors that do not stay as they are. */
     preview: async (next: string) => {
       await workspace.write(next);
       const steps = await workspace.previewChanges();
-      return steps.filter(({ urn }) => urn.endsWith("::home")).map(({ op }) => op);
+      const monitors = steps.filter(({ urn }) => urn.includes("::uptime:index:Monitor::"));
+      return Object.fromEntries(monitors.map(({ urn, op }) => [urn.replace(/.*::/, ""), op]));
     },
   };
 }
 
-const unchanged: string[] = [];
-const replaced = ["replace"];
+const unchanged = {};
+const replaced = { home: "replace" };
 const first = { apiKey: "first-key" };
 const second = { apiKey: "second-key" };
 const rotated = { apiKey: "rotated-key" };
 
 test("a resource that moves to a provider with another key is replaced; a new key of its provider replaces nothing", async () => {
-  const { ids, keysOfDeletes, preview, workspace } = await start(program({ first, second }, "first"));
-  expect(await preview(program({ first: rotated, second }, "first"))).toEqual(unchanged);
-  // Under another name, with the same key and with another one.
-  expect(await preview(program({ first, same: first }, "same"))).toEqual(unchanged);
+  /** The monitor, and one beside it. */
+  const both = (providers: Providers, provider: string, other: string): string => {
+    const others = { shop: yamlMonitor({ name: "Shop" }, { provider: `\${${other}}` }) };
+    return program(providers, provider, { others });
+  };
+  const { ids, keysOfDeletes, preview, workspace } = await start(both({ first, second }, "first", "first"));
+  // Under another name with the same key, and to a provider that gets that key in the same run.
+  const same = both({ first, same: first, second: first }, "same", "second");
+  expect(await preview(same)).toEqual(unchanged);
   const renamed = { ...second, aliases: [{ name: "first" }] };
-  expect(await preview(program({ renamed }, "renamed"))).toEqual(unchanged);
-  // The provider that it moves to, or the one that it leaves, gets another key in the same run.
-  expect(await preview(program({ first, second: first }, "second"))).toEqual(unchanged);
-  expect(await preview(program({ first: rotated, second }, "second"))).toEqual(replaced);
+  expect(await preview(both({ renamed }, "renamed", "renamed"))).toEqual(unchanged);
+  // The provider that one leaves, and the other does not, gets another key in the same run.
+  expect(await preview(both({ first: rotated, second }, "second", "first"))).toEqual(replaced);
   await workspace.up();
-  expect(ids()).toEqual([2]);
+  expect(ids()).toEqual([expect.any(Number), 3]);
   expect(keysOfDeletes).toEqual(["rotated-key"]);
 });
 
@@ -110,7 +115,7 @@ fullTest(
     const others = { shop: yamlDomain("shop.example", { provider: "${first}" }) };
     const next = program({ first, second: { apiKey: "key-of-${shop.id}" } }, "second", { others });
     const { ids, preview, workspace } = await start(program({ first }, "first"));
-    expect(await preview(next)).toEqual(["update"]);
+    expect(await preview(next)).toEqual({ home: "update" });
     await workspace.up();
     expect(ids()).toEqual([2]);
   },
