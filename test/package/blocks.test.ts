@@ -6,7 +6,7 @@ import { newFolder } from "../support/folder";
 import { anchorOf, type Block, blocksOf, commandsIn, pages } from "../support/blocks";
 import * as uptime from "../../provider";
 import { Editor } from "../support/editor";
-import { exampleLanguages } from "../support/schema-examples";
+import { exampleLanguages, examplesIn } from "../support/schema-examples";
 import { startEmulator } from "../support/emulator";
 
 const root = join(__dirname, "..", "..");
@@ -44,16 +44,24 @@ test("every block names its language, which a test knows", () => {
   expect(blocks.filter(({ language }) => !known.includes(language)).map(at)).toEqual([]);
 });
 
-test("TypeScript on the pages compiles, and a mistake is found", () => {
+test("TypeScript on the pages and in the schema's examples compiles, and a mistake is found", () => {
   const programs = inLanguage("ts").filter((block) => !partOfSource(block));
   expect(programs.length).toBeGreaterThan(3);
   const sources = programs.map((block) => [pathOf(block), programOf(block)] as const);
-  const wrong = sources[0]?.[1].replace("interval: 60", 'interval: "often"') ?? "";
+  const examples = [...examplesIn("typescript")].map(
+    ([name, code]) => [`examples/${name}.ts`, code] as const,
+  );
+  // The only SDK for it.
+  for (const [, code] of examples) expect(code).toContain('from "pulumi-uptime/native";');
+  const wrong = (code = "") => code.replace(/interval: \d+/, 'interval: "often"');
   const problems = editor.problems({
-    ...Object.fromEntries(sources),
-    "examples/wrong.ts": wrong,
+    ...Object.fromEntries([...sources, ...examples]),
+    "examples/wrong.ts": wrong(sources[0]?.[1]),
+    "examples/wrong-example.ts": wrong(examplesIn("typescript").get("Monitor")),
   });
-  expect(problems).toEqual([expect.stringMatching(/^wrong\.ts: .*string/)]);
+  expect(problems).toEqual(
+    ["wrong", "wrong-example"].map((name) => expect.stringMatching(`^${name}\\.ts: .*string`) as string),
+  );
 });
 
 test("JavaScript and JSON on the pages can be parsed", () => {
@@ -120,7 +128,7 @@ describe("the commands on the pages", () => {
 
   /** The subcommand or flag that the help of a program does not name. */
   function missingIn(program: readonly string[], args: readonly string[]): string | undefined {
-    const words = args.filter((arg) => !arg.startsWith("-"));
+    const words = args.filter((arg) => /^\w/.test(arg));
     const path = [...program];
     for (const word of words) {
       if (!new RegExp(`^  ${word}\\s`, "m").test(help(path))) break;
