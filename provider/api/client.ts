@@ -94,6 +94,7 @@ export class Client {
     const requestText = describeRequest(request, this.address);
     const retries = new Retries(this.settings.maxRetries, unreachableMilliseconds);
     let lastError: UptimeError | undefined;
+    let { servedCount } = this.limiter;
     const since = clock.now();
     /** When the request could be sent, if there were no rate limit. */
     let readySince = since;
@@ -118,7 +119,9 @@ export class Client {
       readySince = clock.now();
       if (step === "wait") continue;
       if (this.limiter.hasGivenUp) throw denialError("throttled");
-      const pause = retries.recordFailure(result.failure, readySince);
+      const servesOthers = this.limiter.servedCount > servedCount;
+      ({ servedCount } = this.limiter);
+      const pause = retries.recordFailure(result.failure, readySince, servesOthers);
       if (pause === undefined || pause > operation.timeLeft) throw lastError;
       await operation.sleep(pause).catch(() => {
         throw denialError("ended");

@@ -45,7 +45,7 @@ export class RateLimiter {
   private readonly queue = new Set<Waiter>();
   private running = 0;
   /** How many were answered, other than by 429 and 503. */
-  private done = 0;
+  servedCount = 0;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly endTimes: number[] = [];
   /** When the server is asked again, on the clock. */
@@ -100,7 +100,7 @@ export class RateLimiter {
     // A request that was sent before a pause says nothing about the time after it.
     const isLate = begun < this.opensAt;
     if (status !== 429 && status !== 503) {
-      this.done++;
+      this.servedCount++;
       if (isLate) return;
       this.throttledInARow = 0;
       this.throttledSince = Infinity;
@@ -169,8 +169,8 @@ export class RateLimiter {
       wait,
       since: waiters[0]?.since ?? Infinity,
       resources: waiters.map(({ operation }) => operation.urnOrOwner),
-      done: this.done,
-      all: this.done + this.running + waiters.length,
+      done: this.servedCount,
+      all: this.servedCount + this.running + waiters.length,
     };
     const untilNotice = this.notice.update(waiting, this.clock.now());
     this.timer = new AbortController();

@@ -90,11 +90,17 @@ export class Retries {
     private readonly unreachableMilliseconds = restartMilliseconds,
   ) {}
 
-  /** Milliseconds to wait before the request is sent again after a failure at this time; undefined if it is not sent again. */
-  recordFailure({ type }: Failure, now: number): number | undefined {
+  /**
+   * Milliseconds to wait before the request is sent again after a failure at this time; undefined if it is not sent again.
+   *
+   * @param servesOthers whether the server has answered other requests since the failure before. Then it is not down after a 503: nginx
+   *   limits requests with that status, and names no time.
+   */
+  recordFailure(failure: Failure, now: number, servesOthers = false): number | undefined {
     const pause = backoff(++this.pauses);
-    if (type !== "unreachable") {
+    if (failure.type !== "unreachable") {
       this.unreachableSince = undefined;
+      if (servesOthers && failure.type === "status" && failure.status === 503) this.countedFailures = 0;
       return ++this.countedFailures > this.maxRetries ? undefined : pause;
     }
     this.unreachableSince ??= now;

@@ -254,6 +254,20 @@ describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
   });
 });
 
+test("503 without Retry-After is retried as long as others are served, as by the limit of nginx", async () => {
+  const servedIn = new Map<number, number>();
+  emulator.fault = () => {
+    const second = Math.floor(clock.now() / 1000);
+    const served = servedIn.get(second) ?? 0;
+    if (served === 2) return answer(503);
+    servedIn.set(second, served + 1);
+    return undefined;
+  };
+  const one = client();
+  await Promise.all(Array.from({ length: 40 }, () => get(one)));
+  expect(Math.max(...servedIn.keys())).toBeLessThan(40);
+});
+
 test("503 with Retry-After to a create delays the looks for its record, which is not sent again", async () => {
   const program = new Program("dynamic");
   first(undefined, { kind: "answer", effect: true, status: 503, headers: { "retry-after": "7" } });
