@@ -41,19 +41,28 @@ export async function* readPages(
   const isUnseen = ({ id }: ApiRecord): boolean => !seen.has(id);
   let stalePages = 0;
   let sizeBefore = 0;
+  /** The query of the page before. */
+  let queryBefore = query;
+  /**
+   * Whether a server without paging has cut its list. In the opposite order, a cut one shows others, and as many; with a record that was
+   * made meanwhile, a whole list is longer.
+   */
+  const isCut = async (): Promise<boolean> => {
+    const sort = query.get("sort") === "asc" ? "desc" : "asc";
+    const opposite = await requests.recordsOf(mergeQuery(queryBefore, new URLSearchParams({ sort })));
+    return opposite.length === sizeBefore && opposite.some(isUnseen);
+  };
   /** 0 if the server counts its pages from 0. */
   let firstNumber = 1;
   /** Whether the next page is a guess: the server has not said that there is one. */
   let isGuess = false;
   for (let number = 1; ; number++) {
-    const answer = await requests.ask(query).catch((error: unknown) => {
-      if (number === 1 || !(error instanceof ApiError)) throw error;
+    const answer = await requests.ask(query).catch(async (error: unknown) => {
+      if (number === 1 || !saysNoSuchPage(error)) throw error;
+      // There may be no page after the last one, or no parameter of this name.
+      if (isGuess && !(await isCut())) return undefined;
       const { requestText, status } = error.answer;
-      // Some servers answer 404 after the last page.
-      if (isGuess && status === 404) return undefined;
-      throw saysNoSuchPage(error)
-        ? incompleteListError(requestText, `the request for page ${number} returned status ${status}`)
-        : error;
+      throw incompleteListError(requestText, `the request for page ${number} returned status ${status}`);
     });
     if (!answer) return;
     requests.forget(query);
@@ -77,11 +86,7 @@ export async function* readPages(
           answer.requestText,
           `page ${number - 1} says that there is more, and it leads back to an earlier one`,
         );
-      // A server without paging returns the same list for every page, whether that is whole or cut. In the opposite order, a cut one
-      // shows others, and as many: with a record that was made meanwhile, a whole list is longer.
-      const sort = query.get("sort") === "asc" ? "desc" : "asc";
-      const opposite = await requests.recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
-      if (opposite.length === size && opposite.some(isUnseen))
+      if (await isCut())
         throw incompleteListError(answer.requestText, "it is cut, and the parameter page changes nothing");
       return;
     }
@@ -107,6 +112,7 @@ export async function* readPages(
     if (String(next) === String(pageQuery(number + 1)))
       for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)
         requests.ask(pageQuery(number + ahead)).catch(() => undefined);
+    queryBefore = query;
     query = next;
   }
 }
@@ -165,7 +171,7 @@ function problemOfNext(
 }
 
 /** Whether a server says that it has no page of this number. */
-function saysNoSuchPage(error: unknown): boolean {
+function saysNoSuchPage(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.isRefusal);
 }
 

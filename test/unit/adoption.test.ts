@@ -56,6 +56,32 @@ test.each(fronts)(
   },
 );
 
+describe.each([400, 404, 422])("if the server answers %i to the parameter page", (status) => {
+  /** The list has at most 100 records. */
+  const refusePages = (): void => {
+    emulator.fault = (request) => {
+      if (!isList(request)) return undefined;
+      const { page, sort } = Object.fromEntries(request.query);
+      if (page !== undefined) return answer(status, { message: ["property page should not exist"] });
+      const all = emulator.monitors.all();
+      return answer(200, (sort === "asc" ? all : all.toReversed()).slice(0, 100));
+    };
+  };
+
+  test.each([10, 25, 50, 100])("a list of %i records is whole", async (count) => {
+    Array.from({ length: count }, (_, index) => add({ name: `m-${index}` }));
+    refusePages();
+    await expectAdoption("dynamic", "1", { ...home, name: "m-0" });
+  });
+
+  test("nothing is created if the list is cut", async () => {
+    Array.from({ length: 101 }, (_, index) => add({ name: `m-${index}` }));
+    refusePages();
+    expect(await failureOf(resource("dynamic").up(home))).toContain("cannot be read completely");
+    expect(posts()).toBe(0);
+  });
+});
+
 test("a monitor with a very long name is created at once, and nothing of it is lost", async () => {
   add({ name: "Another" });
   const begun = performance.now();
