@@ -1,4 +1,5 @@
-import { message, messageOf, quoteId, withoutPeriod } from "../api/errors";
+import type { ApiRecord } from "../api/answer";
+import { message, messageOf, NotFoundError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
@@ -12,7 +13,7 @@ import type { CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
 import { sendCreate } from "./send-create";
-import { NotStoredError, sendUpdate, verify } from "./write";
+import { NotStoredError, readUntil, sendUpdate, verify } from "./write";
 
 /** Imports, adopts or creates the record of a resource, and verifies it. Never creates two. */
 export async function create(
@@ -60,11 +61,17 @@ async function settle(
     if (!isAdopted && !field.updateOnly) return false;
     return !record || compare(field, value, record).outcome !== "same";
   });
+  const send = (): Promise<ApiRecord> => sendUpdate(scope, id, wanted, operation);
   try {
     const settled =
       unsent.length === 0
         ? await verify(scope, id, wantedOnCreate, created, operation)
-        : await sendUpdate(scope, id, wanted, operation);
+        : await send().catch(async (error: unknown) => {
+            if (!(error instanceof NotFoundError)) throw error;
+            // A new record may not be at its own address yet.
+            await readUntil(scope.collection, id, operation, (shown) => shown !== undefined);
+            return send();
+          });
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });

@@ -1,7 +1,7 @@
 import type { Fault } from "../../provider/emulator";
 import { home } from "../support/monitors";
 import { fronts, Program } from "../support/program";
-import { answer, emulator, failureOf, on, stored, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, stored, withServer } from "../support/server";
 
 withServer();
 
@@ -126,4 +126,11 @@ describe.each(fronts)("an update (%s)", (front) => {
     await failureOf(one.up({ ...home, interval: 300 }));
     expect(one.state).toEqual(state);
   });
+});
+
+test("a new record that is not at its own address yet is paused a little later", async () => {
+  const begun = clock.now();
+  emulator.fault = ({ path }) => (/\d$/.test(path) && clock.now() < begun + 2000 ? answer(404) : undefined);
+  await new Program("dynamic").resource().up({ ...home, pause: true });
+  expect(emulator.monitors.all()).toMatchObject([{ id: 1, pause: true }]);
 });
