@@ -38,7 +38,7 @@ export interface WriteAnswer {
   readonly record: ApiRecord | undefined;
   /** The request and its address, for messages. */
   readonly requestText: Message;
-  /** Only of an update: the answer, quoted, if it is neither empty nor the record. */
+  /** The answer, quoted, if it is neither empty nor the record. */
   readonly words?: Message | undefined;
   /** Only of a create, if the answer has an id and yet says that it failed. */
   readonly failure?: ApiError | undefined;
@@ -106,7 +106,8 @@ export class Collection {
     const id = record?.id ?? this.idOf(headerOf(answer.headers, "location"));
     const failure = this.failureIn(answer, request);
     if (failure && id === undefined) throw failure;
-    return { status: answer.status, requestText: answer.requestText, id, record, failure };
+    const { status, requestText } = answer;
+    return { status, requestText, id, record, failure, words: this.wordsOf(answer, record) };
   }
 
   /** Updates a record, by PUT if this server has no PATCH. Throws {@link NotFoundError}. */
@@ -128,9 +129,8 @@ export class Collection {
     const found = parseRecord(answer.body, this.definition);
     const record = found?.id === id ? found : undefined;
     this.assertPresent(record, answer);
-    const { status, requestText, body } = answer;
-    const words = record || isBlankAnswer(body, this.definition) ? undefined : quoteBody(body);
-    return { status, requestText, id, record, words };
+    const { status, requestText } = answer;
+    return { status, requestText, id, record, words: this.wordsOf(answer, record) };
   }
 
   /**
@@ -223,6 +223,10 @@ export class Collection {
       if (error.status !== 404 && error.status !== 410) throw error;
       throw new NotFoundError(error.parts, { cause: error });
     }
+  }
+
+  private wordsOf({ body }: Answer, record: ApiRecord | undefined): Message | undefined {
+    return record || isBlankAnswer(body, this.definition) ? undefined : quoteBody(body);
   }
 
   /** Throws {@link NotFoundError} if the record is marked as deleted. */

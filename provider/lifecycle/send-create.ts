@@ -84,9 +84,12 @@ async function postOnce(
     const stored = await collection.create(pairs, operation, events);
     return stored.failure ? recordInFailure(scope, stored, stored.failure, baseline, operation) : stored;
   });
-  const { id, status, requestText, emptyListForm } = answer;
+  const { id, status, requestText, words, emptyListForm } = answer;
   if (id === undefined)
-    throw new LostAnswerError(message`${requestText} returned status ${status} and no id.`, "look only");
+    throw new LostAnswerError(
+      message`${requestText} returned status ${status} and no id${words ? message`: ${words}` : ""}.`,
+      "look only",
+    );
   assertNew(scope, id, baseline, answer);
   // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
   const isSuspect = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));

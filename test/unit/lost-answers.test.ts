@@ -117,6 +117,14 @@ describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
     expect([posts(), lists()]).toEqual([1, 1]);
   });
 
+  test("and may be refused, in a 2xx that names no id, is an error with the server's words", async () => {
+    onCreates(answer(200, { code: 40001, message: "The name is taken" }));
+    const failure = await failureOf(resource(kind).up(declared[kind]));
+    expect(failure).toContain("returned status 200 and no id: ");
+    expect(failure).toContain("The name is taken");
+    expect(posts()).toBe(1);
+  });
+
   test.each([
     ["before", { answerDelayMs: 32_000 }, 1],
     ["after", { delayMs: 50_000 }, 2],
