@@ -89,7 +89,7 @@ export const monitorFields = {
    * Whether the monitor is paused. The API accepts it on updates only, so a monitor that is declared paused is
    * created and then updated. (docs/monitor.md)
    */
-  pause: boolean("pause", { updateOnly: true, shownAs: ["paused", "paused_at"] }),
+  pause: boolean("pause", { updateOnly: true, shownAs: ["paused", "is_paused", "paused_at"] }),
 };
 
 export const monitorFilters = {

@@ -41,7 +41,7 @@ export const dialectChoices = {
    */
   dates: ["T", "space", "fraction", "Z", "+00:00", "+02:00"],
   /** The field that shows the pause switch; `paused_at` is the time of the last update, or null. */
-  pauseShown: ["pause", "paused", "paused_at", "hidden"],
+  pauseShown: ["pause", "paused", "is_paused", "paused_at", "hidden"],
   /** The password: not shown, as asterisks, as it is, or always empty. */
   password: ["hidden", "masked", "plain", "null"],
   /** Whether records in lists show nothing but `id`, `name` and `url`. */

@@ -403,7 +403,7 @@ describe("an answer that differs from what was sent proves nothing", () => {
 });
 
 describe("pause", () => {
-  test.each(["pause", "paused", "paused_at", "hidden"] as const)(
+  test.each(["pause", "paused", "is_paused", "paused_at", "hidden"] as const)(
     "shown as %s is set in the up that creates, and ends when it is removed",
     async (pauseShown) => {
       emulator.dialect = { pauseShown };
@@ -416,6 +416,19 @@ describe("pause", () => {
       expect(only()).toMatchObject({ pause: false });
       await one.refresh();
       expect(await one.up(home)).toBe("same");
+    },
+  );
+
+  test.each(["pause", "paused", "is_paused", "paused_at"] as const)(
+    "shown as %s that a person ends is drift",
+    async (pauseShown) => {
+      emulator.dialect = { pauseShown };
+      const one = stack();
+      await one.up({ ...home, pause: true });
+      emulator.monitors.edit(1, { pause: false });
+      await one.refresh();
+      expect(outputsOf(one)).toMatchObject({ pause: false });
+      expect(await one.up({ ...home, pause: true })).toBe("update");
     },
   );
 
