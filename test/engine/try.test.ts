@@ -80,7 +80,6 @@ test("tries what a preview would create or change, in both fronts, and what the 
   expect(made.code).toBe(2);
   expect(made.stdout).toContain("6 monitors tried, 3 would alert at once, 2 skipped.\n");
   expect(leaksIn(made.stdout)).toEqual([]);
-  expect(await tryIn(stack)).toMatchObject({ code: 0, stdout: "0 monitors tried.\n" });
 
   await workspace.write(`${imports} new Monitor("bad", site("Bad", { url: "nowhere" }));`);
   const failed = await tryIn(stack);
