@@ -2,7 +2,7 @@ import fc from "fast-check";
 
 import type { Emulator } from "../../provider/emulator";
 import type { StoredRecord } from "../../provider/emulator/table";
-import { kinds, silenceHost } from "../support/calls";
+import { kinds } from "../support/calls";
 import { answer } from "../support/emulator";
 import { assertProperty } from "../support/property";
 import type { ShownRecord } from "../support/simulated/api";
@@ -102,9 +102,6 @@ async function compareRuns(scenario: Scenario): Promise<void> {
     records: kinds.map((kind) => visible(simulated.api.tables[kind])),
   });
 }
-
-// The simulated runs are in this process.
-silenceHost();
 
 test("the real engine ends random runs like the simulated one", async () => {
   await assertProperty(
