@@ -126,15 +126,16 @@ export function unansweredAttempt(
     ErrorClass: typeof UptimeError,
     text: Message,
   ): FailedAttempt => ({ failure: { type }, error: new ErrorClass(text, { cause: error }) });
-  if (operation.timeSignal?.aborted) {
+  // Connecting has a time of its own, and if it was not possible, nothing was sent.
+  const isConnected = !isConnectError(error);
+  if (isConnected && operation.timeSignal?.aborted) {
     // The time of the operation is over, so nothing is retried. A write may have had its effect, so it counts as a timeout. After a
     // create, the look for its record then reports that the time is over.
     const reason = method === "POST" ? "" : ": the operation timed out (the option customTimeouts)";
     const late = message`${requestText} got no response in time${reason}.`;
     return failed("timeout", OperationTimeoutError, late);
   }
-  // Connecting has the same time, but if it was not possible, nothing was sent.
-  if (timeout.aborted && !isConnectError(error)) {
+  if (isConnected && timeout.aborted) {
     const limit = `${counted(settings.timeoutSeconds, "second")} (${sourceOf(settings, "timeoutSeconds")})`;
     return failed("timeout", UptimeError, message`${requestText} got no response within ${limit}.`);
   }

@@ -5,7 +5,7 @@ import type { Clock } from "../../provider/api/clock";
 import { LostAnswerError, type UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Transport } from "../../provider/api/transport";
-import { clientOf, errorOf } from "../support/client";
+import { clientOf, errorOf, shownText } from "../support/client";
 import { instantClock } from "../support/clock";
 import { answering, serve } from "../support/http-server";
 
@@ -32,8 +32,8 @@ function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer
 
 describe("an error of the connection", () => {
   const failing = (error: object) => request.mockRejectedValue(Object.assign(new Error("it failed"), error));
-  const post = (clock = instantClock()): Promise<UptimeError> => {
-    const operation = new Operation({ clock });
+  const post = (clock = instantClock(), timeout = Infinity): Promise<UptimeError> => {
+    const operation = new Operation({ clock }, { timeout });
     return errorOf(send(clientAt("http://127.0.0.1:1", {}, clock), { method: "POST", form: [], operation }));
   };
 
@@ -74,6 +74,18 @@ describe("an error of the connection", () => {
     const error = await post({ ...instantClock(), timeout: () => AbortSignal.abort() });
     expect(error).not.toBeInstanceOf(LostAnswerError);
     expect(error.message).toContain("could not connect (UND_ERR_CONNECT_TIMEOUT)");
+  });
+
+  test("is that no connection was made, also if the time of the operation ended meanwhile", async () => {
+    const time = new AbortController();
+    request.mockImplementation(() => {
+      time.abort();
+      return Promise.reject(Object.assign(new Error(), { code: "UND_ERR_CONNECT_TIMEOUT" }));
+    });
+    const error = await post({ ...instantClock(), timeout: () => time.signal }, 10_000);
+    expect(error).not.toBeInstanceOf(LostAnswerError);
+    expect(shownText(error)).toContain("could not connect (UND_ERR_CONNECT_TIMEOUT)");
+    expect(shownText(error)).toContain("customTimeouts");
   });
 
   test.each([
