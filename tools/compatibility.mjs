@@ -64,8 +64,7 @@ const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 export function schemaBreaks(before, after) {
   const breaks = [];
   const say = (path, problem) => breaks.push(`${path} ${problem}.`);
-  const typeOf = (property) =>
-    JSON.stringify({ ...property, description: undefined, defaultInfo: undefined });
+  const typeOf = (property) => JSON.stringify({ ...property, description: undefined });
   /** Properties that a program sets: none may be added that it must set. */
   const inputs = (path, old, now) => {
     properties(path, old.properties, now.properties);

@@ -117,24 +117,17 @@ export function linksOf(manifest) {
 }
 
 function settingProperties({ settingDeclarations, meaningOf }) {
-  return mapValues(
-    settingDeclarations,
-    ({ type, secret, default: preset, defaultsTo, environment }, name) => {
-      const isValue = preset !== undefined && !Array.isArray(preset);
-      const fallback = defaultsTo
-        ? ` Default: \`${defaultsTo}\`.`
-        : isValue
-          ? ` Default: \`${preset}\`.`
-          : "";
-      return {
-        ...settingTypes[type],
-        description: `${meaningOf(name)}${fallback}`,
-        ...(secret && { secret }),
-        // Of a secret, state would keep the value of the environment.
-        ...(environment && !secret && { defaultInfo: { environment: [environment] } }),
-      };
-    },
-  );
+  return mapValues(settingDeclarations, ({ type, secret, default: preset, defaultsTo }, name) => {
+    const isValue = preset !== undefined && !Array.isArray(preset);
+    const fallback = defaultsTo ? ` Default: \`${defaultsTo}\`.` : isValue ? ` Default: \`${preset}\`.` : "";
+    return {
+      ...settingTypes[type],
+      description: `${meaningOf(name)}${fallback}`,
+      // No variables of the environment: an SDK would pass each by itself, and a provider with its own address must not get the other
+      // address of the environment. The plugin reads them.
+      ...(secret && { secret }),
+    };
+  });
 }
 
 function sharedTypes({ accountSettingNames, settingDeclarations }) {
