@@ -53,14 +53,17 @@ function assertImportIsKnown(
   );
 }
 
-/** Adds an alias, so that a dynamic resource in state becomes one of the plugin. */
+/** Adds aliases, so that a dynamic resource in state becomes one of the plugin, also under its former name or parent. */
 function pluginOptions(definition: Definition, options: CustomResourceOptions): CustomResourceOptions {
   // A resource that only reads needs no alias, and without an engine the SDK cannot read one that has an alias.
   if (options.id !== undefined) return withVersion(options);
-  return withVersion({
-    ...options,
-    aliases: [...(options.aliases ?? []), { type: dynamicType(definition) }],
-  });
+  const { aliases = [] } = options;
+  const type = dynamicType(definition);
+  // Pulumi does not combine two aliases.
+  const former = aliases.flatMap((alias) =>
+    typeof alias === "object" && ("name" in alias || "parent" in alias) ? [{ type, ...alias }] : [],
+  );
+  return withVersion({ ...options, aliases: [...aliases, { type }, ...former] });
 }
 
 /**

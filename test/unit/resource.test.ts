@@ -4,6 +4,7 @@ import { Domain, Monitor, type MonitorArgs } from "../../provider";
 import { monitor } from "../../provider/definitions/monitor";
 import * as native from "../../provider/native";
 import { dynamicOptions } from "../../provider/sdk/dynamic-binding";
+import { pluginBinding } from "../../provider/sdk/plugin-binding";
 import { startDynamic } from "../support/calls";
 import { startMocks, settled, type Registered } from "../support/mocks";
 import { native as nativePolicy, Policy, type PolicyArgs } from "../support/third-resource";
@@ -322,4 +323,12 @@ describe("the name by which imports and adoptions know a resource", () => {
     const options = { ignoreChanges: ["name"] };
     expect(dynamicOptions(monitor, home, options)).toEqual(options);
   });
+});
+
+test("a resource of the plugin is also the dynamic resource in state that has its former name or parent", () => {
+  const [name, parent] = [{ name: "old" }, { parent: pulumi.rootStackResource }];
+  const given = [name, parent, "urn:of:another"];
+  const [, , , { aliases }] = pluginBinding.prepare(monitor, "new", home, { aliases: given });
+  const type = "pulumi-nodejs:dynamic/uptime:Monitor";
+  expect(aliases).toEqual([...given, { type }, { type, ...name }, { type, ...parent }]);
 });
