@@ -81,6 +81,8 @@ export const settingDeclarations = {
     environment: "UPTIME_REQUESTS_PER_MINUTE",
     hasOption: true,
     text: "Requests per minute that the server allows, if you know it. Without it, the provider slows down when the server tells it to.",
+    details:
+      "A minute's requests may be sent at once. Lookups in a program and each explicit provider of an account count by themselves, so give each its share.",
   },
   timeoutSeconds: {
     type: "integer",
