@@ -1,5 +1,3 @@
-import { isUtf8 } from "node:buffer";
-
 import type { FormPair } from "../definitions/codecs";
 import { redirectOf } from "../common/url";
 import { parseJson } from "./answer";
@@ -17,7 +15,7 @@ import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { mayHaveEffect, nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
-import { headerOf, type Headers, type Method, type Transport } from "./transport";
+import { decodeText, type Headers, type Method, type Transport } from "./transport";
 import type { ShowWait } from "./wait-notice";
 
 /** What a sender must know of a write. */
@@ -192,18 +190,8 @@ export class Client {
     // The key is sent to no other origin.
     if (target?.origin === url.origin && isFollowed && redirects < maxRedirects)
       return this.exchange(request, target, signal, redirects + 1);
-    const text = decodeText(body, headerOf(headers, "content-type"));
+    const text = decodeText(body, headers);
     return { status, headers, text, redirectTarget: target, isRedirectedElsewhere: !isPathOf(request, url) };
-  }
-}
-
-/** The text of a body in UTF-8, or if it is not valid, in the charset that the server names. Servlets write ISO-8859-1 by default. */
-function decodeText(body: Buffer, contentType: string): string {
-  const [, charset] = /charset="?([^\s";]+)/i.exec(contentType) ?? [];
-  try {
-    return new TextDecoder(isUtf8(body) ? undefined : charset).decode(body);
-  } catch {
-    return new TextDecoder().decode(body);
   }
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { ConnectionOptions } from "node:tls";
 
 import type { Dispatcher } from "undici";
@@ -26,6 +27,16 @@ export function headerOf(headers: Headers, name: string): string {
 
 /** The headers of an answer, with lower-case names. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The text of a body in UTF-8, or if it is not valid, in the charset that the server names. Servlets write ISO-8859-1 by default. */
+export function decodeText(body: Buffer, headers: Headers): string {
+  const [, charset] = /charset="?([^\s";]+)/i.exec(headerOf(headers, "content-type")) ?? [];
+  try {
+    return new TextDecoder(isUtf8(body) ? undefined : charset).decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}
 
 export interface HttpResponse {
   readonly status: number;

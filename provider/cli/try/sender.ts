@@ -5,7 +5,7 @@ import type * as Undici from "undici";
 
 import type { Message } from "../../api/errors";
 import { networkFailure } from "../../api/network-errors";
-import { isProxied, newDispatcher, type Headers } from "../../api/transport";
+import { decodeText, isProxied, newDispatcher, type Headers } from "../../api/transport";
 import { redirectOf } from "../../common/url";
 import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupElsewhere } from "./link-local";
 import { Slots } from "./slots";
@@ -141,7 +141,7 @@ async function readBody(body: AsyncIterable<Buffer>, headers: Headers): Promise<
     if (size > maxTextBytes) break;
   }
   const bytes = decompress(Buffer.concat(chunks), headers["content-encoding"]);
-  return { content: decode(bytes, headers["content-type"]), isWhole: size <= maxTextBytes };
+  return { content: decodeText(bytes, headers), isWhole: size <= maxTextBytes };
 }
 
 /** A server compresses only if a monitor declares a header that allows it. */
@@ -154,15 +154,6 @@ function decompress(bytes: Buffer, encoding: Headers[string]): Buffer {
     return encoding === undefined ? bytes : unzipSync(bytes, { ...options, finishFlush: Z_SYNC_FLUSH });
   } catch {
     return bytes;
-  }
-}
-
-function decode(bytes: Buffer, type: Headers[string]): string {
-  const charset = /charset="?([\w-]+)/i.exec(String(type))?.[1];
-  try {
-    return new TextDecoder(charset).decode(bytes);
-  } catch {
-    return bytes.toString();
   }
 }
 
