@@ -40,17 +40,19 @@ export async function* readPages(
   const asked = new Set<string>();
   const isUnseen = ({ id }: ApiRecord): boolean => !seen.has(id);
   let stalePages = 0;
-  let sizeBefore = 0;
-  /** The query of the page before. */
+  /** The page before and its query. */
+  let before: readonly ApiRecord[] = [];
   let queryBefore = query;
   /**
-   * Whether a server without paging has cut its list. In the opposite order, a cut one shows others, and as many; with a record that was
-   * made meanwhile, a whole list is longer.
+   * What the page before in the opposite order says of a list that a server without paging may have cut. A cut one shows others, and as
+   * many; with a record that was made meanwhile, a whole list is longer.
    */
-  const isCut = async (): Promise<boolean> => {
+  const readOpposite = async (): Promise<"cut" | "whole" | "refused" | "order ignored"> => {
     const sort = query.get("sort") === "asc" ? "desc" : "asc";
     const opposite = await requests.recordsOf(mergeQuery(queryBefore, new URLSearchParams({ sort })));
-    return opposite.length === sizeBefore && opposite.some(isUnseen);
+    if (opposite.length === before.length && opposite.some(isUnseen)) return "cut";
+    if (opposite[0] === undefined) return "refused";
+    return opposite[0].id === before[0]?.id ? "order ignored" : "whole";
   };
   /** 0 if the server counts its pages from 0. */
   let firstNumber = 1;
@@ -59,9 +61,10 @@ export async function* readPages(
   for (let number = 1; ; number++) {
     const answer = await requests.ask(query).catch(async (error: unknown) => {
       if (number === 1 || !saysNoSuchPage(error)) throw error;
-      // There may be no page after the last one, or no parameter of this name.
-      if (isGuess && !(await isCut())) return undefined;
       const { requestText, status } = error.answer;
+      // There may be no page after the last one, which many servers answer with 404, or no parameter of this name.
+      const shown = isGuess ? await readOpposite() : "cut";
+      if (shown === "whole" || (shown === "order ignored" && status === 404)) return undefined;
       throw incompleteListError(requestText, `the request for page ${number} returned status ${status}`);
     });
     if (!answer) return;
@@ -75,7 +78,7 @@ export async function* readPages(
     const wasAnnounced = number > 1 && !isGuess;
     isGuess = page.next === "unknown";
     if (page.next === undefined) {
-      if (isRepeat && (stalePages > 0 || size === sizeBefore))
+      if (isRepeat && (stalePages > 0 || size === before.length))
         throw incompleteListError(answer.requestText, "its last page holds the records of an earlier one");
       return;
     }
@@ -86,7 +89,7 @@ export async function* readPages(
           answer.requestText,
           `page ${number - 1} says that there is more, and it leads back to an earlier one`,
         );
-      if (await isCut())
+      if ((await readOpposite()) === "cut")
         throw incompleteListError(answer.requestText, "it is cut, and the parameter page changes nothing");
       return;
     }
@@ -102,7 +105,7 @@ export async function* readPages(
       else requests.forget(pageQuery(1));
     }
     const next = isUnnamed ? pageQuery(number + 1) : mergeQuery(query, page.next);
-    sizeBefore = size;
+    before = page.records;
     stalePages = size === 0 || isRepeat ? stalePages + 1 : 0;
     // A page whose number the server has not named may be the same page again.
     const isEarlier = asked.has(String(next)) || (isRepeat && page.next === "more");
