@@ -44,7 +44,7 @@ const giveUpMilliseconds = 10 * minuteMilliseconds;
 export class RateLimiter {
   private readonly queue = new Set<Waiter>();
   private running = 0;
-  /** How many were answered, other than by 429 and 503. */
+  /** How many were answered, other than by 408, 429 and 5xx: most of those are sent again, and must not keep each other going. */
   servedCount = 0;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly endTimes: number[] = [];
@@ -99,8 +99,8 @@ export class RateLimiter {
     const now = this.clock.now();
     // A request that was sent before a pause says nothing about the time after it.
     const isLate = begun < this.opensAt;
+    if (status < 500 && status !== 408 && status !== 429) this.servedCount++;
     if (status !== 429 && status !== 503) {
-      this.servedCount++;
       if (isLate) return;
       this.throttledInARow = 0;
       this.throttledSince = Infinity;

@@ -268,6 +268,19 @@ test("503 without Retry-After is retried as long as others are served, as by the
   expect(Math.max(...servedIn.keys())).toBeLessThan(40);
 });
 
+test.each([408, 500, 502, 504])(
+  "503 ends its retries although others are answered with %i",
+  async (status) => {
+    let count = 0;
+    // Only requests that are never given up get so far.
+    emulator.fault = () => (++count > 5000 ? undefined : answer(count % 8 === 0 ? status : 503));
+    const one = client();
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => get(one)));
+    expect(results.map((result) => result.status)).toEqual(times(8, "rejected"));
+    expect(emulator.requests).toHaveLength(8 * 6);
+  },
+);
+
 test("503 with Retry-After to a create delays the looks for its record, which is not sent again", async () => {
   const program = new Program("dynamic");
   first(undefined, { kind: "answer", effect: true, status: 503, headers: { "retry-after": "7" } });
