@@ -96,7 +96,7 @@ export const settingDeclarations = {
     range: [0, 100],
     default: 5,
     hasOption: true,
-    text: "How many times a failed request is sent again. A create is sent again only if it certainly had no effect, or if no record of it is found. A refused connection is tried for a minute, regardless of this setting.",
+    text: "How many times a failed request is sent again. A create is sent again only if it certainly had no effect, or if no record of it is found. A 503 begins the count again if the server has served other requests meanwhile. A refused connection is tried for a minute, regardless of this setting.",
     details: "The command `pulumi-uptime` tries it for three seconds.",
   },
   maxConcurrency: {

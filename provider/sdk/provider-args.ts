@@ -31,7 +31,7 @@ export interface ProviderArgs {
   requestsPerMinute?: Input<number> | undefined;
   /** Seconds to wait for one response, 1 to 3600. Default: `30`. */
   timeoutSeconds?: Input<number> | undefined;
-  /** How many times a failed request is sent again, 0 to 100. A create is sent again only if it certainly had no effect, or if no record of it is found. A refused connection is tried for a minute, regardless of this setting. Default: `5`. */
+  /** How many times a failed request is sent again, 0 to 100. A create is sent again only if it certainly had no effect, or if no record of it is found. A 503 begins the count again if the server has served other requests meanwhile. A refused connection is tried for a minute, regardless of this setting. Default: `5`. */
   maxRetries?: Input<number> | undefined;
   /** The maximum number of concurrent requests to one address with one key, 1 to 100. Default: `8`. */
   maxConcurrency?: Input<number> | undefined;
