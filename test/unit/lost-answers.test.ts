@@ -640,6 +640,27 @@ test("a lost create is found behind the deleted records of a list that begins wi
   expect(posts()).toBe(1);
 });
 
+test("a look asks for no page below the highest id from before the create", async () => {
+  emulator.dialect = { paging: "meta" };
+  const add = (count: number, name: string): void => {
+    for (let number = 1; number <= count; number++)
+      emulator.monitors.add({ ...home, name: `${name} ${number}` });
+  };
+  add(250, "old");
+  afterCreate(
+    () => {
+      add(120, "of somebody else");
+      return cut;
+    },
+    () => undefined,
+  );
+  const one = resource();
+  await one.up(home);
+  expect(one.state?.id).toBe("371");
+  // Three before the create, and the first two of four after it.
+  expect(lists()).toBe(3 + 2);
+});
+
 describe("the id in an answer to a create is kept", () => {
   beforeEach(() => {
     emulator.dialect = { createAnswer: "id" };
