@@ -15,6 +15,7 @@ import {
   withCli,
   withStack,
 } from "../support/cli";
+import { silenceHost } from "../support/calls";
 import { answer, startEmulator } from "../support/emulator";
 import { isMarked, secretMark } from "../support/marks";
 import type { Inputs } from "../support/model";
@@ -23,6 +24,8 @@ import { Program } from "../support/program";
 import { startProgram } from "../support/processes";
 
 withCli();
+// The resources in state are made in this process.
+silenceHost();
 
 /** A secret as Pulumi exports it: in the clear or encrypted. */
 type Form = "plaintext" | "ciphertext";
