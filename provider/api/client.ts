@@ -90,9 +90,9 @@ export class Client {
     const { method, operation } = request;
     const { clock, print, unreachableMilliseconds } = this.dependencies;
     const requestText = describeRequest(request, this.address);
-    const retries = new Retries(this.settings.maxRetries, unreachableMilliseconds);
+    const { maxRetries } = this.settings;
+    const retries = new Retries(maxRetries, unreachableMilliseconds, this.limiter.servedCount);
     let lastError: UptimeError | undefined;
-    let { servedCount } = this.limiter;
     const since = clock.now();
     /** When the request could be sent, if there were no rate limit. */
     let readySince = since;
@@ -117,9 +117,7 @@ export class Client {
       readySince = clock.now();
       if (step === "wait") continue;
       if (this.limiter.hasGivenUp) throw denialError("throttled");
-      const servesOthers = this.limiter.servedCount > servedCount;
-      ({ servedCount } = this.limiter);
-      const pause = retries.recordFailure(result.failure, readySince, servesOthers);
+      const pause = retries.recordFailure(result.failure, readySince, this.limiter.servedCount);
       if (pause === undefined || pause > operation.timeLeft) throw lastError;
       await operation.sleep(pause).catch(() => {
         throw denialError("ended");

@@ -84,20 +84,24 @@ export class Retries {
   /**
    * @param maxRetries how many times the request may be sent again
    * @param unreachableMilliseconds for how long a request that cannot reach the server, which does no harm, is sent again
+   * @param servedBefore how many requests the server has served before this one
    */
   constructor(
     private readonly maxRetries: number,
     private readonly unreachableMilliseconds = restartMilliseconds,
+    private servedBefore = 0,
   ) {}
 
   /**
    * Milliseconds to wait before the request is sent again after a failure at this time; undefined if it is not sent again.
    *
-   * @param servesOthers whether the server has answered other requests since the failure before. Then it is not down after a 503: nginx
-   *   limits requests with that status, and names no time.
+   * @param servedCount how many requests the server has served by now. If it has served others since the failure before, it is not down
+   *   after a 503: nginx limits requests with that status, and names no time.
    */
-  recordFailure(failure: Failure, now: number, servesOthers = false): number | undefined {
+  recordFailure(failure: Failure, now: number, servedCount = 0): number | undefined {
     const pause = backoff(++this.pauses);
+    const servesOthers = servedCount > this.servedBefore;
+    this.servedBefore = servedCount;
     if (failure.type !== "unreachable") {
       this.unreachableSince = undefined;
       if (servesOthers && failure.type === "status" && failure.status === 503) this.countedFailures = 0;
