@@ -61,17 +61,11 @@ async function settle(
     if (!isAdopted && !field.updateOnly) return false;
     return !record || compare(field, value, record).outcome !== "same";
   });
-  const send = (): Promise<ApiRecord> => sendUpdate(scope, id, wanted, operation);
   try {
     const settled =
       unsent.length === 0
         ? await verify(scope, id, wantedOnCreate, created, operation)
-        : await send().catch(async (error: unknown) => {
-            if (!(error instanceof NotFoundError)) throw error;
-            // A new record may not be at its own address yet.
-            await readUntil(scope.collection, id, operation, (shown) => shown !== undefined);
-            return send();
-          });
+        : await updateNew(scope, id, wanted, operation);
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
@@ -85,5 +79,21 @@ async function settle(
       advice ? message`${withoutPeriod(failure)}. ${advice}` : failure,
       { cause: error },
     );
+  }
+}
+
+/** Updates a new record, which may not be at its own address yet. */
+async function updateNew(
+  scope: RecordScope,
+  id: string,
+  wanted: WantedValues,
+  operation: Operation,
+): Promise<ApiRecord> {
+  try {
+    return await sendUpdate(scope, id, wanted, operation);
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    await readUntil(scope.collection, id, operation, (record) => record !== undefined);
+    return sendUpdate(scope, id, wanted, operation);
   }
 }
