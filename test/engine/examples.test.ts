@@ -2,12 +2,10 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { delimiter, join } from "node:path";
 
-import ts from "typescript";
-
 import { canary } from "../support/canary.cjs";
 import type { Result } from "../support/processes";
 import { namesIn, startStack, yamlDomain, yamlMonitor, yamlOf, type Stack } from "../support/stack";
-import { copyExample, type Workspace } from "../support/workspace";
+import { compileExample, copyExample, type Workspace } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
 const examples = join(repository, "examples");
@@ -38,16 +36,8 @@ async function previewWithPolicies(
   const { which } = await import("../../tools/engine/command.mjs");
   const folder = join(workspace.project, "policy");
   await copyExample("policy", folder);
-  // Compiled here, because checking its types takes longer than the preview; test/package/policy.test.ts runs it as it is.
-  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS };
-  for (const name of ["index", "addresses", "unwatched"]) {
-    const source = join(folder, `${name}.ts`);
-    const { outputText } = ts.transpileModule(fs.readFileSync(source, "utf8"), { compilerOptions });
-    fs.writeFileSync(join(folder, `${name}.js`), outputText);
-    fs.rmSync(source);
-  }
-  const manifest = join(folder, "package.json");
-  fs.writeFileSync(manifest, fs.readFileSync(manifest, "utf8").replace("index.ts", "index.js"));
+  // test/package/policy.test.ts runs it as it is.
+  await compileExample(folder);
   fs.symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
   fs.writeFileSync(join(folder, "config.json"), JSON.stringify(settings));
   let { PATH = "" } = workspace.env;

@@ -2,14 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import ts from "typescript";
-
 import { answer } from "../support/emulator";
 import { limitKinds } from "../support/limits";
 import { startProgram, type Started } from "../support/processes";
 import { fullTest } from "../support/size";
 import { namesIn, startStack, type Stack } from "../support/stack";
-import { copyExample } from "../support/workspace";
+import { compileExample, copyExample } from "../support/workspace";
 
 const repository = join(__dirname, "..", "..");
 const teams = ["accounts", "checkout", "content", "delivery", "search"];
@@ -21,13 +19,11 @@ async function startFleet(stacks: readonly string[]): Promise<Stack> {
   const { project } = stack.workspace;
   await stack.workspace.clear();
   await copyExample("fleet", project);
-  // Compiled once, and not by each of many runs; and with a secret, which the state of a stack has encrypted.
+  // A secret, which the state of a stack has encrypted.
+  const program = join(project, "index.ts");
   const header = 'requestHeaders: [{ key: "X-Probe", value: "probe" }]';
-  const text = readFileSync(join(project, "index.ts"), "utf8").replace("interval: 300", `$&, ${header}`);
-  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS };
-  writeFileSync(join(project, "index.js"), ts.transpileModule(text, { compilerOptions }).outputText);
-  const manifest = join(project, "package.json");
-  writeFileSync(manifest, readFileSync(manifest, "utf8").replace("index.ts", "index.js"));
+  writeFileSync(program, readFileSync(program, "utf8").replace("interval: 300", `$&, ${header}`));
+  await compileExample(project);
   const commands = join(project, "node_modules", ".bin");
   mkdirSync(commands);
   const main = join(repository, "dist", "provider", "cli", "main.js");
