@@ -23,9 +23,9 @@ export function isImported(inputs: Properties): boolean {
 
 /** Parses the id of a record that state does not have: `42`, or `eu/42` in the account `eu`. */
 export function parseGivenId(given: string): { readonly account: string | undefined; readonly id: string } {
-  const parts = given.split("/");
-  const [id = "", account] = parts.reverse();
-  if (parts.length > 2 || account === "" || !isRecordId(id))
+  // An account's name may have slashes too.
+  const [, account, id = ""] = /^(?:(.*)\/)?([^/]*)$/s.exec(given) ?? [];
+  if (account === "" || !isRecordId(id))
     throw new UptimeError(
       `${JSON.stringify(shownId(given))} is not an id: name a record by its id in the API, such as 42, or by ACCOUNT/42 in a named account.`,
     );
