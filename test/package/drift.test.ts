@@ -493,6 +493,15 @@ test("state of another server, a missing file and other JSON are errors", async 
   expect(await failed(drift())).toMatch(/^\S+state\.json is not a deployment/);
 });
 
+test("--unmanaged lists a record with the id of a resource whose state is of another account", async () => {
+  const [one] = await state({ home });
+  writeState([{ ...one, outputs: { ...one?.outputs, __key: "0000" } }]);
+  emulator.monitors.edit(1, { name: "Of somebody else" });
+  const { errors, unmanaged } = await driftJson("--unmanaged");
+  expect(errors).toHaveLength(1);
+  expect(unmanaged).toMatchObject([{ id: "1", name: "Of somebody else" }]);
+});
+
 test("does not show the name of an account that looks like a key", async () => {
   const [first] = await state({ home });
   const account = "misplaced-0123456789";

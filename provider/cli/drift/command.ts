@@ -24,7 +24,13 @@ import { accountOrProviderName, connectorTo, type ConnectTo } from "../shared/pr
 import { readState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import { managedResources, pendingCreates, type ManagedResource } from "../shared/state";
+import {
+  managedResources,
+  managesRecord,
+  pendingCreates,
+  type ManagedResource,
+  type StateResource,
+} from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
@@ -164,22 +170,29 @@ async function unmanagedRecords(
   connectTo: ConnectTo,
   secrets: Iterable<string>,
 ): Promise<UnmanagedRecord[]> {
-  /** The ids that resources have in each list. Providers and accounts with the same address and key share its reader. */
-  const lists = new Map<unknown, { scope: RecordScope; account: string | undefined; ids: Set<unknown> }>();
+  /** Providers and accounts with the same address and key share a list's reader. */
+  const lists = new Map<
+    unknown,
+    { scope: RecordScope; account: string | undefined; label?: string | undefined }
+  >();
   // The default account may have no settings if all resources have others.
-  const users: readonly Partial<ManagedResource>[] = managed.length > 0 ? managed : [{}];
-  for (const { definition: managedKind, resource } of users)
+  const users: readonly Partial<StateResource>[] =
+    managed.length > 0 ? managed.map(({ resource }) => resource) : [{}];
+  for (const { provider, outputs = {} } of users)
     for (const definition of definitions) {
-      const { provider, id, outputs: { account } = {} } = resource ?? {};
-      const scope = connectTo(provider, definition, typeof account === "string" ? account : undefined);
+      const account = typeof outputs.account === "string" ? outputs.account : undefined;
+      const scope = connectTo(provider, definition, account);
       const label = accountOrProviderName(provider, account);
-      const list = getOrMake(lists, scope.reader, () => ({ scope, account: label, ids: new Set() }));
-      if (definition === managedKind) list.ids.add(id);
+      getOrMake(lists, scope.reader, () => ({ scope, account, label }));
     }
-  const unmanaged = [...lists.values()].map(async ({ scope, account, ids }) => {
+  const managedById = groupBy(managed, ({ resource }) => resource.id ?? "");
+  const unmanaged = [...lists.values()].map(async ({ scope, account, label }) => {
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
-    const others = list.all().filter(({ id }) => !ids.has(id));
+    const others = list.all().filter((record) => {
+      const rivals = managedById.get(record.id) ?? [];
+      return !rivals.some((one) => managesRecord(one, scope, account, record));
+    });
     const redactor = new Redactor(secrets);
     return others
       .sort((a, b) => compareIds(a.id, b.id))
@@ -187,7 +200,7 @@ async function unmanagedRecords(
         type: dynamicType(scope.definition),
         id: record.id,
         name: String(redactor.value(nameIn(scope.definition, record) ?? "")),
-        account: account && safeName(account),
+        account: label && safeName(label),
       }));
   });
   return (await Promise.all(unmanaged)).flat();
