@@ -133,7 +133,7 @@ export class Operation {
           message`${first}Pulumi was interrupted, or is stopping because of another error, so ${consequence}.`,
         )
       : new OperationTimeoutError(
-          message`${first}The operation timed out (the option customTimeouts), so ${consequence}.`,
+          message`${first}${lastError ? "the" : "The"} operation timed out (the option customTimeouts), so ${consequence}.`,
         );
   }
 }

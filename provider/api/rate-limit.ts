@@ -44,7 +44,7 @@ const giveUpMilliseconds = 10 * minuteMilliseconds;
 export class RateLimiter {
   private readonly queue = new Set<Waiter>();
   private running = 0;
-  /** How many were answered, other than by 408, 429 and 5xx: most of those are sent again, and must not keep each other going. */
+  /** How many were answered with anything but 408, 429 and 5xx. Those are sent again, and would keep each other going. */
   servedCount = 0;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly endTimes: number[] = [];
@@ -91,7 +91,9 @@ export class RateLimiter {
   private forgetThrottling(): void {
     const isIdle = this.running === 0 && this.queue.size === 0;
     const lastEndedAt = this.endTimes.at(-1) ?? -Infinity;
-    if (isIdle && this.clock.now() > lastEndedAt + minuteMilliseconds) this.throttledSince = Infinity;
+    if (!isIdle || this.clock.now() <= lastEndedAt + minuteMilliseconds) return;
+    this.throttledSince = Infinity;
+    this.throttledInARow = 0;
   }
 
   /** Learns from an answer to a request that was begun at this time. */

@@ -254,6 +254,15 @@ describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
   });
 });
 
+test("429 of an hour ago does not make the pause after the next one longer", async () => {
+  const one = client();
+  emulator.fault = () => answer(429);
+  await expect(get(one, 300_000)).rejects.toThrow("Then the operation timed out");
+  await clock.sleep(3_600_000);
+  first(answer(429));
+  expect(await took(get(one))).toBe(1000);
+});
+
 test("503 without Retry-After is retried as long as others are served, as by the limit of nginx", async () => {
   const servedIn = new Map<number, number>();
   emulator.fault = () => {
