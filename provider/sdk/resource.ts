@@ -110,8 +110,10 @@ export function argsToRead(
   { label, singular, fields }: Definition,
   name: string,
   id: Input<string> | undefined,
-  state: object = {},
+  given: object | null | undefined,
 ): AccountArgs {
+  // A program in JavaScript may pass null.
+  const state = given ?? {};
   // Without an id, the SDK would declare a new resource.
   if (!id) throw new RunError(`${label}.get(${JSON.stringify(name)}) needs the id of a ${singular}.`);
   const outputs = [...Object.keys(fields), "account", "attributes"];

@@ -138,6 +138,7 @@ describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: t
     for (const [state, expected] of [
       [undefined, {}],
       [{}, {}],
+      [null as unknown as undefined, {}],
       [{ account: undefined }, {}],
       [all, { account: "them" }],
     ] as const) {
