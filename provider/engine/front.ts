@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, UptimeError, withoutPeriod, type Message } from "../api/errors";
+import { message, NotFoundError, UptimeError, withoutPeriod, type Message } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { NoAccountError, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
@@ -14,7 +14,7 @@ import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import { assertReplacementHelps } from "../lifecycle/not-stored";
 import { isRecordedAccount } from "../lifecycle/same-record";
-import { readForGet } from "../lifecycle/read";
+import { readUnmanaged } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { RequestOptions, Outputs, OperationResult } from "../lifecycle/resource";
@@ -280,22 +280,24 @@ export class Front {
     this.announce(announcement, properties, options.urn);
   }
 
-  /** Reads a record that the program does not manage. Undefined if it is gone. */
+  /** Reads a record that the program does not manage. Undefined if it is in state and gone now. */
   async readForGet(
     id: string,
     properties: Properties,
     options: RequestOptions,
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
-    const outputs = decodeOutputs(this.definition, properties);
-    const { account } = outputs;
-    const current = await readForGet(this.scopeOf(account, properties), id, outputs, options);
-    // The next preview compares these inputs with those of the program, which declares nothing else.
-    return (
-      current && {
-        outputs: this.encodeState(current, {}, properties),
+    const { account, isReadOnly } = decodeOutputs(this.definition, properties);
+    try {
+      const { outputs } = await readUnmanaged(this.scopeOf(account, properties), id, account, options);
+      return {
+        outputs: this.encodeState(outputs, {}, properties),
+        // The next preview compares these inputs with those of the program, which declares nothing else.
         inputs: account === undefined ? {} : { account },
-      }
-    );
+      };
+    } catch (error) {
+      if (error instanceof NotFoundError && isReadOnly) return undefined;
+      throw error;
+    }
   }
 
   /**

@@ -114,21 +114,3 @@ export async function shouldUnescape(
   });
   return mayBeEscaped([...records, ...(listed?.all() ?? [])]);
 }
-
-/**
- * Reads the record of a resource that only reads. Undefined if it is in state and gone now. Throws {@link NotFoundError} if it is
- * not in state and does not exist.
- */
-export async function readForGet(
-  scope: RecordScope,
-  id: string,
-  { account, isReadOnly }: Pick<Outputs, "account" | "isReadOnly">,
-  options: RequestOptions,
-): Promise<Outputs | undefined> {
-  try {
-    return (await readUnmanaged(scope, id, account, options)).outputs;
-  } catch (error) {
-    if (error instanceof NotFoundError && isReadOnly) return undefined;
-    throw error;
-  }
-}
