@@ -152,7 +152,7 @@ export class Collection {
       const { totals, hasEnd } = yield* this.readPass(operation, parameters, seen);
       // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
       // created meanwhile, the total does not change, so the records are counted too.
-      // NaN, for a total that no page says, is neither larger nor smaller than a number.
+      // If no page says the total, both comparisons are with NaN, and false.
       const hasShrunk = totals.some((total, index) => total < (totals[index - 1] ?? NaN));
       const isShort = seen.size < (totals[0] ?? NaN);
       if (!hasShrunk && !isShort) return;

@@ -44,8 +44,8 @@ export async function* readPages(
   let before: readonly ApiRecord[] = [];
   let queryBefore = query;
   /**
-   * What the page before in the opposite order says of a list that a server without paging may have cut. A cut one shows others, and as
-   * many; with a record that was made meanwhile, a whole list is longer.
+   * Reads the page before in the opposite order. If that shows as many records, and others among them, the server has cut the list; a
+   * whole list to which a record was added meanwhile is longer.
    */
   const readOpposite = async (): Promise<"cut" | "whole" | "refused" | "order ignored"> => {
     const sort = query.get("sort") === "asc" ? "desc" : "asc";
@@ -83,7 +83,7 @@ export async function* readPages(
       return;
     }
     if (isGuess && isRepeat) {
-      // One of two versions behind a load balancer does not know the other's cursor.
+      // A server of another version, behind a load balancer, has answered with the first page: it does not know this cursor.
       if (wasAnnounced)
         throw incompleteListError(
           answer.requestText,

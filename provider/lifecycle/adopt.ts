@@ -35,7 +35,7 @@ export async function adopt(
   operation: Operation,
 ): Promise<(CreatedRecord & { readonly record: ApiRecord }) | undefined> {
   const { claims, definition } = scope;
-  if (baseline.isDoubtful)
+  if (baseline.isImplausiblyEmpty)
     throw new UptimeError(
       `The list of ${definition.plural} is empty, although this run knows of some, so it is not known whether there is a ` +
         `${definition.singular} to adopt, and nothing was created. If they are gone, run \`pulumi up --refresh --run-program\`; ` +

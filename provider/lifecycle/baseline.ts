@@ -16,7 +16,7 @@ export interface Baseline {
    */
   readonly highestId: bigint | undefined;
   /** The list was empty although this run knew of records, so it may leave records out, and does not show which ones are new. */
-  readonly isDoubtful: boolean;
+  readonly isImplausiblyEmpty: boolean;
   /** The records by {@link comparableName}, for adoption; under {@link noName} those whose names the list does not show. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
   /**
@@ -49,7 +49,7 @@ export async function readBaseline(
     ids,
     // An empty list does not show how it is sorted, but then every record is new.
     highestId: order.isDescending ? (order.first ?? -1n) : undefined,
-    isDoubtful: ids.size === 0 && ledger.knowsLivingRecord,
+    isImplausiblyEmpty: ids.size === 0 && ledger.knowsLivingRecord,
     byName,
     recordsByOwnAddress: new Map(),
   };

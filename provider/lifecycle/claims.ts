@@ -66,7 +66,7 @@ export class Claims {
     return this.ledger.wasSeen(id) || this.note.hasCreate(id);
   }
 
-  /** Whether a resource's claim is void: its record is gone for certain, because this run has created another with its id. */
+  /** Whether a resource's claim is void: this run has created another record with its id, so its own is gone. */
   isVoid(id: string, outputs: Outputs): boolean {
     const claim = claimOf(outputs);
     return this.ledger.isVoid(id, claim) || this.note.isCreatedElsewhere(id, claim);

@@ -156,7 +156,7 @@ export function shownValues(
 }
 
 /**
- * Whether the server may show strings HTML-escaped: no string has a character that would be escaped. Otherwise `&nbsp;` is
+ * Whether the server may show strings HTML-escaped. It does not if any string has an unescaped `<`, `>`, `"` or `&`: then `&nbsp;` is
  * what the record has, such as the text that a monitor looks for in a page, and an update must not send a space in its place.
  */
 export function mayBeEscaped(records: readonly ApiRecord[]): boolean {

@@ -145,7 +145,7 @@ export class Ledger {
     );
   }
 
-  /** Whether a resource has got the record from this process, or is to import it. What only state says may be of a record that is gone. */
+  /** Whether a resource has got the record from this process, or is to import it. State alone does not count: its record may be gone. */
   isTakenInRun(id: string): boolean {
     const entry = this.entries.get(id);
     return entry !== undefined && (entry.taken !== undefined || entry.plannedImports.size > 0);

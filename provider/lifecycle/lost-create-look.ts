@@ -19,7 +19,7 @@ export interface Look {
   /** With the same name or URL, or with the beginning of the name, and something else that differs. */
   readonly alike: readonly ApiRecord[];
   /** This run deletes one of them, or has just deleted it, and a replica may still show that, so a later look decides. */
-  readonly isEarly?: boolean;
+  readonly isUndecided?: boolean;
   /** Why the look has failed; undefined if it has not. */
   readonly failure?: unknown;
 }
@@ -27,13 +27,13 @@ export interface Look {
 /**
  * Looks once for the record of a lost create. A record of the list is new if it was not there before the first create, or if
  * this run has deleted the one that had its id (five seconds ago, because a replica may still show that), and if no resource
- * has got it in this run. If the delete is not answered yet, that is not known, so the look is early. What a new record is, its own
+ * has got it in this run. If the delete is not answered yet, that is not known, so the look is undecided. What a new record is, its own
  * address decides:
  *
  * | a new record                                                                            |         |
  * | --------------------------------------------------------------------------------------- | ------- |
  * | has the id that the answer named, and may be alike                                      | `equal` |
- * | is equal, and state, or a provider with another key, has its id for another resource    | `alike` |
+ * | is equal, and another resource has its id in state, or by another key                   | `alike` |
  * | was created later than the create was sent, and is equal                                | `equal` |
  * | has its name or URL, is equal to no other lost create, and no resource has it           | `alike` |
  * | is anything else                                                                        | nothing |
@@ -94,7 +94,7 @@ export async function lookOnce(
       )
         alike.push(record ?? candidate);
     }
-    return { equal, alike, isEarly: alike.some(({ id }) => isUndecided(id)) };
+    return { equal, alike, isUndecided: alike.some(({ id }) => isUndecided(id)) };
   } catch (failure) {
     return { equal: [], alike: [], failure };
   }

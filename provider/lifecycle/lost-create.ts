@@ -66,7 +66,7 @@ async function findLost(
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
   const { creates, definition } = scope;
-  if (lostCreate.baseline.isDoubtful)
+  if (lostCreate.baseline.isImplausiblyEmpty)
     return keepIdOrThrow(scope, lostCreate, [
       `The new ${definition.singular} was not looked for: before the create the list of ${definition.plural} was empty, although this run knows of some, so the provider cannot tell which ones are new`,
     ]);
@@ -79,8 +79,8 @@ async function findLost(
 }
 
 /**
- * Looks until one record is equal (in two looks, if the answer has named another id), or until the end: an interruption, a minute
- * of looks that fail, the second look (if the create may be sent again) or a minute of looks (if not).
+ * Looks until it finds one equal record. Gives up after an interruption, after the second look if the create may be sent again, and
+ * otherwise after a minute. A look that has failed does not count.
  */
 async function search(
   scope: RecordScope,
@@ -96,17 +96,17 @@ async function search(
     const isLast =
       clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
     const found = await lookOnce(scope, lostCreate, operation, isLast);
-    const { failure, isEarly } = found;
+    const { failure, isUndecided } = found;
     // Another look, which has ended at the same moment, may have taken one.
     const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
     if (failure === undefined) looks++;
-    // A look that has failed or is early is repeated. After an interruption, the first look that began as the last one decides.
-    const isAtEnd = failure === undefined && !isEarly ? isLast && looks >= minLooks : clock.now() >= end;
-    // A replica may show one that a person has made before it shows the one that the answer has named.
-    const isHasty = ![undefined, record?.id].includes(answeredId) && record?.id !== idBefore;
+    // A look that has failed or is undecided is repeated. After an interruption, the first look that began as the last one decides.
+    const isAtEnd = failure === undefined && !isUndecided ? isLast && looks >= minLooks : clock.now() >= end;
+    // If the answer has named another id, two looks must find the record: a replica that lags may show that of a person first.
+    const needsSecondLook = ![undefined, record?.id].includes(answeredId) && record?.id !== idBefore;
     // If several are equal, other lost creates may take some of them; so look again.
-    if (record && others.length === 0 && (isLast || isAtEnd || !isHasty))
+    if (record && others.length === 0 && (isLast || isAtEnd || !needsSecondLook))
       return claimFound(scope, lostCreate, record.id, record);
     idBefore = record?.id;
     if (operation.isInterrupted ? isLast : isAtEnd) return conclude(scope, lostCreate, look, operation);

@@ -28,8 +28,8 @@ export function openRunNote(engine: string | undefined): RunNote {
 
 /**
  * The note of a run, in a file that only this user can read. The file is named after the engine's address, which an earlier run may
- * have had. So of the lines that are there when this process begins, those before the first one whose writer still runs do not count.
- * All others do, even if their writer has crashed.
+ * have had too. So when this process begins, it skips the lines before the first one whose writer still runs. All later lines count,
+ * even if their writer has crashed.
  */
 class NoteFile implements RunNote {
   private readonly folder: string;

@@ -11,7 +11,7 @@ import type { Claim, Outputs } from "./resource";
 export const verbs = [
   /** The resource has created the record. */
   "creates",
-  /** It adopts or imports the record, which may be refused. After `creates`: it has found the record of its lost create. */
+  /** It adopts or imports the record, which may be refused. After `creates`, it has found the record of its lost create. */
   "takes",
   /** It has the record in state, and the program still declares it. */
   "keeps",
@@ -264,7 +264,7 @@ export class RecordNote {
     return address === this.address.hash && keyFingerprint === this.keyFingerprint;
   }
 
-  /** Whether the ledger knows what the line tells: each key of this process has a ledger of its own. */
+  /** Whether this process wrote the line with our key, so that our ledger knows it already. */
   private isOfOurLedger(line: NoteLine): boolean {
     return this.note.isOwn(line) && this.hasOurAccount(line);
   }
@@ -291,7 +291,7 @@ export class RecordNote {
     });
   }
 
-  /** Adds a line. The other processes may not learn of it, which matters only if one of them adopts or imports the record. */
+  /** Adds a line. A failure is only a warning, because it matters only if another process adopts or imports the record. */
   private tryToAdd(verb: NoteVerb, id: string, claim: Claim, identity?: string): void {
     try {
       this.add(verb, id, claim, identity);

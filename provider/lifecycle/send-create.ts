@@ -92,11 +92,11 @@ async function postOnce(
     );
   assertNew(scope, id, baseline, answer);
   // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
-  const isSuspect = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
-  const claim = claims.takeCreated(id, owner, isWhole(scope, answer));
+  const mayBeDeleted = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
+  const claim = claims.takeCreated(id, owner, holdsRecord(scope, answer));
   ledger.markChanged(id);
   try {
-    const record = await recordOfAnswer(scope, id, claim, wanted, answer, isSuspect, operation);
+    const record = await recordOfAnswer(scope, id, claim, wanted, answer, mayBeDeleted, operation);
     if (record) ledger.markSeen(id);
     creates.rememberId(id, baseline);
     claims.tellCreated(id, claim, record);
@@ -141,8 +141,8 @@ function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline):
 function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: WriteAnswer): void {
   const { claims, definition } = scope;
   const { requestText } = answer;
-  // Of two creates that are answered with the same id, and one of them with a record, that one has it.
-  const isIdAlone = !isWhole(scope, answer);
+  // If two creates are answered with the same id, the one whose answer holds the record keeps it.
+  const isIdAlone = !holdsRecord(scope, answer);
   const isOfOther = isIdAlone && claims.isTakenInRun(id);
   if (!isOfOther && !isOlderRecord(scope, id, baseline)) return;
   if (isIdAlone)
@@ -159,14 +159,14 @@ function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: W
 }
 
 /** Whether an answer holds the record, and not only an id, which may be that of something else. */
-const isWhole = ({ definition }: RecordScope, { record }: WriteAnswer): boolean =>
+const holdsRecord = ({ definition }: RecordScope, { record }: WriteAnswer): boolean =>
   record !== undefined && isRecordOf(definition, record);
 
 /**
  * The record of an answer. An id alone may be that of something else, such as a job, so its record is read. Throws
  * {@link LostAnswerError} if that is not the resource's.
  *
- * @param isSuspect the record in the answer may be deleted, so it is read too
+ * @param mayBeDeleted the record in the answer may have been deleted, so it is read too
  */
 async function recordOfAnswer(
   scope: RecordScope,
@@ -174,12 +174,12 @@ async function recordOfAnswer(
   claim: Claim,
   wanted: WantedValues,
   answer: WriteAnswer,
-  isSuspect: boolean,
+  mayBeDeleted: boolean,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   const { collection, definition, ledger } = scope;
   const { record, requestText } = answer;
-  if (isWhole(scope, answer) && !isSuspect) return record;
+  if (holdsRecord(scope, answer) && !mayBeDeleted) return record;
   const lost = (problem: string, options?: { cause: unknown; answeredId: string }): LostAnswerError =>
     new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)}, but ${problem}.`,
