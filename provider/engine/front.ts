@@ -230,8 +230,8 @@ export class Front {
     const changes = diff(scope, id, outputs, inputs, options, isMoved);
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
-    assertReplacementHelps(scope, id, outputs, inputs, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
+    else assertReplacementHelps(scope, id, outputs, inputs, options);
     let { changed } = changes;
     if (changed.length === 0)
       changed = outputs.isPartial ? [hiddenNames.isPartial] : this.newlySecret(outputs, news, secretNames);

@@ -86,9 +86,9 @@ describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) =
 describe.each(fronts)("a domain whose name the API has stored differently (%s)", (front) => {
   const www = { name: "www.shop.example" };
 
-  async function created() {
+  async function created(options = {}) {
     const program = new Program(front);
-    const one = program.resource("domain");
+    const one = program.resource("domain", options);
     emulator.fault = ({ method }) =>
       method === "POST" ? answer(201, { ...emulator.domains.add({ name: "shop.example" }) }) : undefined;
     expect(await failureOf(one.up(www))).toContain(
@@ -109,6 +109,11 @@ describe.each(fronts)("a domain whose name the API has stored differently (%s)",
       program.nextRun();
     }
     expect(storedIds("domain")).toEqual(["1"]);
+  });
+
+  test("changes in its other fields if its name is in ignoreChanges", async () => {
+    const { one } = await created({ ignoreChanges: ["name"] });
+    expect(await one.up({ ...www, homepageUrl: "https://shop.example/" })).toBe("update");
   });
 
   test("is as declared once the program has the name that is stored", async () => {
