@@ -64,10 +64,11 @@ export async function check(
   const inputs = { values, account, importId };
   const isRefused = problems.some(({ property }) => property === "import");
   if (importId === undefined || old || isRefused || !scope) return { inputs, problems, warnings: [] };
-  const imported = await checkImport(scope, inputs, importId, declaration.options);
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
-  const others = imported.problems.filter(({ property }) => !malformed.has(property));
-  return { ...imported, inputs, problems: [...problems, ...others] };
+  // A value of another type cannot be compared.
+  const comparable = Object.fromEntries(Object.entries(values).filter(([key]) => !malformed.has(key)));
+  const imported = await checkImport(scope, { ...inputs, values: comparable }, importId, declaration.options);
+  return { ...imported, inputs, problems: [...problems, ...imported.problems] };
 }
 
 /** Connects to the account; undefined if it is refused. */

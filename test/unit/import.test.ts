@@ -5,7 +5,7 @@ import { FrontSession } from "../../provider/engine/front";
 import { monitor } from "../../provider/definitions/monitor";
 import { engineUnknown } from "../../provider/common/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
-import { hosted, kinds } from "../support/calls";
+import { hosted, kinds, type Kind } from "../support/calls";
 import { Program, times } from "../support/program";
 import { assertProperty } from "../support/property";
 import { secret } from "../support/marks";
@@ -311,6 +311,23 @@ describe("an import is refused in the preview", () => {
     expect(emulator.writes()).toEqual([]);
   });
 });
+
+test.each<[Kind, Inputs, RegExp]>([
+  ["monitor", { requestHeaders: "X-A: 1" }, /requestHeaders must be a list/],
+  ["monitor", { requestHeaders: [{ key: 5, value: "x" }] }, /must be a string/],
+  ["monitor", { alertChannelIds: "1" }, /alertChannelIds must be a list of ids/],
+  ["domain", { name: 5 }, /name must be a string/],
+])(
+  "a value of another type is refused, and not compared with the %s to import: %j",
+  async (kind, inputs, reason) => {
+    const importId = add({ request_headers: [{ key: "X", value: "y" }], alert_channel_ids: [7] });
+    emulator.domains.add({ name: "shop.example" });
+    const declared = kind === "monitor" ? { ...home, interval: 300, ...inputs } : inputs;
+    const failure = await failureOf(resource(kind).preview({ ...declared, importId }));
+    expect(failure).toMatch(reason);
+    if (kind === "monitor") expect(failure).toContain("interval is 300 in the program and 60 in monitor 1");
+  },
+);
 
 test.each(kinds)(
   "the error of an import that is answered with 403 does not say that state has the %s",
