@@ -177,12 +177,15 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
 
 /** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
 export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
+  if (isObject(body) && body.data === false) return false;
   if (isBlankAnswer(body, definition) || parseRecord(body, definition)?.id === id) return true;
   if (!isObject(body)) return saysDone(body);
-  const isVerdict = (name: string): boolean =>
-    [/^(?:is)?deleted$/, flagNames, statusNames].some((names) => names.test(plainName(name)));
   return partsOf(body).some((part) =>
-    Object.entries(part).some(([name, value]) => isVerdict(name) && saysDone(value)),
+    Object.entries(part).some(([key, value]) => {
+      const name = plainName(key);
+      if (statusNames.test(name)) return isGoodStatus(value);
+      return (flagNames.test(name) || /^(?:is)?deleted$/.test(name)) && saysDone(value);
+    }),
   );
 }
 
@@ -199,7 +202,7 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   const parts = partsOf(body);
   const { error, errors, [definition.singular]: shown } = parts[0] ?? {};
   const isRefusal = (mayBeRecord: boolean): boolean =>
-    parts.some((part) => saysFailed(part, mayBeRecord)) ||
+    parts.some((part) => saysFailed(part, method, mayBeRecord)) ||
     (method === "DELETE" && [...parts, shown].some((part) => isObject(part) && saysNo(part.deleted))) ||
     [error, errors].some((one) => !isBlankOrFalse(one) && !isFalse(one));
   // Nearly always, so that a list is not parsed twice.
@@ -207,17 +210,19 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   const record = parseRecord(body, definition);
   const holdsRecords = method !== "DELETE" && (parseRecords(body, definition)?.length ?? 0) > 0;
   if (holdsRecords || (record && isRecordOf(definition, record))) return false;
-  // An object with an id may be a record that shows nothing else. After a delete it cannot be one.
-  return isRefusal(record !== undefined && method !== "DELETE");
+  // An object with an id may be a record that shows nothing else. After a delete it cannot be one, and after a create its own address
+  // decides.
+  return isRefusal(record !== undefined && method !== "DELETE" && method !== "POST");
 }
 
 /** Whether an object says that a request failed: by `ok: false`, `status: false` or `code: 403`, for example. */
-function saysFailed(part: Record<string, unknown>, mayBeRecord: boolean): boolean {
+function saysFailed(part: Record<string, unknown>, method: Method, mayBeRecord: boolean): boolean {
   return Object.entries(part).some(([key, value]) => {
     const name = plainName(key);
     if (flagNames.test(name)) return saysNo(value);
     if (mayBeRecord || !statusNames.test(name)) return false;
-    return value === false || failures.test(textOf(value));
+    const text = textOf(value);
+    return value === false || failures.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text));
   });
 }
 
@@ -230,14 +235,20 @@ const saysNo = (value: unknown): boolean => isFalse(value) || /^no?$/i.test(text
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 
+const isWordOfSuccess = (value: unknown): boolean =>
+  /^(?:true|yes|ok|done|success(?:ful)?|deleted)$/i.test(textOf(value));
+
 /** Whether a value says that a delete is done: a word of success, the number of deleted records, a record's id, or a date. */
 const saysDone = (value: unknown): boolean =>
-  value === true ||
-  /^(?:true|yes|ok|done|success(?:ful)?|deleted|\d+)$/i.test(textOf(value)) ||
-  isSetDate(value);
+  isWordOfSuccess(value) || /^\d+$/.test(textOf(value)) || isSetDate(value);
 
-/** What servers write in the place of a status of failure. */
-const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied|[45]\d\d)$/i;
+/** A code other than 0 and those of HTTP may mean anything: 40001, for example. */
+const isGoodStatus = (value: unknown): boolean =>
+  isWordOfSuccess(value) || /^(?:0|2\d\d)$/.test(textOf(value));
+
+/** What servers write in the place of a status of failure. With another code of the server's, such as 50001, a create may have stored. */
+const failures =
+  /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied|4\d{2,}|5\d\d)$/i;
 
 /** A name in lower case and without `_` and `-`: `nextpageurl` of `next_page_url`, `nextPageUrl` and `next-page-url`. */
 export const plainName = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();

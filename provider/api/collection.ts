@@ -103,7 +103,9 @@ export class Collection {
     };
     const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
-    const id = record?.id ?? this.idOf(headerOf(answer.headers, "location"));
+    const located = this.idOf(headerOf(answer.headers, "location"));
+    // Without a record, the id in a body may be that of a job.
+    const id = record && isRecordOf(this.definition, record) ? record.id : (located ?? record?.id);
     const failure = this.failureIn(answer, request);
     if (failure && id === undefined) throw failure;
     const { status, requestText } = answer;
@@ -226,7 +228,8 @@ export class Collection {
   }
 
   private wordsOf({ body }: Answer, record: ApiRecord | undefined): Message | undefined {
-    return record || isBlankAnswer(body, this.definition) ? undefined : quoteBody(body);
+    const holdsRecord = record !== undefined && isRecordOf(this.definition, record);
+    return holdsRecord || isBlankAnswer(body, this.definition) ? undefined : quoteBody(body);
   }
 
   /** Throws {@link NotFoundError} if the record is marked as deleted. */

@@ -67,13 +67,13 @@ export class Claims {
   }
 
   /** Whether a resource's claim is void: this run has created another record with its id, so its own is gone. */
-  isVoid(id: string, outputs: Outputs): boolean {
+  isVoid(id: string, outputs: Pick<Outputs, "claim">): boolean {
     const claim = claimOf(outputs);
     return this.ledger.isVoid(id, claim) || this.note.isCreatedElsewhere(id, claim);
   }
 
   /** Throws if {@link isVoid}. */
-  assertNotVoid(id: string, outputs: Outputs): void {
+  assertNotVoid(id: string, outputs: Pick<Outputs, "claim">): void {
     const { label, singular } = this.definition;
     if (this.isVoid(id, outputs))
       throw new UptimeError(

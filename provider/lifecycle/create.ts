@@ -1,5 +1,12 @@
 import type { ApiRecord } from "../api/answer";
-import { message, messageOf, NotFoundError, quoteId, withoutPeriod } from "../api/errors";
+import {
+  message,
+  messageOf,
+  NotFoundError,
+  quoteId,
+  RecordMismatchError,
+  withoutPeriod,
+} from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
@@ -7,6 +14,7 @@ import { readBaseline, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
+import { isAlike } from "./lost-create-look";
 import { hashOfNotStored } from "./not-stored";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import type { CreatedRecord } from "./run-creates";
@@ -56,16 +64,15 @@ async function settle(
   const { id, claim, record, advice, isAdopted = false } = created;
   const wanted = wantedValues(definition, inputs.values);
   // What an update still has to send: update-only fields, and what an adopted record does not show as declared.
-  const unsent = [...wanted].filter(([key, value]) => {
+  const hasUnsent = [...wanted].some(([key, value]) => {
     const field = fieldOf(definition, key);
     if (!isAdopted && !field.updateOnly) return false;
     return !record || compare(field, value, record).outcome !== "same";
   });
   try {
-    const settled =
-      unsent.length === 0
-        ? await verify(scope, id, wantedOnCreate, created, operation)
-        : await updateNew(scope, id, wanted, operation);
+    const settled = hasUnsent
+      ? await updateNew(scope, created, wanted, operation)
+      : await verify(scope, id, wantedOnCreate, created, operation);
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
@@ -82,18 +89,30 @@ async function settle(
   }
 }
 
-/** Updates a new record, which may not be at its own address yet. */
+/** Updates a new record, which may not be at its own address yet. An id alone may be that of something else, such as a job. */
 async function updateNew(
   scope: RecordScope,
-  id: string,
+  { id, claim, record }: CreatedRecord,
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
+  const { claims, collection, definition } = scope;
+  // Meanwhile another create may be answered with the record that has the id.
+  const events = {
+    onSend: () => {
+      claims.assertNotVoid(id, { claim });
+    },
+  };
   try {
-    return await sendUpdate(scope, id, wanted, operation);
+    if (record) return await sendUpdate(scope, id, wanted, operation, events);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    await readUntil(scope.collection, id, operation, (record) => record !== undefined);
-    return sendUpdate(scope, id, wanted, operation);
   }
+  const found = await readUntil(collection, id, operation, (one) => one !== undefined);
+  if (found instanceof NotFoundError) throw found;
+  if (!isAlike(definition, wanted, found))
+    throw new RecordMismatchError(
+      message`${definition.singular} ${describeRecord(definition, found)} is another one, so it was not updated.`,
+    );
+  return sendUpdate(scope, id, wanted, operation, events);
 }

@@ -1,10 +1,9 @@
 import { message, NotFoundError, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import { hasFixedKey } from "../definitions/keys";
 import { assertGone, assertReadable } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs } from "./resource";
-import { assertSameRecord, assertSameAddress, isAccountOfState } from "./same-record";
+import { assertMayWrite, assertSameAddress, isAccountOfState, mustCompareFirst } from "./same-record";
 import { readUntil } from "./write";
 
 /** Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. */
@@ -30,13 +29,15 @@ async function sendDelete(
   outputs: Outputs,
   operation: Operation,
 ): Promise<void> {
-  const { claims, collection, definition, ledger } = scope;
+  const { claims, collection, ledger } = scope;
   const isSameAccount = isAccountOfState(scope, outputs);
+  let wasFound = false;
   try {
-    if (!isSameAccount || hasFixedKey(definition)) {
+    if (mustCompareFirst(scope, outputs)) {
       // In the account of state the answer to the DELETE decides, so a record that is not found here is no error yet.
       const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
-      if (record) assertSameRecord(scope, outputs, record);
+      if (record) assertMayWrite(scope, outputs, record);
+      wasFound = record !== undefined;
     }
     ledger.markChanged(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
@@ -49,7 +50,9 @@ async function sendDelete(
   } catch (error) {
     if (claims.isVoid(id, outputs)) return;
     if (!(error instanceof NotFoundError)) throw error;
-    await assertGone(scope, id, outputs, error, operation);
+    // A record that was found is in the account of state, and an earlier DELETE, whose answer was lost, has deleted it.
+    if (wasFound) await assertReadable(scope, id, error, operation);
+    else await assertGone(scope, id, outputs, error, operation);
   }
   // If the claim is void, the id is now that of a record which this run has created.
   if (!claims.isVoid(id, outputs)) ledger.markDeleted(id, operation.clock.now());

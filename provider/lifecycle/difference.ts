@@ -103,7 +103,8 @@ export function showsAll(
   return [...wanted].every(([key, value]) => {
     const field = fieldOf(definition, key);
     const { outcome } = compare(field, value, record);
-    const mayHide = field.writeOnly === true || (mayHideEmpty && isEmpty(value));
+    // Frameworks leave out a list that they have not loaded, whatever is in it.
+    const mayHide = field.writeOnly === true || (mayHideEmpty && isEmpty(value) && !isList(field));
     return outcome === "same" || (outcome === "notShown" && mayHide);
   });
 }

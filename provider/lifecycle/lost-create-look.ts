@@ -65,7 +65,8 @@ export async function lookOnce(
   try {
     const listed = await listAbove(collection, isLast ? undefined : highestIdBefore, operation);
     // Such a list leaves records out, so it does not show that there is no new one.
-    if (listed.length === 0 && ledger.knowsLivingRecord)
+    const hadOthers = (): boolean => [...baseline.ids].some((id) => !claims.mayBeUsedAgain(String(id)));
+    if (listed.length === 0 && (ledger.knowsLivingRecord || hadOthers()))
       throw new UptimeError(`the list of ${definition.plural} is empty, although this run knows of some.`);
     const candidates = listed.filter(isNew);
     // A create that is still in flight may have made one of them, and is about to say so.

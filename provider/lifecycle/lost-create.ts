@@ -15,7 +15,7 @@ import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { hasUniqueName, nameKeyOf } from "../definitions/keys";
 import { describeRecords } from "./describe";
-import { lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
+import { isAlike, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
@@ -67,7 +67,7 @@ async function findLost(
 ): Promise<CreatedRecord | undefined> {
   const { creates, definition } = scope;
   if (lostCreate.baseline.isImplausiblyEmpty)
-    return keepIdOrThrow(scope, lostCreate, [
+    return keepIdOrThrow(scope, lostCreate, operation, [
       `The new ${definition.singular} was not looked for: before the create the list of ${definition.plural} was empty, although this run knows of some, so the provider cannot tell which ones are new`,
     ]);
   creates.lostCreates.add(lostCreate);
@@ -114,7 +114,7 @@ async function search(
       await operation.sleep(lookPauseMilliseconds);
     } catch (error) {
       // After an interruption, one more look reads the whole list.
-      if (!operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, messageOf(error));
+      if (!operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, operation, messageOf(error));
     }
   }
 }
@@ -129,19 +129,24 @@ async function search(
  * | nothing, and Pulumi was interrupted            | {@link keepIdOrThrow}                                    |
  * | nothing                                        | undefined; {@link keepIdOrThrow} if the answer had an id |
  */
-function conclude(
+async function conclude(
   scope: RecordScope,
   lostCreate: LostCreate,
   look: Look,
-  { isInterrupted }: Operation,
-): CreatedRecord | undefined {
+  operation: Operation,
+): Promise<CreatedRecord | undefined> {
   const { answeredId } = lostCreate.lostAnswer;
   const conflict = conflictOf(scope.definition, look);
   if (conflict) throw conflictError(scope, lostCreate.lostAnswer, conflict);
   if (look.failure !== undefined)
-    return keepIdOrThrow(scope, lostCreate, message`Then looking for it failed: ${messageOf(look.failure)}`);
-  if (isInterrupted) return keepIdOrThrow(scope, lostCreate, ["Pulumi was interrupted"]);
-  return answeredId === undefined ? undefined : keepIdOrThrow(scope, lostCreate);
+    return keepIdOrThrow(
+      scope,
+      lostCreate,
+      operation,
+      message`Then looking for it failed: ${messageOf(look.failure)}`,
+    );
+  if (operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, operation, ["Pulumi was interrupted"]);
+  return answeredId === undefined ? undefined : keepIdOrThrow(scope, lostCreate, operation);
 }
 
 function claimFound(
@@ -157,12 +162,21 @@ function claimFound(
 
 /**
  * After a create no failure drops its id, so an id in an answer is kept even if nothing is found under it yet. Throws if there was
- * none, or if another resource has that record.
+ * none, or if another resource or somebody else has that record by now.
  */
-function keepIdOrThrow(scope: RecordScope, lostCreate: LostCreate, reason?: Message): CreatedRecord {
-  const { answeredId } = lostCreate.lostAnswer;
-  if (answeredId === undefined || scope.claims.hasOther(answeredId))
-    throw lostError(scope, lostCreate.lostAnswer, reason);
+async function keepIdOrThrow(
+  scope: RecordScope,
+  lostCreate: LostCreate,
+  operation: Operation,
+  reason?: Message,
+): Promise<CreatedRecord> {
+  const { claims, collection, definition } = scope;
+  const { lostAnswer, wanted } = lostCreate;
+  const { answeredId } = lostAnswer;
+  if (answeredId === undefined) throw lostError(scope, lostAnswer, reason);
+  const found = await collection.find(answeredId, operation).catch(() => undefined);
+  if (claims.hasOther(answeredId) || (found && !isAlike(definition, wanted, found)))
+    throw lostError(scope, lostAnswer, reason);
   return { ...claimFound(scope, lostCreate, answeredId), advice: adviceOnId(scope, answeredId) };
 }
 

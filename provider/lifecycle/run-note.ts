@@ -225,6 +225,8 @@ export class RecordNote {
   hasCreate(id: string): boolean {
     const [first, ...later] = this.linesSinceCreate(id);
     if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
+    // Nothing but an answer has shown the id, which may be that of a job.
+    if (first.identity === undefined) return false;
     const isFound = (line: NoteLine): boolean => isAdoption(line) && line.claim === first.claim;
     return !later.some((line) => isDelete(line) || isFound(line));
   }

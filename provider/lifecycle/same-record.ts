@@ -2,10 +2,11 @@ import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { configCommand, sourceOf } from "../api/settings";
-import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
-import { compare, fixedDifference, valueOf } from "./difference";
+import { fieldOf, hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
+import { compare, fixedDifference, valueOf, wantedValues } from "./difference";
+import { isAlike } from "./lost-create-look";
 import type { Account, RecordScope } from "./record-scope";
-import type { RequestOptions, Outputs } from "./resource";
+import type { Inputs, RequestOptions, Outputs } from "./resource";
 
 /** Whether state was made with the current address and key, or `uptime:sameAccount` says that it is the same account. */
 export function isAccountOfState(account: Account, outputs: Outputs): boolean {
@@ -83,5 +84,33 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
     message`${label} ${quoteId(record.id)} has ${described}: it is another record, so nothing is done to it.
       Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove
       it from state with \`pulumi state delete URN\`.`,
+  );
+}
+
+/** Whether a record must be read, and compared with state, before it is written. */
+export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean {
+  return hasFixedKey(scope.definition) || !isAccountOfState(scope, outputs) || outputs.isPartial === true;
+}
+
+/**
+ * Throws if a record that is to be written may not be the one in state. After a write that failed half-way, its id may be that of a job,
+ * which somebody else's record has got since: then name and URL decide.
+ *
+ * @param declared what the program declares; by default what state has
+ */
+export function assertMayWrite(
+  scope: RecordScope,
+  outputs: Outputs,
+  record: ApiRecord,
+  declared: Pick<Inputs, "values"> = outputs,
+): void {
+  const { definition } = scope;
+  assertSameRecord(scope, outputs, record);
+  const isAlikeIn = ({ values }: Pick<Inputs, "values">): boolean =>
+    isAlike(definition, wantedValues(definition, values), record);
+  if (!outputs.isPartial || isAlikeIn(outputs) || isAlikeIn(declared)) return;
+  throw new RecordMismatchError(
+    message`${definition.label} ${quoteId(record.id)} seems to be another record than the one in state, so nothing is done to it. If it
+      is the one, run \`pulumi up --refresh --run-program\`; otherwise \`pulumi state delete URN\`.`,
   );
 }

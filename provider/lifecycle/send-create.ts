@@ -82,7 +82,9 @@ async function postOnce(
   const { claims, collection, creates, ledger } = scope;
   const answer = await sendForm(scope, wanted, async (pairs) => {
     const stored = await collection.create(pairs, operation, events);
-    return stored.failure ? recordInFailure(scope, stored, stored.failure, baseline, operation) : stored;
+    return stored.failure
+      ? recordInFailure(scope, wanted, stored, stored.failure, baseline, operation)
+      : stored;
   });
   const { id, status, requestText, words, emptyListForm } = answer;
   if (id === undefined)
@@ -113,6 +115,7 @@ async function postOnce(
  */
 async function recordInFailure(
   scope: RecordScope,
+  wanted: WantedValues,
   answer: WriteAnswer,
   failure: ApiError,
   baseline: Baseline,
@@ -126,7 +129,8 @@ async function recordInFailure(
     if (isRefusedId(cause)) throw failure;
     throw new LostAnswerError(failure.parts, "look only", { cause });
   });
-  if (record instanceof NotFoundError) throw failure;
+  // The id may be that of the request, and of somebody else's record too.
+  if (record instanceof NotFoundError || !isAlike(scope.definition, wanted, record)) throw failure;
   return { ...answer, record };
 }
 

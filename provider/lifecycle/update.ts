@@ -3,7 +3,7 @@ import { message, messageOf, NotFoundError, quoteId, UptimeError, withoutPeriod 
 import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";
-import { fieldOf, hasFixedKey, managedKeys } from "../definitions/keys";
+import { fieldOf, managedKeys } from "../definitions/keys";
 import { shownValue, valueOf, wantedValues } from "./difference";
 import { assertGone } from "./gone";
 import { outputsOf, partialOutputsOf } from "./outputs";
@@ -16,7 +16,7 @@ import {
   type Outputs,
   type OperationResult,
 } from "./resource";
-import { assertSameRecord, assertSameAddress, isAccountOfState } from "./same-record";
+import { assertMayWrite, assertSameAddress, mustCompareFirst } from "./same-record";
 import { NotStoredError, sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
@@ -42,9 +42,9 @@ export async function update(
   const kept = keptOutputs(outputs, inputs);
   try {
     const isReset = ignored.some((key) => fieldOf(definition, key).resetByUpdate);
-    const mustRead = hasFixedKey(definition) || !isAccountOfState(scope, outputs) || isReset;
+    const mustRead = isReset || mustCompareFirst(scope, outputs);
     const current = mustRead ? await collection.get(id, operation) : undefined;
-    if (current) assertSameRecord(scope, outputs, current);
+    if (current) assertMayWrite(scope, outputs, current, inputs);
     const wanted = wantedOnUpdate(definition, inputs, ignored, current);
     const record = await sendUpdate(scope, id, wanted, operation, {
       // While it waits, the server may give the id to a create of this run.

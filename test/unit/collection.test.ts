@@ -162,18 +162,33 @@ describe("an answer with status 200 that holds no record and says that it failed
     "<html>Down for maintenance</html>",
     '[{"page":1}]',
     '{"data":{"notice":"Sign in"}}',
+    '{"data":false}',
+    '{"code":1,"message":"It is in use"}',
+    '{"result":10001}',
   ])("to a delete does not say whether the record is deleted if it is %s", async (body) => {
     const doubt = await collectionOf(() => body).monitors.delete("7", start());
     expect(shownText(new UptimeError(doubt ?? ""))).toMatch(/^DELETE .*\/api\/v1\/monitors\/7 returned "/);
   });
 
-  test("is a success if it may be a record that shows no required field, of which these may be fields", async () => {
-    for (const status of [false, 0, 404, "failed"]) {
+  test.each([false, 0, 404, "failed"])(
+    "and may be a record that shows no required field (status %j), is a success of an update; the record of a create decides",
+    async (status) => {
       const { monitors } = collectionOf(() => ({ id: 7, status, code: 500 }));
       expect(await monitors.update("7", [], start())).toMatchObject({ id: "7" });
-      expect((await monitors.create([], start())).failure).toBeUndefined();
-    }
-  });
+      expect(await monitors.create([], start())).toMatchObject({ id: "7", failure: { isRefusal: true } });
+    },
+  );
+
+  test.each([40001, "50001"])(
+    "by the server's own code %j is a refusal, but of a create only by one of 4…",
+    async (code) => {
+      const { monitors } = collectionOf(() => ({ code, message: "No", data: null }));
+      for (const request of ["get", "update", "delete", "list"] as const)
+        expect(shownText(await errorOf(requests[request](monitors)))).toContain("status 200: No");
+      const created = await monitors.create([], start()).catch((error: unknown) => error);
+      expect(created instanceof ApiError).toBe(code === 40001);
+    },
+  );
 
   test("is a success if it holds a record, in which these are fields like others", async () => {
     const shown = { ...record, status: "error", error: "timeout", errors: ["timeout"], success: false };

@@ -14,7 +14,7 @@ import { FrontSession } from "../../provider/engine/front";
 import { openRunNote } from "../../provider/lifecycle/note-file";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
-import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, onCreates, settingsOf, withServer } from "../support/server";
 import { hosted } from "../support/calls";
 import type { Inputs, ModelResource } from "../support/model";
 import { startEmulator } from "../support/emulator";
@@ -236,6 +236,14 @@ const cases: Record<string, () => Promise<unknown>> = {
     await failureOf(one.up({ name: "www.shop.example" }));
     emulator.fault = undefined;
     return one.up({ name: "www.shop.example" });
+  },
+  "The id in state is that of another record": async () => {
+    onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
+    const one = stack();
+    await failureOf(one.up(home));
+    emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/" });
+    one.nextRun();
+    return one.up(home);
   },
   "No record can be adopted": () => {
     emulator.monitors.add({ ...home, interval: 300 });

@@ -6,7 +6,17 @@ import type { ModelResource } from "../support/model";
 import { home as record } from "../support/monitors";
 import { destroyAll, each, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { isList, lists, sentRequests, storedIds } from "../support/sent";
-import { answer, clock, emulator, failureOf, myKey, on, otherKey, withServer } from "../support/server";
+import {
+  answer,
+  clock,
+  emulator,
+  failureOf,
+  myKey,
+  on,
+  otherKey,
+  stored,
+  withServer,
+} from "../support/server";
 
 /** All that `check` fills in is declared, so that no preview has anything to add. */
 const home = { ...record, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
@@ -425,6 +435,14 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(await destroyAll(all)).toEqual(["error", "error"]);
     expect(all.every(({ state }) => state)).toBe(true);
     expect(emulator.writes()).toEqual([]);
+  });
+
+  test.each(kinds)("a delete of a %s is done if its answer is lost", async (kind) => {
+    const [all] = await createdByOthers(front, 1, kind);
+    const faults = [stored(504, "")];
+    emulator.fault = ({ method }) => (method === "DELETE" ? faults.shift() : undefined);
+    expect(await destroyAll(all)).toEqual(["deleted"]);
+    expect(storedIds(kind)).toEqual([]);
   });
 
   test("removes missing records with uptime:sameAccount, for which the errors have the command", async () => {

@@ -118,7 +118,7 @@ describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
   });
 
   test("and may be refused, in a 2xx that names no id, is an error with the server's words", async () => {
-    onCreates(answer(200, { code: 40001, message: "The name is taken" }));
+    onCreates(answer(200, { code: 1, message: "The name is taken" }));
     const failure = await failureOf(resource(kind).up(declared[kind]));
     expect(failure).toContain("returned status 200 and no id: ");
     expect(failure).toContain("The name is taken");
@@ -888,6 +888,80 @@ test("the id of a job that is kept does not stop a later create that gets a reco
   const [one, other] = program().resources();
   expect(await made(one)).toContain("was created with the id 1, but");
   expect(await made(other, { ...home, name: "Other" })).toBe("made 1");
+});
+
+describe("somebody else's record with the id of a job", () => {
+  const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
+  const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
+  const paused = { ...home, pause: true };
+
+  test("is not taken if it is there before the looks end", async () => {
+    onCreates(queued);
+    const one = resource();
+    const failed = made(one, paused);
+    await clock.sleep(20_000);
+    emulator.monitors.add(elsewhere);
+    expect(await failed).toMatch(mayExist);
+    expect([one.state, emulator.writes().length]).toEqual([undefined, 1]);
+  });
+
+  test.each(["of this run", "of a person"])(
+    "is not updated if it is there while the id is read (%s)",
+    async (whose) => {
+      onCreates(queued);
+      const [one, other] = program().resources();
+      const failed = made(one, paused);
+      await clock.sleep(61_500);
+      if (whose === "of a person") emulator.monitors.add(elsewhere);
+      else expect(await made(other, elsewhere)).toBe("made 1");
+      expect(await failed).toMatch(/was created with the id 1, but .* If 1 is the id of something else/);
+      expect(emulator.monitors.all()).toMatchObject([elsewhere]);
+    },
+  );
+
+  test.each(["up", "destroy"] as const)(
+    "is neither updated nor deleted by a later run (%s)",
+    async (verb) => {
+      onCreates(queued);
+      const one = resource();
+      expect(await made(one)).toContain("was created with the id 1, but");
+      emulator.monitors.add(elsewhere);
+      one.nextRun();
+      const failure = await failureOf(verb === "up" ? one.up(home) : one.destroy());
+      expect(failure).toContain("seems to be another record than the one in state, so nothing is done to it");
+      expect(emulator.monitors.all()).toMatchObject([elsewhere]);
+    },
+  );
+
+  test("is not taken from an answer that says that the create failed", async () => {
+    emulator.fault = ({ method }) => {
+      if (method !== "POST") return undefined;
+      emulator.monitors.add(elsewhere);
+      return answer(200, { id: 1, error: "Quota exceeded" });
+    };
+    const one = resource();
+    expect(await made(one, paused)).toContain("Quota exceeded");
+    expect([one.state, emulator.monitors.all()]).toMatchObject([undefined, [elsewhere]]);
+  });
+});
+
+test("an id in an answer with a status word of failure is no record if nothing is there", async () => {
+  onCreates(answer(200, { id: 99, status: "error", message: "Quota exceeded" }));
+  expect(await made(resource())).toContain("status 200: Quota exceeded");
+  expect(posts()).toBe(1);
+});
+
+test("the id in Location counts before that of a job in the body", async () => {
+  onCreates(stored(202, { id: 77, status: "queued" }, { location: "/api/v1/monitors/1" }));
+  expect(await made(resource())).toBe("made 1");
+  expect(emulator.requests.map(({ path }) => path)).not.toContain("/api/v1/monitors/77");
+});
+
+test("a list that is empty, although it was not before the create, shows nothing of it", async () => {
+  emulator.monitors.add({ ...home, name: "Other" });
+  lagging(2, () => (posts() === 1 ? cut : undefined));
+  expect(await made(resource())).toBe("made 2");
+  expect(posts()).toBe(1);
 });
 
 test("the error of an id that cannot be read says what to do if it is that of a job", async () => {

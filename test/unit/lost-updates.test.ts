@@ -118,6 +118,22 @@ describe.each(fronts)("an update (%s)", (front) => {
     expect(writes()).toBe(0);
   });
 
+  test("that is answered with the id alone, and was not stored, is an error with the server's words", async () => {
+    const one = monitor();
+    await one.up(home);
+    on("PATCH", answer(200, { id: 1, status: "error", message: "Not in your plan." }));
+    expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain("Not in your plan.");
+  });
+
+  test("that empties a list, which the server ignores and its answer leaves out, is sent in the other form", async () => {
+    emulator.dialect = { emptyLists: "bracketsIgnored" };
+    const one = monitor();
+    await one.up({ ...home, alertChannelIds: [1, 2] });
+    on("PATCH", stored(200, { data: { id: 1, ...home } }));
+    await one.up({ ...home, alertChannelIds: [] });
+    expect(there()).toMatchObject({ alert_channel_ids: [] });
+  });
+
   test("that never reached the server changes neither record nor state", async () => {
     const one = monitor();
     await one.up(home);

@@ -446,6 +446,17 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(storedIds().sort()).toEqual(["1", "2"]);
   });
 
+  test("one that keeps the id of a job does not stop a create of the other that gets a record with that id", async () => {
+    const [one, other] = [processWith({}).resource(), processWith({}).resource()];
+    const faults = [
+      { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const,
+    ];
+    emulator.fault = ({ method }) => (method === "POST" ? faults.shift() : undefined);
+    expect(await failureOf(one.up(home))).toContain("was created with the id 1, but");
+    expect(await failureOf(other.up({ ...home, name: "Other" }))).toBe("");
+    expect(other.state?.id).toBe("1");
+  });
+
   test("one neither updates nor deletes its record if the server has given the id to a create of the other", async () => {
     const one = await createdBefore();
     emulator.monitors.remove(1);
