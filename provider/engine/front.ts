@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, NotFoundError, UptimeError, withoutPeriod, type Message } from "../api/errors";
+import { message, NotFoundError, quoteId, UptimeError, withoutPeriod, type Message } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { NoAccountError, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
@@ -220,6 +220,7 @@ export class Front {
   }
 
   diff({ id, outputs, olds, news, options, secretNames }: DiffRequest): Changes | Promise<Changes> {
+    this.assertNotOnlyRead(id, outputs, options);
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
@@ -238,6 +239,25 @@ export class Front {
     const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);
     if (urnSuffix !== undefined) this.context.reviewFile?.addChanges(urnSuffix, changed);
     return { ...changes, changed };
+  }
+
+  /**
+   * Whether a resource has only read its record so far, as with `get`. Pulumi itself neither updates nor deletes what it has only read.
+   * But if the program declares another resource in its place, `--refresh` with `--run-program` makes Pulumi forget that. `pulumi do`, which
+   * has no preview, changes what it has just read.
+   */
+  private hasOnlyRead({ isReadOnly }: Outputs): boolean {
+    return isReadOnly === true && this.context.session.hasPreview;
+  }
+
+  /** Throws if a resource of the program would change a record that was only read. */
+  private assertNotOnlyRead(id: string, outputs: Outputs, options: RequestOptions): void {
+    if (!this.hasOnlyRead(outputs) || !this.isDeclared(options)) return;
+    const { label, singular } = this.definition;
+    throw new UptimeError(
+      message`${label} ${quoteId(id)} was only read until now, and this would change it. Run \`pulumi state delete URN\`, which deletes
+        nothing in the API, and \`pulumi up\` again: it creates or imports the ${singular} that the program declares.`,
+    );
   }
 
   /**
@@ -275,8 +295,9 @@ export class Front {
   }
 
   async delete({ id, outputs, properties, options }: DeleteRequest): Promise<void> {
-    const scope = this.scopeOf(outputs.account, ...properties);
-    const announcement = await deleteRecord(scope, id, outputs, options);
+    const announcement = this.hasOnlyRead(outputs)
+      ? message`${this.definition.label} ${quoteId(id)} was not deleted, because it was only read.`
+      : await deleteRecord(this.scopeOf(outputs.account, ...properties), id, outputs, options);
     this.announce(announcement, properties, options.urn);
   }
 

@@ -123,3 +123,19 @@ test("a failed import of the plugin stays in state, and no later run overwrites 
   await workspace.up();
   expect(emulator.monitors.get(1)).toMatchObject({ interval: 300 });
 });
+
+test("a record that was only read is neither changed nor deleted, although Pulumi forgets in a refresh that it was", async () => {
+  const program = (declared: string): string =>
+    `const fronts = { dynamic: require("pulumi-uptime"), native: require("pulumi-uptime/native") };
+     for (const [name, { Monitor }] of Object.entries(fronts)) ${declared};`;
+  const { emulator, workspace } = await startStack({ program: program(`Monitor.get(name, "1")`) });
+  emulator.monitors.add(home);
+  await workspace.up();
+  await workspace.write(program(`new Monitor(name, { ...${args}, interval: 300 }, { import: "1" })`));
+  const refused = await workspace.failed("up", "--refresh", "--run-program", "--continue-on-error");
+  // Of both, among the resources and below them.
+  expect(refused.match(/Monitor 1 was only read until now, and this would change it/g)).toHaveLength(4);
+  await workspace.write("");
+  await workspace.up();
+  expect(writesTo(emulator)).toEqual([]);
+});

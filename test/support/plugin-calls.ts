@@ -49,11 +49,11 @@ export class PluginProcess {
     });
   }
 
-  /** Begins a run, with an engine of its own, as a program in YAML does. */
-  begin(settings: Settings, address = `127.0.0.1:${++this.runs}`): ProviderProcess {
+  /** Begins a run, with an engine of its own, as a program in YAML or `pulumi do` does. */
+  begin(settings: Settings, address = `127.0.0.1:${++this.runs}`, isDo = false): ProviderProcess {
     const handshake = new proto.ProviderHandshakeRequest().setEngineAddress(address);
     void call(this.methods, "handshake", handshake, proto.ProviderHandshakeResponse);
-    this.configured = configure(this.methods, settings);
+    this.configured = configure(this.methods, settings, isDo);
     const ofType = (type: string): Provider => nativeCalls(this.methods, type, this.configured);
     return {
       domain: ofType("uptime:index:Domain"),
@@ -138,12 +138,14 @@ async function call<Response extends Message>(
 const providerUrn = (name = "default"): string =>
   `urn:pulumi:stack::project::pulumi:providers:uptime::${name}`;
 
+const withoutPrefix = (settings: Settings): Properties =>
+  Object.fromEntries(Object.entries(settings).map(([key, value]) => [key.replace("uptime:", ""), value]));
+
 /** @param settings as they are in a stack's configuration */
 async function checkConfig(methods: Methods, settings: Settings, name?: string): Promise<Properties> {
-  const given = Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [key.replace("uptime:", ""), value]),
-  );
-  const checking = new proto.CheckRequest().setUrn(providerUrn(name)).setNews(structOf(given));
+  const checking = new proto.CheckRequest()
+    .setUrn(providerUrn(name))
+    .setNews(structOf(withoutPrefix(settings)));
   const checked = await call(methods, "checkConfig", checking, proto.CheckResponse);
   // The engine shows these, and does not start the provider.
   const failures = checked.getFailuresList().map((one) => `${one.getProperty()}: ${one.getReason()}`);
@@ -151,8 +153,10 @@ async function checkConfig(methods: Methods, settings: Settings, name?: string):
   return propertiesIn(checked.getInputs());
 }
 
-async function configure(methods: Methods, settings: Settings): Promise<void> {
-  const request = new proto.ConfigureRequest().setArgs(structOf(await checkConfig(methods, settings)));
+/** @param isDo `pulumi do` does not check the settings */
+async function configure(methods: Methods, settings: Settings, isDo: boolean): Promise<void> {
+  const args = isDo ? withoutPrefix(settings) : await checkConfig(methods, settings);
+  const request = new proto.ConfigureRequest().setArgs(structOf(args));
   await call(methods, "configure", request, proto.ConfigureResponse);
 }
 

@@ -218,6 +218,19 @@ describe("with a server", () => {
     });
   });
 
+  test("what was only read is neither deleted nor changed, although Pulumi asks for it", async () => {
+    const id = String(emulator.monitors.add(home).id);
+    const { monitor } = startPlugin(settingsOf(), {});
+    const { outputs = {} } = (await monitor.read(urn, id, {}, {})) ?? {};
+    const { inputs } = await monitor.check(urn, {}, { ...home, name: "Other" });
+    const changed = monitor.diff(urn, id, outputs, {}, inputs);
+    await expect(changed).rejects.toThrow(
+      "was only read until now, and this would change it. Run `pulumi state delete",
+    );
+    await monitor.delete(urn, id, outputs, {});
+    expect(emulator.writes()).toEqual([]);
+  });
+
   describe("a read with empty inputs and state, as `pulumi do` and `get` send it", () => {
     const text = {
       ...home,
@@ -235,7 +248,7 @@ describe("with a server", () => {
     test("returns the record's inputs, so that a patch changes what it names and nothing else", async () => {
       const id = String(emulator.monitors.add(text).id);
       const before: Record<string, unknown> = { ...emulator.monitors.get(id) };
-      const { monitor } = startPlugin(settingsOf(), {});
+      const { monitor } = new PluginProcess({}).begin(settingsOf(), undefined, true);
       const { outputs = {}, inputs = {} } = (await monitor.read(urn, id, {}, {})) ?? {};
       expect(inputs).toEqual({
         ...home,
