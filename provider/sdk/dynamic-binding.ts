@@ -3,7 +3,7 @@ import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
 import { secretKeys } from "../definitions/keys";
-import { hiddenNames, providerCode, stackType, dynamicType } from "../common/pulumi";
+import { hiddenNames, pluginType, providerCode, stackType, dynamicType } from "../common/pulumi";
 import type { HiddenOptions } from "../common/pulumi";
 import { declaredProps } from "./binding";
 import type { Binding } from "./binding";
@@ -34,6 +34,12 @@ function propsOf(
   options: CustomResourceOptions,
 ): Record<string, unknown> {
   const { label, singular } = definition;
+  // Pulumi passes it on to resources of the plugin only, so this one would be of the stack's own account.
+  if (options.parent?.getProvider(pluginType(definition)) !== undefined)
+    throw new pulumi.RunError(
+      `${label} ${name} has a parent with a provider, which only resources of "pulumi-uptime/native" use: import it from there, or ` +
+        "give it another parent. Another account of the stack's settings is the argument account.",
+    );
   if (options.import !== undefined && options.id !== undefined)
     throw new pulumi.RunError(
       `${label} ${name} has both the options id and import: use id to read a ${singular}, or import to manage it.`,

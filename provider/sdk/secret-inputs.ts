@@ -1,4 +1,4 @@
-import { isSecret, Output } from "@pulumi/pulumi";
+import { isSecret, Output, Resource } from "@pulumi/pulumi";
 
 /**
  * The names of the inputs that are secret or have a secret part. Undefined at once if none is or contains an output or a promise;
@@ -32,5 +32,6 @@ async function hasSecretOutput(value: unknown): Promise<boolean> {
 
 const isLater = (value: unknown): boolean => Output.isInstance(value) || value instanceof Promise;
 
+/** A resource, which a program in JavaScript may pass in the place of one of its outputs, leads to itself again. */
 const elementsOf = (value: unknown): unknown[] =>
-  typeof value === "object" && value !== null ? Object.values(value) : [];
+  typeof value === "object" && value !== null && !Resource.isInstance(value) ? Object.values(value) : [];

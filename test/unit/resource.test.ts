@@ -4,6 +4,7 @@ import { Domain, Monitor, type MonitorArgs } from "../../provider";
 import { monitor } from "../../provider/definitions/monitor";
 import * as native from "../../provider/native";
 import { dynamicOptions } from "../../provider/sdk/dynamic-binding";
+import { secretInputs } from "../../provider/sdk/secret-inputs";
 import { pluginBinding } from "../../provider/sdk/plugin-binding";
 import { startDynamic } from "../support/calls";
 import { startMocks, settled, type Registered } from "../support/mocks";
@@ -53,6 +54,25 @@ test("isInstance recognises resources of its own class, also if another copy of 
     expect(resources.filter((one) => Class.isInstance(one))).toEqual([resources[index]]);
   expect(Monitor.isInstance({ __pulumiType: "pulumi-nodejs:dynamic/uptime:Monitor" })).toBe(true);
   for (const other of [undefined, null, "", 0, {}]) expect(Monitor.isInstance(other)).toBe(false);
+});
+
+test("a dynamic resource is refused if its parent has a provider, which it would not use", async () => {
+  const provider = new native.Provider("eu", { baseUrl: "https://eu.example", apiKey: "key" });
+  const parent = new pulumi.ComponentResource("my:site:Site", "site", {}, { providers: [provider] });
+  expect(() => new Monitor("home", home, { parent })).toThrow(
+    'Monitor home has a parent with a provider, which only resources of "pulumi-uptime/native" use',
+  );
+  expect((await told(new native.Monitor("home", home, { parent }))).type).toBe("uptime:index:Monitor");
+  // The component's own registration ends a little later.
+  await new Promise(setImmediate);
+});
+
+test("a resource in the place of a value, which leads to itself again, is not searched for secrets", async () => {
+  const shop = new Domain("shop", { name: "shop.example" });
+  const self = jest.fn(() => undefined);
+  Object.defineProperty(shop, "self", { enumerable: true, get: self });
+  expect(await secretInputs({ name: shop, url: pulumi.output("https://a.example") })).toBeUndefined();
+  expect(self).not.toHaveBeenCalled();
 });
 
 describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: typeof Policy }, string]>([
