@@ -191,9 +191,12 @@ export class Invariants {
           history.isChangedByHand = history.mayDifferUnseen = true;
         }
     const old = new Set(before.map(({ urn, id }) => `${urn} ${id}`));
+    // An update that is answered with such words, and nothing else, may have stored what no record shows.
+    const isDoubtful = run.faults.some(({ method, fault }) => method === "PATCH" && fault === "words");
     for (const entry of this.present) {
       const key = keyOf(entry);
       const history = this.history(key);
+      history.mayDifferUnseen ||= isDoubtful;
       if (!history.isOlder || old.has(`${entry.urn} ${entry.id}`)) continue;
       history.takenBy.add(entry.urn);
       // A lost create finds what is equal in all that is shown.
