@@ -183,7 +183,8 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   return partsOf(body).some((part) =>
     Object.entries(part).some(([key, value]) => {
       const name = plainName(key);
-      if (statusNames.test(name)) return isGoodStatus(value);
+      if (statusNames.test(name))
+        return isGoodStatus(value) || (name === "result" && ["1", id].includes(textOf(value)));
       return (flagNames.test(name) || /^(?:is)?deleted$/.test(name)) && saysDone(value);
     }),
   );
@@ -222,7 +223,11 @@ function saysFailed(part: Record<string, unknown>, method: Method, mayBeRecord: 
     if (flagNames.test(name)) return saysNo(value);
     if (mayBeRecord || !statusNames.test(name)) return false;
     const text = textOf(value);
-    return value === false || failures.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text));
+    if (value === false || failures.test(text)) return true;
+    // A number in `result` may be an id.
+    return (
+      name !== "result" && (/^(?:4\d{2,}|5\d\d)$/.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text)))
+    );
   });
 }
 
@@ -247,8 +252,7 @@ const isGoodStatus = (value: unknown): boolean =>
   isWordOfSuccess(value) || /^(?:0|2\d\d)$/.test(textOf(value));
 
 /** What servers write in the place of a status of failure. With another code of the server's, such as 50001, a create may have stored. */
-const failures =
-  /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied|4\d{2,}|5\d\d)$/i;
+const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied)$/i;
 
 /** A name in lower case and without `_` and `-`: `nextpageurl` of `next_page_url`, `nextPageUrl` and `next-page-url`. */
 export const plainName = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();

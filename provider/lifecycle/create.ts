@@ -77,7 +77,9 @@ async function settle(
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const notStoredHash = hashOfNotStored(definition, inputs.values, seen);
-    const outputs = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, notStoredHash });
+    const isIdAlone = record === undefined && !(error instanceof NotStoredError);
+    const partial = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, notStoredHash });
+    const outputs = isIdAlone ? { ...partial, isIdAlone } : partial;
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
     throw new PartialFailureError(

@@ -50,6 +50,8 @@ async function sendDelete(
   } catch (error) {
     if (claims.isVoid(id, outputs)) return;
     if (!(error instanceof NotFoundError)) throw error;
+    // A key that may not delete a record may get 404 too.
+    if (wasFound && !isSameAccount && (await collection.find(id, operation))) throw error;
     // A record that was found is in the account of state, and an earlier DELETE, whose answer was lost, has deleted it.
     if (wasFound) await assertReadable(scope, id, error, operation);
     else await assertGone(scope, id, outputs, error, operation);

@@ -39,6 +39,8 @@ export interface Outputs {
    * read shows every managed field; until then the next diff is an update.
    */
   readonly isPartial?: boolean | undefined;
+  /** Nothing but the answer to the create has shown the id, which may be that of a job. */
+  readonly isIdAlone?: boolean | undefined;
   /**
    * A hash of the declared value of a property that only a replacement changes, if the API has stored another: `www.shop.example` of
    * a domain that it calls `shop.example`. A replacement would create another such record.

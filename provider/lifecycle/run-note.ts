@@ -106,7 +106,7 @@ export class RecordNote {
 
   /** A resource has created a record. Throws if another process adopted it before the answer came. */
   tellCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
-    this.tryToAdd("creates", id, claim, record && this.identityOf(record));
+    this.tryToAdd("creates", id, claim, record && (this.identityOf(record) ?? noIdentity));
     if (this.wasAdopted(id, claim, record))
       throw new UptimeError(
         message`${this.definition.label} ${quoteId(id)} was created, but a resource of another provider has adopted it
@@ -311,6 +311,9 @@ export class RecordNote {
     return hashOfIdentity(identityIn(this.definition, record));
   }
 }
+
+/** In the line of a create whose record does not show a name and URL, unlike one of an id alone. */
+const noIdentity = "-";
 
 const hashOfIdentity = (identity: string | undefined): string | undefined =>
   identity && hexHash(identity, 16);

@@ -22,6 +22,18 @@ export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
   return addressHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
 }
 
+/** Whether two names stand for one address and key. */
+export function isSameAccount(one: Account, other: Account): boolean {
+  return one.address.hash === other.address.hash && one.keyFingerprint === other.keyFingerprint;
+}
+
+/** The advice on old settings as the end of a message. */
+export function oldSettingsHint(mayHaveOldSettings?: boolean): string {
+  return oldSettingsAdvice(mayHaveOldSettings)
+    .map((sentence) => ` ${sentence}`)
+    .join("");
+}
+
 /** Whether state was made at this address. */
 export function isAddressOfState({ address }: Pick<Account, "address">, { addressHash }: Outputs): boolean {
   return addressHash === undefined || addressHash === address.hash;
@@ -36,10 +48,10 @@ export function assertSameAddress(
   if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source } = account.address;
   const former = [...new Set([source, sourceOf(account.settings, "monitorsBaseUrl")])].join(" or ");
-  const hint = oldSettingsAdvice(mayHaveOldSettings).map((sentence) => ` ${sentence}`);
+  const hint = oldSettingsHint(mayHaveOldSettings);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
-      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint.join("")}`,
+      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint}`,
   );
 }
 
@@ -61,7 +73,12 @@ export function fingerprintInState(account: Account, outputs: Outputs): string {
  * Throws if a record may not be the one in state: a field that no update changes differs, or the key is another one and the name or URL
  * differs.
  */
-export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: ApiRecord): void {
+export function assertSameRecord(
+  scope: RecordScope,
+  outputs: Outputs,
+  record: ApiRecord,
+  { mayHaveOldSettings }: RequestOptions = {},
+): void {
   const { address, definition } = scope;
   const { label } = definition;
   const keys = identityKeys(definition);
@@ -72,7 +89,7 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has a
         ${keys.join(" or ")} that differs from state, so it may be another account's: nothing is done to it. If the current
         key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
-        otherwise set the key of its account.`,
+        otherwise set the key of its account.${oldSettingsHint(mayHaveOldSettings)}`,
     );
   const differing = fixedDifference(definition, outputs.values, record);
   if (!differing) return;
@@ -89,12 +106,12 @@ export function assertSameRecord(scope: RecordScope, outputs: Outputs, record: A
 
 /** Whether a record must be read, and compared with state, before it is written. */
 export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean {
-  return hasFixedKey(scope.definition) || !isAccountOfState(scope, outputs) || outputs.isPartial === true;
+  return hasFixedKey(scope.definition) || !isAccountOfState(scope, outputs) || outputs.isIdAlone === true;
 }
 
 /**
- * Throws if a record that is to be written may not be the one in state. After a write that failed half-way, its id may be that of a job,
- * which somebody else's record has got since: then name and URL decide.
+ * Throws if a record that is to be written may not be the one in state. If only the answer to its create has shown its id, that may be the
+ * id of a job, which somebody else's record has got since: then name and URL decide.
  *
  * @param declared what the program declares; by default what state has
  */
@@ -108,7 +125,7 @@ export function assertMayWrite(
   assertSameRecord(scope, outputs, record);
   const isAlikeIn = ({ values }: Pick<Inputs, "values">): boolean =>
     isAlike(definition, wantedValues(definition, values), record);
-  if (!outputs.isPartial || isAlikeIn(outputs) || isAlikeIn(declared)) return;
+  if (!outputs.isIdAlone || isAlikeIn(outputs) || isAlikeIn(declared)) return;
   throw new RecordMismatchError(
     message`${definition.label} ${quoteId(record.id)} seems to be another record than the one in state, so nothing is done to it. If it
       is the one, run \`pulumi up --refresh --run-program\`; otherwise \`pulumi state delete URN\`.`,

@@ -502,6 +502,18 @@ test("--unmanaged lists a record with the id of a resource whose state is of ano
   expect(unmanaged).toMatchObject([{ id: "1", name: "Of somebody else" }]);
 });
 
+test("--unmanaged knows resources of several names of one account, also in older state, which has no key", async () => {
+  const entries = await state({ home, other: { ...home, name: "Other", account: "other" } });
+  const resources = entries.map((one) => {
+    const { __key, __server, ...outputs } = one.outputs as Record<string, unknown>;
+    return { ...one, outputs };
+  });
+  const env = withStack(folder, { ...settingsOf(emulator), "uptime:accounts": accounts }, resources);
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
+  const { stdout } = await cli(unset, folder, ["drift", "--stack", "prod", "--unmanaged"], { env });
+  expect(stdout).toContain("0 records not managed by this stack.");
+});
+
 test("does not show the name of an account that looks like a key", async () => {
   const [first] = await state({ home });
   const account = "misplaced-0123456789";

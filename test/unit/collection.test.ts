@@ -144,6 +144,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     '{"deleted":"2026-11-27T10:00:00Z"}',
     '{"ok":true,"message":"Bye"}',
     '{"code":0}',
+    '{"result":7}',
+    '{"result":1}',
     '{"status":"success"}',
     '{"data":{"success":1}}',
     '{"meta":{"code":200}}',
@@ -200,6 +202,11 @@ describe("an answer with status 200 that holds no record and says that it failed
     expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.create([], start())).id).toBe(
       "7",
     );
+  });
+
+  test("is a success if `result` is an id", async () => {
+    const { monitors } = collectionOf(() => ({ result: 404 }));
+    expect(await monitors.create([], start())).toMatchObject({ failure: undefined });
   });
 
   test.each([0, "0", false, "", null, []])("is a success if `error` and `errors` are %j", async (none) => {

@@ -118,6 +118,23 @@ describe.each(fronts)("an update (%s)", (front) => {
     expect(writes()).toBe(0);
   });
 
+  test.each([
+    ["an up with the values of before", home],
+    ["an up with others", { ...home, name: "Blog", url: "https://blog.example/" }],
+    ["a destroy", undefined],
+  ])("of name and URL whose answer is lost is followed by %s", async (_, next) => {
+    const one = monitor();
+    await one.up(home);
+    on("PATCH", cut);
+    expect(await failureOf(one.up({ ...home, name: "Shop", url: "https://shop.example/" }))).toMatch(
+      sendsAgain,
+    );
+    emulator.fault = undefined;
+    one.nextRun();
+    await (next ? one.up(next) : one.destroy());
+    expect(emulator.monitors.all()).toMatchObject(next ? [next] : []);
+  });
+
   test("that is answered with the id alone, and was not stored, is an error with the server's words", async () => {
     const one = monitor();
     await one.up(home);

@@ -457,6 +457,17 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(other.state?.id).toBe("1");
   });
 
+  test("one does not get the record of the other either if the server shows no URL", async () => {
+    emulator.dialect = { hidden: ["url"] };
+    const [one, two] = [processWith({}), processWith({})];
+    const [first, second, equal] = [one.resource(), two.resource(), two.resource()];
+    await second.up({ ...home, name: "Other" });
+    await first.up(home);
+    const { url: _, ...shown } = home;
+    on("POST", { kind: "answer", effect: false, status: 200, body: { id: 2, ...shown } });
+    expect(await failureOf(equal.up(home))).toContain("monitor 2, which was there before");
+  });
+
   test("one neither updates nor deletes its record if the server has given the id to a create of the other", async () => {
     const one = await createdBefore();
     emulator.monitors.remove(1);

@@ -24,13 +24,7 @@ import { accountOrProviderName, connectorTo, type ConnectTo } from "../shared/pr
 import { readState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import {
-  managedResources,
-  managesRecord,
-  pendingCreates,
-  type ManagedResource,
-  type StateResource,
-} from "../shared/state";
+import { managedResources, managesRecord, pendingCreates, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
@@ -173,25 +167,26 @@ async function unmanagedRecords(
   /** Providers and accounts with the same address and key share a list's reader. */
   const lists = new Map<
     unknown,
-    { scope: RecordScope; account: string | undefined; label?: string | undefined }
+    { scope: RecordScope; label: string | undefined; users: ManagedResource[] }
   >();
   // The default account may have no settings if all resources have others.
-  const users: readonly Partial<StateResource>[] =
-    managed.length > 0 ? managed.map(({ resource }) => resource) : [{}];
-  for (const { provider, outputs = {} } of users)
+  const users: readonly (ManagedResource | undefined)[] = managed.length > 0 ? managed : [undefined];
+  for (const user of users)
     for (const definition of definitions) {
-      const account = typeof outputs.account === "string" ? outputs.account : undefined;
-      const scope = connectTo(provider, definition, account);
-      const label = accountOrProviderName(provider, account);
-      getOrMake(lists, scope.reader, () => ({ scope, account, label }));
+      const { provider, outputs: { account } = {} } = user?.resource ?? {};
+      const name = typeof account === "string" ? account : undefined;
+      const scope = connectTo(provider, definition, name);
+      const label = accountOrProviderName(provider, name);
+      const list = getOrMake(lists, scope.reader, () => ({ scope, label, users: [] }));
+      if (user) list.users.push(user);
     }
-  const managedById = groupBy(managed, ({ resource }) => resource.id ?? "");
-  const unmanaged = [...lists.values()].map(async ({ scope, account, label }) => {
+  const unmanaged = [...lists.values()].map(async ({ scope, label, users }) => {
+    const byId = groupBy(users, ({ resource }) => resource.id ?? "");
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
     const others = list.all().filter((record) => {
-      const rivals = managedById.get(record.id) ?? [];
-      return !rivals.some((one) => managesRecord(one, scope, account, record));
+      const rivals = byId.get(record.id) ?? [];
+      return !rivals.some((one) => managesRecord(one, scope, one.resource.outputs?.account, record));
     });
     const redactor = new Redactor(secrets);
     return others
