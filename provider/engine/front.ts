@@ -13,7 +13,12 @@ import { create } from "../lifecycle/create";
 import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import { assertReplacementHelps } from "../lifecycle/not-stored";
-import { isRecordedAccount } from "../lifecycle/same-record";
+import {
+  adviseSameAccount,
+  fingerprintInState,
+  isRecordedAccount,
+  isSameAccount,
+} from "../lifecycle/same-record";
 import { readUnmanaged } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
@@ -175,7 +180,11 @@ export class Front {
       if (!(error instanceof UptimeError)) throw error;
       const isRenamed = properties.some(isInState) && error instanceof NoAccountError;
       const advice = [
-        ...(isRenamed ? ["If it has another name now, run `pulumi up` once without --refresh."] : []),
+        ...(isRenamed
+          ? [
+              "If it has another name now, run `pulumi up` once without --refresh, or set the former name too.",
+            ]
+          : []),
         // Without the program, Pulumi uses the settings of the last `up`, even if they have been corrected since.
         ...oldSettingsAdvice(this.runOptions(...properties).mayHaveOldSettings),
       ];
@@ -226,8 +235,11 @@ export class Front {
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
     const declared = this.scopeOf(inputs.account, news, olds);
-    const isMoved = inputs.account !== outputs.account && !isRecordedAccount(declared, outputs);
-    const scope = isMoved ? this.scopeOf(outputs.account, news, olds) : declared;
+    const isKnown = inputs.account === outputs.account || isRecordedAccount(declared, outputs);
+    const former = isKnown ? declared : this.formerScope(declared, outputs, news, olds);
+    // After a rotation two names may have the present address and key, while state still has the former ones.
+    const isMoved = !isSameAccount(former, declared);
+    const scope = isMoved ? former : declared;
     const changes = diff(scope, id, outputs, inputs, options, isMoved);
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
@@ -239,6 +251,24 @@ export class Front {
     const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);
     if (urnSuffix !== undefined) this.context.reviewFile?.addChanges(urnSuffix, changed);
     return { ...changes, changed };
+  }
+
+  /** Connects to the account that state names, whose settings may have got another name. */
+  private formerScope(
+    declared: RecordScope,
+    outputs: Outputs,
+    ...properties: readonly Properties[]
+  ): RecordScope {
+    try {
+      return this.connect(outputs.account);
+    } catch (error) {
+      if (!(error instanceof NoAccountError)) return this.scopeOf(outputs.account, ...properties);
+      throw new UptimeError(
+        message`${withoutPeriod(error)}, which state has. If it is the declared one now, with another address or key,
+          ${adviseSameAccount(declared, fingerprintInState(declared, outputs))}; otherwise set it again.`,
+        { cause: error },
+      );
+    }
   }
 
   /**

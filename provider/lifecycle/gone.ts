@@ -3,7 +3,7 @@ import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
-import { adviseSameAccount, fingerprintInState, isAccountOfState } from "./same-record";
+import { adviseSameAccount, fingerprintInState, isAccountOfState, oldSettingsHint } from "./same-record";
 
 /**
  * Throws unless it is certain that a record that a delete or an update did not find is gone: if the account may be another one, where
@@ -20,7 +20,8 @@ export async function assertGone(
     throw new UptimeError(
       message`${scope.definition.label} ${quoteId(id)} does not exist for the current API key, and state was made with another
         one, so it may be in another account (${withoutPeriod(missing)}). If the current key belongs to the stack's account,
-        ${adviseSameAccount(scope, fingerprintInState(scope, outputs))}; otherwise set the key of its account.`,
+        ${adviseSameAccount(scope, fingerprintInState(scope, outputs))}; otherwise set the key of its
+        account.${oldSettingsHint(operation.mayHaveOldSettings)}`,
       { cause: missing },
     );
   await assertReadable(scope, id, missing, operation);
@@ -71,7 +72,7 @@ export async function assertGoneInRefresh(
     message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}
       (${address.url}) and the API key. If the account is really empty,
-      ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.`,
+      ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.${oldSettingsHint(operation.mayHaveOldSettings)}`,
     { cause: missing },
   );
 }

@@ -36,7 +36,7 @@ export async function read(
     ledger.markGone(id);
     return undefined;
   }
-  assertSameRecord(scope, outputs, record);
+  assertSameRecord(scope, outputs, record, options);
   ledger.markSeen(id);
   const isShown = (key: string): boolean => {
     const field = fieldOf(definition, key);

@@ -122,7 +122,7 @@ test("deleting a resource of an account that is no longer set is an error, and d
   const later = resource({ third: { apiKey: "k" } });
   later.state = one.state;
   await expect(later.destroy()).rejects.toThrow(
-    /uptime:accounts has no account "other"; it has third\. If it has another name now, run `pulumi up` once without --refresh\./,
+    /uptime:accounts has no account "other"; it has third\. If it has another name now, run `pulumi up` once without --refresh, or set the former name too\./,
   );
   expect(second.monitors.size).toBe(1);
 });

@@ -437,6 +437,12 @@ describe.each(fronts)("with another key (%s)", (front) => {
     expect(emulator.writes()).toEqual([]);
   });
 
+  test("a delete that is answered with 404 is an error if the record is still there", async () => {
+    const [all] = await createdByOthers(front, 1);
+    on("DELETE", answer(404));
+    expect(await destroyAll(all)).toEqual(["error"]);
+  });
+
   test.each(kinds)("a delete of a %s is done if its answer is lost", async (kind) => {
     const [all] = await createdByOthers(front, 1, kind);
     const faults = [stored(504, "")];
@@ -670,3 +676,53 @@ function forgetKey(one: ModelResource, key?: string): void {
   if (one.state)
     one.state = { ...one.state, outputs: { ...outputs, ...(key !== undefined && { __key: key }) } };
 }
+
+describe.each(fronts)("after a rotation of the key (%s)", (front) => {
+  const named = (value: object) => ({ "uptime:accounts": JSON.stringify(value) });
+
+  test.each<[string, Record<string, string>, string | undefined, Record<string, string>, boolean]>([
+    [
+      "another name of the account",
+      named({ eu: { apiKey: "old" } }),
+      "eu",
+      named({ eu: { apiKey: "new" }, europe: { apiKey: "new" } }),
+      true,
+    ],
+    [
+      "a name of the default account",
+      {},
+      undefined,
+      { "uptime:apiKey": "new", ...named({ europe: { apiKey: "new" } }) },
+      true,
+    ],
+    [
+      "another account",
+      named({ eu: { apiKey: "old" } }),
+      "eu",
+      named({ eu: { apiKey: "new" }, europe: { apiKey: "other" } }),
+      false,
+    ],
+  ])(
+    "%s replaces a resource only if the two names have different keys",
+    async (_, before, account, after, isSame) => {
+      const one = new Program(front, before).resource();
+      await one.up({ ...home, ...(account !== undefined && { account }) });
+      one.nextRun(after);
+      expect(await one.up({ ...home, account: "europe" })).toBe(isSame ? "update" : "replace");
+      expect(storedIds()).toEqual([isSame ? "1" : "2"]);
+    },
+  );
+
+  test("and a change of the name in one run, the error has the command that helps", async () => {
+    const one = new Program(front, named({ eu: { apiKey: "old" } })).resource();
+    await one.up({ ...home, account: "eu" });
+    const renamed = named({ europe: { apiKey: "new" } });
+    one.nextRun(renamed);
+    const failure = await failureOf(one.up({ ...home, account: "europe" }));
+    const [, pair = ""] =
+      /run `pulumi config set uptime:sameAccount (\S+)`; otherwise set it again/.exec(failure) ?? [];
+    one.nextRun({ ...renamed, "uptime:sameAccount": pair });
+    expect(await one.up({ ...home, account: "europe" })).toBe("update");
+    expect(storedIds()).toEqual(["1"]);
+  });
+});

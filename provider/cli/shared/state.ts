@@ -130,7 +130,7 @@ export function managesRecord(
   if (definition.label !== scope.definition.label || resource.id !== record.id) return false;
   // State of older versions does not say the key.
   if (outputs.keyFingerprint === undefined)
-    return isAddressOfState(scope, outputs) && outputs.account === account;
+    return isAccountOfState(scope, outputs) && outputs.account === account;
   if (isAccountOfState(scope, outputs)) return true;
   const isSame = (key: string): boolean =>
     // A value that is encrypted in this state may be the same.
