@@ -251,7 +251,7 @@ const saysDone = (value: unknown): boolean =>
 const isGoodStatus = (value: unknown): boolean =>
   isWordOfSuccess(value) || /^(?:0|2\d\d)$/.test(textOf(value));
 
-/** What servers write in the place of a status of failure. With another code of the server's, such as 50001, a create may have stored. */
+/** What servers write in the place of a status of failure. A create that is answered with another code, such as 50001, may have been stored. */
 const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied)$/i;
 
 /** A name in lower case and without `_` and `-`: `nextpageurl` of `next_page_url`, `nextPageUrl` and `next-page-url`. */

@@ -12,7 +12,12 @@ export function parseUrl(text: string, base?: string): URL | undefined {
 
 /** Whether a value is a URL with a password, even if it cannot be parsed. */
 export function hasPassword(value: unknown): boolean {
-  return typeof value === "string" && /\/\/[^/?#:]*:[^/?#]*@/.test(value);
+  if (typeof value !== "string") return false;
+  const url = parseUrl(value);
+  if (url?.password) return true;
+  if (url) return /\/\/[^/?#:]*:[^/?#]*@/.test(value);
+  // A password may have characters for which a URL cannot be parsed.
+  return value.slice(0, Math.max(0, value.lastIndexOf("@"))).split(":").length > 2;
 }
 
 /** The address to which an answer redirects; undefined if it does not. */

@@ -146,7 +146,8 @@ describe.each(fronts)("an update (%s)", (front) => {
     emulator.dialect = { emptyLists: "bracketsIgnored" };
     const one = monitor();
     await one.up({ ...home, alertChannelIds: [1, 2] });
-    on("PATCH", stored(200, { data: { id: 1, ...home } }));
+    const defaults = { alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
+    on("PATCH", stored(200, { data: { id: 1, ...home, ...defaults } }));
     await one.up({ ...home, alertChannelIds: [] });
     expect(there()).toMatchObject({ alert_channel_ids: [] });
   });

@@ -664,3 +664,24 @@ describe("secrets, of which the provider has noted something", () => {
     }
   });
 });
+
+describe("an edit by hand, as the options of the program have it, and not yet those of state,", () => {
+  const program = (options: object) => step("same", "e", inputs("e"), inputs("e", { __options: options }));
+  const edit = drifted("e", 900);
+
+  test("is undone by a replacement, which a review of the edit alone does not allow", async () => {
+    const steps = [program({ replaceOnChanges: ["interval"] })];
+    const { stdout } = await run(steps, [edit], ["--max-deletes", "0"]);
+    expect(stdout).toContain("**Merging this replaces 1 resource; 0 unchanged.**");
+    expect(stdout).toContain("1 of 1 resource would be deleted or replaced, and the limit is 0");
+    write("comments.json", (await run([program({})], [edit])).stdout);
+    expect((await run([program({})], [edit], ["--reviewed", "comments.json"])).code).toBe(0);
+    expect((await run(steps, [edit], ["--reviewed", "comments.json"])).code).toBe(1);
+  });
+
+  test("is left to the web UI", async () => {
+    const { stdout } = await run([program({ ignoreChanges: ["interval"] })], [edit]);
+    expect(stdout).toContain("**Merging this changes nothing; ");
+    expect(stdout).not.toContain("undoes these edits");
+  });
+});

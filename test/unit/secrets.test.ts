@@ -1,3 +1,4 @@
+import { hasPassword } from "../../provider/common/url";
 import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import type { Properties } from "../support/calls";
 import type { ModelResource } from "../support/model";
@@ -293,4 +294,13 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
     expect(lines.join()).toMatch(/GET \/api\/v1\/monitors\/\[id\] /);
     for (const secret of [key, token]) expect(lines.join()).not.toContain(secret);
   });
+});
+
+test.each([
+  "https://u:s3cr/et@a.example/",
+  "https://u:s3#cret@a.example",
+  "https:/u:s3cret@a.example",
+  "https:u:s3cret@a.example",
+])("%s is a URL with a password, although it may not be one that can be parsed", (url) => {
+  expect(hasPassword(url)).toBe(true);
 });

@@ -119,7 +119,7 @@ function editAction(
   const isGone = outcome === "gone";
   const secrets = properties.filter(({ secret }) => secret).map(({ property }) => property);
   return {
-    hash: reviewHash(["drift", urn, id, outcome, properties]),
+    hash: reviewHash(["drift", urn, id, outcome, properties, ...(edit.replaces ? ["replaces"] : [])]),
     title: `${titleOf(urn)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
     isDestructive: edit.replaces === true && !destroyed.has(urn),
     leftovers: [

@@ -5,7 +5,9 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { urnSuffixOf } from "../../common/urn";
 import { groupBy } from "../../common/values";
+import { decodeOptions } from "../../engine/request";
 import { reviewLine, reviewVariables } from "../../engine/review-file";
+import { pathsInclude, pathsTouch, topLevel } from "../../lifecycle/paths";
 import { driftReport, type DriftedResource, type DriftReport } from "../shared/drift-report";
 import { readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
@@ -83,7 +85,10 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
     );
   const printed = parsePrinted(previewReport, previewText ?? "") ?? { steps: [] };
   const preview = withReviewLines(printed, textAt(env[reviewVariables.file]) ?? "");
-  const drift = withNewNames(parsePrinted(driftReport, driftText ?? ""), preview);
+  const drift = withProgramOptions(
+    withNewNames(parsePrinted(driftReport, driftText ?? ""), preview),
+    preview,
+  );
   const edits = new Map(drift?.drifted.map((edit) => [edit.urn, edit]));
   const isGone = (urn: string): boolean => edits.get(urn)?.outcome === "gone";
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
@@ -137,6 +142,31 @@ function withNewNames(drift: DriftReport | undefined, { steps }: Preview): Drift
       drifted: drift.drifted.map((edit) => ({ ...edit, urn: newNames.get(edit.urn) ?? edit.urn })),
     }
   );
+}
+
+/** The drift as the program's options have it, which may be other ones than state's: `up` goes by the program. */
+function withProgramOptions(drift: DriftReport | undefined, { steps }: Preview): DriftReport | undefined {
+  const declared = new Map(
+    steps.flatMap(({ urn, newState }) => (newState ? [[urn, newState] as const] : [])),
+  );
+  const asDeclared = (edit: DriftedResource): DriftedResource[] => {
+    const state = declared.get(edit.urn);
+    if (!state || edit.outcome !== "changed") return [edit];
+    const hidden = decodeOptions(state.inputs ?? {});
+    const { ignoreChanges = hidden.ignoreChanges, replaceOnChanges = hidden.replaceOnChanges } = state;
+    const properties = edit.properties.filter(({ property }) => !pathsInclude(ignoreChanges, property));
+    // A secret has no values to compare, so any part of it counts.
+    const isReplacing = ({ property, secret, inState, inApi }: (typeof properties)[number]): boolean =>
+      secret
+        ? (replaceOnChanges ?? []).some((path) => [property, "*"].includes(topLevel(path)))
+        : pathsTouch(replaceOnChanges, property, inState ?? null, inApi ?? null);
+    const { replaces: _, ...rest } = edit;
+    const replaces = edit.replaces === true || properties.some(isReplacing);
+    return properties.length === 0
+      ? []
+      : [{ ...rest, properties, ...(replaces && { replaces: true as const }) }];
+  };
+  return drift && { ...drift, drifted: drift.drifted.flatMap(asDeclared) };
 }
 
 /** A preview with what the provider has written about each resource: what changes in a dynamic one, and a hash of the values. */
