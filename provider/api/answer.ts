@@ -135,9 +135,9 @@ export function parseRecords(body: unknown, definition: Definition): ApiRecord[]
   return records.every((record) => record !== undefined) ? records : undefined;
 }
 
-/** A record that shows no required field is not one of this kind. */
-export function isRecordOf(definition: Definition, record: ApiRecord): boolean {
-  return countRequired(definition, record.raw) > 0;
+/** Whether there is a record, and one of this kind: one that shows no required field is not. */
+export function isRecordOf(definition: Definition, record: ApiRecord | undefined): boolean {
+  return record !== undefined && countRequired(definition, record.raw) > 0;
 }
 
 function countRequired({ fields }: Definition, raw: ApiRecord["raw"]): number {
@@ -210,7 +210,7 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   if (!isRefusal(false)) return false;
   const record = parseRecord(body, definition);
   const holdsRecords = method !== "DELETE" && (parseRecords(body, definition)?.length ?? 0) > 0;
-  if (holdsRecords || (record && isRecordOf(definition, record))) return false;
+  if (holdsRecords || isRecordOf(definition, record)) return false;
   // An object with an id may be a record that shows nothing else. After a delete it cannot be one, and after a create its own address
   // decides.
   return isRefusal(record !== undefined && method !== "DELETE" && method !== "POST");
@@ -225,9 +225,7 @@ function saysFailed(part: Record<string, unknown>, method: Method, mayBeRecord: 
     const text = textOf(value);
     if (value === false || failures.test(text)) return true;
     // A number in `result` may be an id.
-    return (
-      name !== "result" && (/^(?:4\d{2,}|5\d\d)$/.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text)))
-    );
+    return name !== "result" && isErrorCode(text, method);
   });
 }
 
@@ -251,8 +249,12 @@ const saysDone = (value: unknown): boolean =>
 const isGoodStatus = (value: unknown): boolean =>
   isWordOfSuccess(value) || /^(?:0|2\d\d)$/.test(textOf(value));
 
-/** What servers write in the place of a status of failure. A create that is answered with another code, such as 50001, may have been stored. */
+/** What servers write in the place of a status of failure. */
 const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied)$/i;
+
+/** Whether a code says that a request failed. A create that is answered with one such as 50001 may have been stored. */
+const isErrorCode = (text: string, method: Method): boolean =>
+  /^(?:4\d{2,}|5\d\d)$/.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text));
 
 /** A name in lower case and without `_` and `-`: `nextpageurl` of `next_page_url`, `nextPageUrl` and `next-page-url`. */
 export const plainName = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();

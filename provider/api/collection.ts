@@ -105,7 +105,7 @@ export class Collection {
     const record = parseRecord(answer.body, this.definition);
     const located = this.idOf(headerOf(answer.headers, "location"));
     // Without a record, the id in a body may be that of a job.
-    const id = record && isRecordOf(this.definition, record) ? record.id : (located ?? record?.id);
+    const id = isRecordOf(this.definition, record) ? record?.id : (located ?? record?.id);
     const failure = this.failureIn(answer, request);
     if (failure && id === undefined) throw failure;
     const { status, requestText } = answer;
@@ -228,8 +228,8 @@ export class Collection {
   }
 
   private wordsOf({ body }: Answer, record: ApiRecord | undefined): Message | undefined {
-    const holdsRecord = record !== undefined && isRecordOf(this.definition, record);
-    return holdsRecord || isBlankAnswer(body, this.definition) ? undefined : quoteBody(body);
+    if (isRecordOf(this.definition, record) || isBlankAnswer(body, this.definition)) return undefined;
+    return quoteBody(body);
   }
 
   /** Throws {@link NotFoundError} if the record is marked as deleted. */

@@ -10,11 +10,11 @@ import {
 import { Operation } from "../api/operation";
 import { fieldOf } from "../definitions/keys";
 import { adopt } from "./adopt";
+import { isAlike } from "./alike";
 import { readBaseline, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
-import { isAlike } from "./lost-create-look";
 import { hashOfNotStored } from "./not-stored";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import type { CreatedRecord } from "./run-creates";
@@ -78,8 +78,7 @@ async function settle(
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const notStoredHash = hashOfNotStored(definition, inputs.values, seen);
     const isIdAlone = record === undefined && !(error instanceof NotStoredError);
-    const partial = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, notStoredHash });
-    const outputs = isIdAlone ? { ...partial, isIdAlone } : partial;
+    const outputs = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, isIdAlone, notStoredHash });
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
     throw new PartialFailureError(
@@ -105,11 +104,12 @@ async function updateNew(
       claims.assertNotVoid(id, { claim });
     },
   };
-  try {
-    if (record) return await sendUpdate(scope, id, wanted, operation, events);
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-  }
+  if (record)
+    try {
+      return await sendUpdate(scope, id, wanted, operation, events);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+    }
   const found = await readUntil(collection, id, operation, (one) => one !== undefined);
   if (found instanceof NotFoundError) throw found;
   if (!isAlike(definition, wanted, found))

@@ -4,8 +4,9 @@ import { UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
+import { isAlike } from "./alike";
 import { IdOrder, wasListed } from "./baseline";
-import { compare, showsNoDifference, shows, type WantedValues } from "./difference";
+import { showsNoDifference, shows, type WantedValues } from "./difference";
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
@@ -133,34 +134,3 @@ function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRec
   const isBrief = !identityKeys(definition).every((key) => shows(fieldOf(definition, key), listed));
   return isBrief || isAlike(definition, wanted, listed);
 }
-
-/** A record is alike if it has the same name or URL, one that the server may have made of ours, or shows neither. */
-export function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
-  const keys = identityKeys(definition);
-  if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
-  return keys.some((key) => {
-    const field = fieldOf(definition, key);
-    const value = wanted.get(key) ?? null;
-    const comparison = compare(field, value, record);
-    if (comparison.outcome === "same") return true;
-    if (comparison.outcome === "notShown" || typeof value !== "string") return false;
-    const { value: actual } = comparison;
-    if (typeof actual !== "string" || actual === "") return false;
-    return field.type === "url"
-      ? lettersAndDigits(withoutFragment(value)) === lettersAndDigits(actual)
-      : isMadeOf(actual, value);
-  });
-}
-
-/** Whether a server may have made one name of another: cut it short, or left out `www.`, repeated spaces or letter case. */
-function isMadeOf(actual: string, name: string): boolean {
-  const [ours, theirs] = [lettersAndDigits(name), lettersAndDigits(actual)];
-  // A name may have neither, such as an emoji.
-  if (theirs === "") return name.startsWith(actual);
-  return name.startsWith(actual) || (ours.includes(theirs) && theirs.length * 2 >= ours.length);
-}
-
-const withoutFragment = (url: string): string => url.replace(/#.*/s, "");
-
-/** The letters and digits of a text, in lower case. */
-const lettersAndDigits = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");

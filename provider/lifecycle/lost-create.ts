@@ -14,8 +14,9 @@ import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { hasUniqueName, nameKeyOf } from "../definitions/keys";
+import { isAlike } from "./alike";
 import { describeRecords } from "./describe";
-import { isAlike, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
+import { lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 

@@ -3,8 +3,8 @@ import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { configCommand, sourceOf } from "../api/settings";
 import { fieldOf, hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
+import { isAlike } from "./alike";
 import { compare, fixedDifference, valueOf, wantedValues } from "./difference";
-import { isAlike } from "./lost-create-look";
 import type { Account, RecordScope } from "./record-scope";
 import type { Inputs, RequestOptions, Outputs } from "./resource";
 

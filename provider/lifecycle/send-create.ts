@@ -13,10 +13,10 @@ import {
 import type { Operation } from "../api/operation";
 import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
+import { isAlike } from "./alike";
 import { wasListed, type Baseline } from "./baseline";
 import type { WantedValues } from "./difference";
 import { adviceOnId, recoverCreate } from "./lost-create";
-import { isAlike } from "./lost-create-look";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import type { Claim } from "./resource";
@@ -75,16 +75,15 @@ async function inTurn<T>(
 /** Sends a create once and returns its record. Throws {@link LostAnswerError} if the answer names none. */
 async function postOnce(
   scope: RecordScope,
-  { wanted, baseline, owner }: PlannedCreate,
+  planned: PlannedCreate,
   operation: Operation,
   events: SendEvents,
 ): Promise<CreatedRecord> {
+  const { wanted, baseline, owner } = planned;
   const { claims, collection, creates, ledger } = scope;
   const answer = await sendForm(scope, wanted, async (pairs) => {
     const stored = await collection.create(pairs, operation, events);
-    return stored.failure
-      ? recordInFailure(scope, wanted, stored, stored.failure, baseline, operation)
-      : stored;
+    return stored.failure ? recordInFailure(scope, planned, stored, stored.failure, operation) : stored;
   });
   const { id, status, requestText, words, emptyListForm } = answer;
   if (id === undefined)
@@ -115,10 +114,9 @@ async function postOnce(
  */
 async function recordInFailure(
   scope: RecordScope,
-  wanted: WantedValues,
+  { wanted, baseline }: PlannedCreate,
   answer: WriteAnswer,
   failure: ApiError,
-  baseline: Baseline,
   operation: Operation,
 ): Promise<WriteAnswer> {
   const { id } = answer;
@@ -164,7 +162,7 @@ function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: W
 
 /** Whether an answer holds the record, and not only an id, which may be that of something else. */
 const holdsRecord = ({ definition }: RecordScope, { record }: WriteAnswer): boolean =>
-  record !== undefined && isRecordOf(definition, record);
+  isRecordOf(definition, record);
 
 /**
  * The record of an answer. An id alone may be that of something else, such as a job, so its record is read. Throws

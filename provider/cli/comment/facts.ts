@@ -5,7 +5,6 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { urnSuffixOf } from "../../common/urn";
 import { groupBy } from "../../common/values";
-import { decodeOptions } from "../../engine/request";
 import { reviewLine, reviewVariables } from "../../engine/review-file";
 import { pathsInclude, pathsTouch, topLevel } from "../../lifecycle/paths";
 import { driftReport, type DriftedResource, type DriftReport } from "../shared/drift-report";
@@ -16,6 +15,7 @@ import type { Section } from "../shared/markdown-layout";
 import { plannedChanges, unknownSteps, type PlannedChange } from "../shared/planned-changes";
 import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
 import { oneLine } from "../shared/quoting";
+import { optionsOf } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../shared/try-report";
 import { applyActions, declaredCodeHashes, importsOfGoneRecords, type ApplyActions } from "./apply-actions";
@@ -152,8 +152,7 @@ function withProgramOptions(drift: DriftReport | undefined, { steps }: Preview):
   const asDeclared = (edit: DriftedResource): DriftedResource[] => {
     const state = declared.get(edit.urn);
     if (!state || edit.outcome !== "changed") return [edit];
-    const hidden = decodeOptions(state.inputs ?? {});
-    const { ignoreChanges = hidden.ignoreChanges, replaceOnChanges = hidden.replaceOnChanges } = state;
+    const { ignoreChanges, replaceOnChanges } = optionsOf(state, state.inputs);
     const properties = edit.properties.filter(({ property }) => !pathsInclude(ignoreChanges, property));
     // A secret has no values to compare, so any part of it counts.
     const isReplacing = ({ property, secret, inState, inApi }: (typeof properties)[number]): boolean =>

@@ -5,7 +5,7 @@ import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
-import { decodeInputs, decodeOptions, decodeOutputs } from "../../engine/request";
+import { decodeInputs, decodeOutputs } from "../../engine/request";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
@@ -13,7 +13,7 @@ import type { OperationResult } from "../../lifecycle/resource";
 import { assertSameAddress } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { accountOrProviderName, type ConnectTo } from "../shared/providers";
-import { clearProperties, secretKeysInState, type ManagedResource } from "../shared/state";
+import { clearProperties, optionsOf, secretKeysInState, type ManagedResource } from "../shared/state";
 
 export interface ComparedResource {
   readonly drift?: DriftedResource | undefined;
@@ -125,8 +125,7 @@ function driftOfEdits(clear: ClearResource, { outputs }: OperationResult): Drift
     field.default === undefined || found[key] === undefined ? [] : [[key, field.default] as const],
   );
   const managed = { ...Object.fromEntries(defaults), ...declared.values };
-  const hidden = decodeOptions(inputs);
-  const { ignoreChanges = hidden.ignoreChanges, replaceOnChanges = hidden.replaceOnChanges } = resource;
+  const { ignoreChanges, replaceOnChanges } = optionsOf(resource, inputs);
   const compared = Object.fromEntries(
     Object.entries(managed).map(([key, value]) => [key, withPartsOf(ignoreChanges, key, value, found[key])]),
   );

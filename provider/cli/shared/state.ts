@@ -4,9 +4,10 @@ import { UptimeError } from "../../api/errors";
 import type { ApiRecord } from "../../api/answer";
 import type { Definition } from "../../definitions/field";
 import { fieldOf, identityKeys } from "../../definitions/keys";
-import { decodeOutputs } from "../../engine/request";
+import { decodeOptions, decodeOutputs } from "../../engine/request";
 import { compare, valueOf } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
+import type { RequestOptions } from "../../lifecycle/resource";
 import { isAccountOfState, isAddressOfState } from "../../lifecycle/same-record";
 import { hasSecret, unwrapSecrets } from "../../common/marks";
 import { isEmpty, isObject } from "../../common/values";
@@ -144,6 +145,20 @@ export function pendingCreates({ deployment }: StackState): StateResource[] {
   return (deployment.pending_operations ?? []).flatMap(({ type, resource }) =>
     type === "creating" && findDefinition(resource.type) ? [resource] : [],
   );
+}
+
+/**
+ * The program's options of a resource, which the engine keeps for one of the plugin, and a dynamic one in hidden inputs.
+ *
+ * @param inputs in the clear
+ */
+export function optionsOf(
+  resource: Pick<StateResource, "ignoreChanges" | "replaceOnChanges">,
+  inputs: Readonly<Record<string, unknown>> = {},
+): Pick<RequestOptions, "ignoreChanges" | "replaceOnChanges"> {
+  const hidden = decodeOptions(inputs);
+  const { ignoreChanges = hidden.ignoreChanges, replaceOnChanges = hidden.replaceOnChanges } = resource;
+  return { ignoreChanges, replaceOnChanges };
 }
 
 /** The properties of a resource that state keeps secret, as a whole or in part. */
