@@ -99,8 +99,8 @@ describe("hashes and digest", () => {
     ["what does not change", [...changes, step("same", "x", inputs("x"), inputs("x"))]],
   ])("do not depend on %s", async (_, steps, found = edits) => {
     const hashes = await hashesOf(changes);
-    // Of the program four, and what an apply may leave of three of them, with their secrets or without; other packages, and drift.
-    expect(hashes).toHaveLength(12);
+    // Of the program four, an update's two values and its secret, a create's record; another package's; and of drift two.
+    expect(hashes).toHaveLength(11);
     expect(await hashesOf(steps, found)).toEqual(hashes);
     expect(await digestOf(steps, found)).toBe(await digestOf(changes));
   });
@@ -273,6 +273,32 @@ describe("an apply may do what was reviewed", () => {
       expect(await then(known)).toEqual(passes);
       for (const other of [rest, secretToo, otherRest]) expect(await then(other)).toEqual(stops);
       expect(await then(created)).toEqual([1, "Monitor a: create"]);
+    });
+
+    test("but no value that the review did not show, which somebody has set since then", async () => {
+      // Somebody has paused the monitor by an `up` of his own, and the program, which pauses nothing, has it undone.
+      const paused = { ...inputs("a"), pause: true, alertChannelIds: [7] };
+      const undone = inputs("a", { interval: 300, pause: false, alertChannelIds: null });
+      const interval = step("update", "a", inputs("a"), inputs("a", { interval: 300 }));
+      const all = step("update", "a", paused, undone);
+      const [noPause, noChannels] = ["pause", "alertChannelIds"].map((key) =>
+        step("update", "a", { ...undone, [key]: (paused as Record<string, unknown>)[key] }, undone),
+      );
+      await review([{ ...interval, diffReasons: ["interval"] }]);
+      for (const one of [all, noPause, noChannels])
+        expect(await then({ ...one, diffReasons: [] })).toEqual(stops);
+      // What a create does not declare is empty in its record, and nobody has reviewed that it is emptied.
+      await review([step("create", "a", undefined, inputs("a", { interval: 300, pause: false }))]);
+      expect(await then({ ...noPause, diffReasons: [] })).toEqual(passes);
+      expect(await then({ ...noChannels, diffReasons: [] })).toEqual(stops);
+      // The program sets it: what a run has begun and not finished is named, though state has it.
+      const half = withStates(step("update", "a", undone, { ...undone, name: "b" }), {
+        outputs: inputs("a"),
+      });
+      const { stdout } = await run([{ ...half, diffReasons: ["name", "interval", "alertChannelIds"] }]);
+      expect(stdout).toContain(
+        '! Monitor a\n!     name: "a" => "b"\n!     alertChannelIds: null\n!     interval: 60 => 300\n',
+      );
     });
 
     test("a secret only if the review showed it", async () => {

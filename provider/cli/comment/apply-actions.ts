@@ -1,7 +1,13 @@
 import { reviewHash } from "../shared/review-hash";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shared/planned-changes";
-import type { Preview } from "../shared/preview";
+import {
+  changeOf,
+  importIdIn,
+  isDestructive,
+  type PlannedChange,
+  type PlannedProperty,
+} from "../shared/planned-changes";
+import { secretText, type Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOfThisPackage, titleOf } from "../shared/resource-types";
 import { foreignCode } from "../shared/state-code";
@@ -16,8 +22,8 @@ export interface ApplyAction {
   readonly isDestructive?: boolean;
   /** Hashes of what a later run may do without another review, to finish this if the apply fails in the middle. */
   readonly leftovers?: readonly string[];
-  /** On an update: the hash that it has among the leftovers of a change to the same values. */
-  readonly resumeHash?: string | undefined;
+  /** Of an update: for each value that it sets, the leftovers that allow it, of which one is enough. */
+  readonly allowedBy?: readonly (readonly string[])[];
 }
 
 export interface ApplyActions {
@@ -93,14 +99,22 @@ export function importsOfGoneRecords(
 function changeAction(change: PlannedChange, declared: PlannedChange | undefined): ApplyAction {
   const { title, operation, isPendingDelete, urn, recordId } = change;
   const oldRecord = reviewHash(["leftover", urn, recordId]);
-  const sent = secretsSent(change);
-  const brought = operation === "delete" ? undefined : declared;
+  const isMade = operation === "create" || operation === "replace";
+  const set = declared && operation === "update" ? valuesSet(change) : [];
   return {
     hash: isPendingDelete ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
     isDestructive: isDestructive(change),
-    leftovers: [...(operation === "replace" ? [oldRecord] : []), ...hashesOfResumes(brought, sent)],
-    resumeHash: brought && operation === "update" ? hashOfResume(brought, sent) : undefined,
+    leftovers: [
+      ...(operation === "replace" ? [oldRecord] : []),
+      ...(declared && isMade ? [hashOfRecord(declared)] : []),
+      ...set.map((value) => hashOfValue(change, value)),
+    ],
+    allowedBy: set.map((value) => [
+      hashOfValue(change, value),
+      // What makes a record empties nothing.
+      ...(declared && !isEmptied(value) ? [hashOfRecord(declared)] : []),
+    ]),
   };
 }
 
@@ -116,16 +130,16 @@ function editAction(
   destroyed: ReadonlySet<string>,
 ): ApplyAction {
   const { urn, id, outcome, properties } = edit;
-  const isGone = outcome === "gone";
-  const secrets = properties.filter(({ secret }) => secret).map(({ property }) => property);
+  const declaredValue = (name: string) => declared?.properties.find(({ property }) => property === name);
+  const leftovers = (of: PlannedChange): string[] =>
+    outcome === "gone"
+      ? [hashOfChange(of), hashOfRecord(of)]
+      : properties.map(({ property }) => hashOfValue(of, { property, ...declaredValue(property) }));
   return {
     hash: reviewHash(["drift", urn, id, outcome, properties, ...(edit.replaces ? ["replaces"] : [])]),
     title: `${titleOf(urn)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
     isDestructive: edit.replaces === true && !destroyed.has(urn),
-    leftovers: [
-      ...(declared && isGone ? [hashOfChange(declared)] : []),
-      ...hashesOfResumes(declared, isGone ? declared?.secrets : secrets),
-    ],
+    leftovers: declared ? leftovers(declared) : [],
   };
 }
 
@@ -146,25 +160,24 @@ function hashOfChange(change: PlannedChange): string {
   ]);
 }
 
-/**
- * The hash of an update that finishes a change to what is declared.
- *
- * @param sent the secrets that the update may change
- */
-function hashOfResume(declared: PlannedChange, sent: readonly string[]): string {
-  // The hash of the values tells secrets apart too.
-  const secrets = declared.valuesHash === undefined ? declared.secrets : [];
-  return reviewHash(["rest", hashOfChange(declared), secrets.filter((key) => sent.includes(key))]);
+/** A value that an update sets: of a property, or of an option that Pulumi keeps in state. */
+type SetValue = Pick<PlannedProperty, "property"> & { readonly after?: string | undefined };
+
+const isEmptied = ({ after = "null" }: SetValue): boolean => after === "null";
+
+/** All that an update sets, also the secrets that it may set. */
+function valuesSet({ properties, options, maybeChanged }: PlannedChange): SetValue[] {
+  return [...properties, ...options, ...maybeChanged.map((property) => ({ property, after: secretText }))];
 }
 
-/** The hashes of the updates that finish a change which has sent these secrets, or has not. */
-function hashesOfResumes(declared: PlannedChange | undefined, sent: readonly string[] = []): string[] {
-  return declared ? [hashOfResume(declared, []), hashOfResume(declared, sent)] : [];
+/** The hash of one value that a change sets. */
+function hashOfValue(change: PlannedChange, { property, after = "null" }: SetValue): string {
+  const { urn, account, provider, secrets, valuesHash } = change;
+  const secret = secrets.includes(property) ? valuesHash : undefined;
+  return reviewHash(["value", urn, account, provider, property, after, secret]);
 }
 
-/** The secrets that a change may set to other values. */
-function secretsSent({ operation, secrets, properties, maybeChanged }: PlannedChange): readonly string[] {
-  if (operation === "import") return [];
-  if (operation !== "update") return secrets;
-  return [...maybeChanged, ...properties.map(({ property }) => property)];
+/** The hash of all values that a record is made with. */
+function hashOfRecord(declared: PlannedChange): string {
+  return reviewHash(["record", hashOfChange(declared)]);
 }

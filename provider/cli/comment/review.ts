@@ -146,8 +146,9 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
       ? undefined
       : `The digest ${review.digest} is that of other changes than those listed above.`;
   const { changeHashes, problems, hasComments } = review;
-  const isReviewed = ({ hash, resumeHash = hash }: ApplyAction): boolean =>
-    changeHashes.has(hash) || changeHashes.has(resumeHash);
+  const isReviewed = ({ hash, allowedBy = [] }: ApplyAction): boolean =>
+    changeHashes.has(hash) ||
+    (allowedBy.length > 0 && allowedBy.every((hashes) => hashes.some((one) => changeHashes.has(one))));
   const missing = [
     ...writes.filter((action) => !isReviewed(action)),
     ...code.filter(({ hash }) => !review.code.has(hash)),

@@ -199,22 +199,34 @@ function differencesOf(
   after: Readonly<Record<string, unknown>>,
   secrets: readonly string[],
 ): Pick<PlannedChange, "properties" | "options" | "maybeChanged"> {
-  // What the program changes; if that is nothing, drift, which a refresh has put into the outputs. A secret is the same text
-  // before and after, so only the engine's or the provider's own diff tells whether it changes; without one, it may.
   const declared = changedProperties(visibleIn(urn, oldState?.inputs), after);
   const outputs = visibleIn(urn, oldState?.outputs);
-  const managed = Object.fromEntries(Object.keys(after).map((key) => [key, outputs[key] ?? null]));
-  const found = declared.length > 0 ? declared : changedProperties(managed, after);
-  const alike = secrets.filter((key) => !found.some(({ property }) => property === key));
+  // The engine's or the provider's own diff also names secrets, which are the same text before and after, drift that a refresh has put
+  // into the outputs, and what an earlier update has left undone.
   const isKnown = detailedDiff != null || diffReasons != null;
   const known = [...Object.keys(detailedDiff ?? {}), ...(diffReasons ?? [])].map(topLevel);
-  const changedSecrets = alike
-    .filter((key) => known.includes(key))
-    .map((property) => ({ property, before: secretText, after: secretText }));
+  const isChanged = (key: string): boolean =>
+    isKnown
+      ? known.includes(key)
+      : declared.length === 0 && !isDeepStrictEqual(outputs[key] ?? null, after[key] ?? null);
+  const others = Object.keys(after)
+    .sort()
+    .filter((key) => !declared.some(({ property }) => property === key) && isChanged(key))
+    .map((property) => {
+      const present = shownJson(after[property]);
+      return {
+        property,
+        before: present === secretText ? secretText : shownJson(outputs[property]),
+        after: present,
+      };
+    });
+  const properties = [...declared, ...others];
   return {
-    properties: [...found, ...changedSecrets],
+    properties,
     options: changedOptions(oldState, newState),
-    maybeChanged: isKnown ? [] : alike,
+    maybeChanged: isKnown
+      ? []
+      : secrets.filter((key) => !properties.some(({ property }) => property === key)),
   };
 }
 
