@@ -705,6 +705,29 @@ describe("an edit by hand, as the options of the program have it, and not yet th
     expect((await run(steps, [edit], ["--reviewed", "comments.json"])).code).toBe(1);
   });
 
+  test("is not known where state ignores it and the program does not any more, and the comment says so", async () => {
+    const ignoring = (state: object, ignoreChanges: string[]) => ({
+      ...state,
+      __options: { ignoreChanges },
+    });
+    const steps = [
+      step("same", "e", ignoring(inputs("e"), ["interval", "name"]), ignoring(inputs("e"), ["name"])),
+      withStates(
+        step("same", "f", inputs("f"), inputs("f")),
+        { ignoreChanges: ["*"] },
+        { ignoreChanges: [] },
+      ),
+      step("delete", "g", ignoring(inputs("g"), ["interval"])),
+    ];
+    const { stdout } = await run(steps, []);
+    expect(stdout).toContain(
+      "#### Before you merge\n\n- The program does not have `interval of Monitor e, name of Monitor f, url of Monitor f, " +
+        "interval of Monitor f, requestHeaders of Monitor f` in `ignoreChanges` any more. What somebody has set there by hand is not " +
+        "below, and the next update of the resource overwrites it.\n",
+    );
+    expect((await run([program({})], [edit])).stdout).not.toContain("any more");
+  });
+
   test("is left to the web UI", async () => {
     const { stdout } = await run([program({ ignoreChanges: ["interval"] })], [edit]);
     expect(stdout).toContain("**Merging this changes nothing; ");

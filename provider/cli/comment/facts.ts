@@ -15,6 +15,7 @@ import type { Section } from "../shared/markdown-layout";
 import { plannedChanges, unknownSteps, type PlannedChange } from "../shared/planned-changes";
 import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
 import { oneLine } from "../shared/quoting";
+import { findDefinition, titleOf } from "../shared/resource-types";
 import { optionsOf } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../shared/try-report";
@@ -64,6 +65,8 @@ export interface Facts {
   readonly edits: ReadonlyMap<string, DriftedResource>;
   /** The URNs of resources that a merge cannot create again. */
   readonly missingImports: ReadonlySet<string>;
+  /** Properties that state ignores and the program does not any more, such as `interval of Monitor shop`. */
+  readonly noLongerIgnored: readonly string[];
   /** The hashes of the code that the program declares. */
   readonly programCode: readonly string[];
   readonly tried: readonly Section[];
@@ -126,6 +129,7 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
     drift,
     edits,
     missingImports: importsOfGoneRecords(preview, edits),
+    noLongerIgnored: noLongerIgnored(preview),
     programCode: declaredCodeHashes(preview),
     tried: triedSections(triedText),
     actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
@@ -166,6 +170,19 @@ function withProgramOptions(drift: DriftReport | undefined, { steps }: Preview):
       : [{ ...rest, properties, ...(replaces && { replaces: true as const }) }];
   };
   return drift && { ...drift, drifted: drift.drifted.flatMap(asDeclared) };
+}
+
+/** What `drift` has not compared, because state has it in `ignoreChanges`, although the program sets it again. */
+function noLongerIgnored({ steps }: Preview): string[] {
+  return steps.flatMap(({ urn, oldState, newState }) => {
+    if (!oldState || !newState) return [];
+    const [before, after] = [oldState, newState].map((state) => optionsOf(state, state.inputs).ignoreChanges);
+    const fields = Object.keys(findDefinition(newState.type)?.fields ?? {});
+    return fields
+      .filter((key) => newState.inputs?.[key] !== undefined)
+      .filter((key) => pathsInclude(before, key) && !pathsInclude(after, key))
+      .map((key) => `${key} of ${titleOf(urn)}`);
+  });
 }
 
 /** A preview with what the provider has written about each resource: what changes in a dynamic one, and a hash of the values. */

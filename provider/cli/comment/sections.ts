@@ -62,7 +62,7 @@ function errorItem(error: string): Section["items"][number] {
 }
 
 /** What to do before a merge. */
-function warningItems({ missingImports, changes, drift, warnings }: Facts): string[] {
+function warningItems({ missingImports, changes, drift, noLongerIgnored, warnings }: Facts): string[] {
   const named = (titles: readonly string[]): string => codeSpan(listOf(titles, maxNamed));
   const pending = pendingChanges(changes, drift).map(({ title }) => title);
   const imports = named([...missingImports].map(titleOf));
@@ -73,6 +73,9 @@ function warningItems({ missingImports, changes, drift, warnings }: Facts): stri
     pending.length > 0 &&
       `- A run was killed while it created ${named(pending)}, so the records may exist, and merging this creates them again. Find them ` +
         "with `pulumi-uptime drift --unmanaged`, and let `uptime:adoptExisting` take them.",
+    noLongerIgnored.length > 0 &&
+      `- The program does not have ${named(noLongerIgnored)} in \`ignoreChanges\` any more. What somebody has set there by hand is not ` +
+        "below, and the next update of the resource overwrites it.",
     ...warnings.map((text) => `- ${codeSpan(text)}`),
   ].filter((item) => item !== false);
 }
