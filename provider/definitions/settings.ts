@@ -45,7 +45,7 @@ export const settingDeclarations = {
     required: true,
     environment: "UPTIME_API_KEY",
     secret: true,
-    text: "API key, without the word `Bearer`. It is sent as a Bearer token.",
+    text: "API key, without the word `Bearer`. It is sent as a Bearer token. Not needed if every resource names an account.",
     details:
       "Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
   },
@@ -54,7 +54,7 @@ export const settingDeclarations = {
     secret: true,
     text: "Further accounts by name, each with its key and, if they differ, its addresses.",
     details:
-      'Set it with `--secret`. The variable has only the key, of an account that is in the setting, such as `{"eu": {}}`; NAME is its name in capitals. See [Several accounts](#several-accounts).',
+      'Set it with `--secret`. `UPTIME_API_KEY_EU` is the key of the account `eu`, which must be in the setting, such as `{"eu": {}}`. See [Several accounts](#several-accounts).',
   },
   adoptExisting: {
     type: "boolean",
@@ -65,7 +65,7 @@ export const settingDeclarations = {
   sameAccount: {
     type: "pairs",
     default: [],
-    text: "Pairs such as `3f9c=81d0`, each saying that two address-and-key combinations lead to one account: for a server that has moved, or a key that was replaced. The error that needs a pair prints the command.",
+    text: "Pairs such as `3f9c=81d0`, from the error that asks for them: the address and key in state (`3f9c`) and the present ones (`81d0`) lead to the same account.",
     details:
       "Separate several by commas. A pair of equal digits says that an account is really empty: remove it afterwards. See [Drift](drift.md#another-address-or-key).",
   },

@@ -7,7 +7,7 @@ export interface AccountSettings {
   baseUrl?: Input<string> | undefined;
   /** Address for monitors, if it is a different one. */
   monitorsBaseUrl?: Input<string> | undefined;
-  /** API key, without the word `Bearer`. It is sent as a Bearer token. Secret. */
+  /** API key, without the word `Bearer`. It is sent as a Bearer token. Not needed if every resource names an account. Secret. */
   apiKey?: Input<string> | undefined;
 }
 
@@ -17,13 +17,13 @@ export interface ProviderArgs {
   baseUrl?: Input<string> | undefined;
   /** Address for monitors, if it is a different one. Default: `baseUrl`. */
   monitorsBaseUrl?: Input<string> | undefined;
-  /** API key, without the word `Bearer`. It is sent as a Bearer token. Secret. */
+  /** API key, without the word `Bearer`. It is sent as a Bearer token. Not needed if every resource names an account. Secret. */
   apiKey?: Input<string> | undefined;
   /** Further accounts by name, each with its key and, if they differ, its addresses. Secret. */
   accounts?: Input<Readonly<Record<string, Input<AccountSettings>>>> | undefined;
   /** Whether a create first looks for an equal record and adopts it. If one has the same name (and URL, for a monitor) and is not equal, nothing is created. Default: `false`. */
   adoptExisting?: Input<boolean> | undefined;
-  /** Pairs such as `3f9c=81d0`, each saying that two address-and-key combinations lead to one account: for a server that has moved, or a key that was replaced. The error that needs a pair prints the command. */
+  /** Pairs such as `3f9c=81d0`, from the error that asks for them: the address and key in state (`3f9c`) and the present ones (`81d0`) lead to the same account. */
   sameAccount?: Input<string | Input<string>[]> | undefined;
   /** Whether a refresh also stores `attributes`, at one request per record. Default: `false`. */
   refreshAttributes?: Input<boolean> | undefined;
