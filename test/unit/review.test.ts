@@ -360,6 +360,11 @@ describe("an apply stops", () => {
       /reviewed\. The comment on pull request 12 is of commit 0a1b, and the pull request's head is ffff\. /,
     ],
     [
+      "the file names a head with a new line",
+      async () => [await onPull({ head: "f\n::set-output name=x::y" })],
+      /and the pull request's head is f\\n::set-output name=x::y\. To apply/,
+    ],
+    [
       "a forged comment names no commit",
       async () => {
         const { body, ...rest } = await onPull({ head: "ffff" });

@@ -6,7 +6,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { UptimeError } from "../../api/errors";
 import { explainFailure } from "../shared/files";
 import { layOut } from "../shared/markdown-layout";
-import { codeSpan } from "../shared/quoting";
+import { codeSpan, printable } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { codeActions } from "./apply-actions";
 import { readFacts, type CommentOptions, type Facts } from "./facts";
@@ -97,9 +97,10 @@ function run(options: CommentOptions, context: CommandContext): void {
     });
   }
   if (stop === undefined) return;
-  // GitHub shows such a line on the run's page.
+  // It quotes what the comments' file names. GitHub shows such a line on the run's page.
+  const line = printable(stop);
   const isGitHub = env.GITHUB_ACTIONS === "true";
-  stderr.write(isGitHub ? `::error title=pulumi-uptime::${stop.replaceAll("%", "%25")}\n` : `${stop}\n`);
+  stderr.write(isGitHub ? `::error title=pulumi-uptime::${line.replaceAll("%", "%25")}\n` : `${line}\n`);
   setExitCode(1);
 }
 
