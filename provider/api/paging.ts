@@ -23,101 +23,141 @@ const maxPages = 10_000;
 const maxStalePages = 20;
 
 /** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
-export async function* readPages(
+export function readPages(
   definition: Definition,
   { address, maxConcurrency }: Pick<Client, "address" | "maxConcurrency">,
   parameters: Readonly<Record<string, string>>,
   send: (query: URLSearchParams) => Promise<Answer>,
 ): AsyncGenerator<Page, void, number | undefined> {
-  let query = new URLSearchParams({
-    sort_by: "id",
-    sort: "desc",
-    per_page: String(pageSize),
-    ...parameters,
-  });
+  const query = { sort_by: "id", sort: "desc", per_page: String(pageSize), ...parameters };
   const requests = new PageRequests(definition, send);
-  const seen = new Set<string>();
-  const asked = new Set<string>();
-  const isUnseen = ({ id }: ApiRecord): boolean => !seen.has(id);
-  let stalePages = 0;
-  /** The page before and its query. */
-  let before: readonly ApiRecord[] = [];
-  let queryBefore = query;
+  return new PageWalk(definition, address, maxConcurrency, requests, new URLSearchParams(query)).run();
+}
+
+/** The way from a list's first page to its last one. */
+class PageWalk {
+  private number = 1;
+  private before: { readonly query: URLSearchParams; readonly records: readonly ApiRecord[] } | undefined;
+  /** The server has not said that there is this page. */
+  private isGuess = false;
+  /** Pages in a row without a new record. */
+  private stalePages = 0;
+  /** 0 if the server counts its pages from 0. */
+  private firstNumber = 1;
+  private readonly seenIds = new Set<string>();
+  private readonly asked = new Set<string>();
+
+  /** @param query of the present page */
+  constructor(
+    private readonly definition: Definition,
+    private readonly address: Address,
+    private readonly maxConcurrency: number,
+    private readonly requests: PageRequests,
+    private query: URLSearchParams,
+  ) {}
+
+  async *run(): AsyncGenerator<Page, void, number | undefined> {
+    for (; ; this.number++) {
+      const answer = await this.read();
+      if (!answer) return;
+      const page = pageIn(answer, this.definition, this.address);
+      const pagesWanted = (yield page) ?? Infinity;
+      const next = await this.queryAfter(page, answer.requestText);
+      if (!next) return;
+      if (String(next) === String(this.queryOf(this.number + 1)))
+        this.readAhead(Math.min(pagesWanted, this.maxConcurrency, page.last - this.number));
+      this.before = { query: this.query, records: page.records };
+      this.query = next;
+    }
+  }
+
+  /** The answer with the present page; undefined if the page before was the last one. */
+  private async read(): Promise<Answer | undefined> {
+    const { number, query } = this;
+    try {
+      const answer = await this.requests.ask(query);
+      this.requests.forget(query);
+      this.asked.add(String(query));
+      return answer;
+    } catch (error) {
+      if (number === 1 || !saysNoSuchPage(error)) throw error;
+      const { requestText, status } = error.answer;
+      // There may be no page after the last one, which many servers answer with 404, or no parameter of this name.
+      const opposite = this.isGuess ? await this.readOpposite() : "cut";
+      if (opposite === "whole" || (opposite === "order ignored" && status === 404)) return undefined;
+      throw incompleteListError(requestText, `the request for page ${number} returned status ${status}`);
+    }
+  }
+
+  /** Where the page after this one is; undefined if this is the last one. Throws if the list cannot be followed to its end. */
+  private async queryAfter(page: Page, requestText: Message): Promise<URLSearchParams | undefined> {
+    const { number, before } = this;
+    const { length: size } = page.records;
+    const isRepeat = size > 0 && !page.records.some(this.isUnseen);
+    for (const { id } of page.records) this.seenIds.add(id);
+    const wasAnnounced = number > 1 && !this.isGuess;
+    this.isGuess = page.next === "unknown";
+    if (page.next === undefined) {
+      if (isRepeat && (this.stalePages > 0 || size === before?.records.length))
+        throw incompleteListError(requestText, "its last page holds the records of an earlier one");
+      return undefined;
+    }
+    if (this.isGuess && isRepeat) {
+      // A server of another version, behind a load balancer, has answered with the first page: it does not know this cursor.
+      if (wasAnnounced)
+        throw incompleteListError(
+          requestText,
+          `page ${number - 1} says that there is more, and it leads back to an earlier one`,
+        );
+      if ((await this.readOpposite()) === "cut")
+        throw incompleteListError(requestText, "it is cut, and the parameter page changes nothing");
+      return undefined;
+    }
+    // A page of one of the usual sizes may be full, so the next one is tried; any other page is the last.
+    if (this.isGuess && !fullSizes.includes(size)) return undefined;
+    const isUnnamed = page.next === "more" || page.next === "unknown";
+    if (number === 1 && isUnnamed) await this.findFirstNumber();
+    const next = isUnnamed ? this.queryOf(number + 1) : mergeQuery(this.query, page.next);
+    this.stalePages = size === 0 || isRepeat ? this.stalePages + 1 : 0;
+    // A page whose number the server has not named may be the same page again.
+    const isEarlier = this.asked.has(String(next)) || (isRepeat && page.next === "more");
+    const problem = problemOfNext(page, number, isEarlier, this.stalePages);
+    if (problem !== undefined) throw incompleteListError(requestText, problem);
+    return next;
+  }
+
   /**
    * Reads the page before in the opposite order. If that shows as many records, and others among them, the server has cut the list; a
    * whole list to which a record was added meanwhile is longer.
    */
-  const readOpposite = async (): Promise<"cut" | "whole" | "refused" | "order ignored"> => {
+  private async readOpposite(): Promise<"cut" | "whole" | "refused" | "order ignored"> {
+    const { query = this.query, records = [] } = this.before ?? {};
     const sort = query.get("sort") === "asc" ? "desc" : "asc";
-    const opposite = await requests.recordsOf(mergeQuery(queryBefore, new URLSearchParams({ sort })));
-    if (opposite.length === before.length && opposite.some(isUnseen)) return "cut";
+    const opposite = await this.requests.recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
+    if (opposite.length === records.length && opposite.some(this.isUnseen)) return "cut";
     if (opposite[0] === undefined) return "refused";
-    return opposite[0].id === before[0]?.id ? "order ignored" : "whole";
-  };
-  /** 0 if the server counts its pages from 0. */
-  let firstNumber = 1;
-  /** Whether the next page is a guess: the server has not said that there is one. */
-  let isGuess = false;
-  for (let number = 1; ; number++) {
-    const answer = await requests.ask(query).catch(async (error: unknown) => {
-      if (number === 1 || !saysNoSuchPage(error)) throw error;
-      const { requestText, status } = error.answer;
-      // There may be no page after the last one, which many servers answer with 404, or no parameter of this name.
-      const shown = isGuess ? await readOpposite() : "cut";
-      if (shown === "whole" || (shown === "order ignored" && status === 404)) return undefined;
-      throw incompleteListError(requestText, `the request for page ${number} returned status ${status}`);
-    });
-    if (!answer) return;
-    requests.forget(query);
-    asked.add(String(query));
-    const page = pageIn(answer, definition, address);
-    const pagesWanted = (yield page) ?? Infinity;
-    const size = page.records.length;
-    const isRepeat = size > 0 && !page.records.some(isUnseen);
-    for (const { id } of page.records) seen.add(id);
-    const wasAnnounced = number > 1 && !isGuess;
-    isGuess = page.next === "unknown";
-    if (page.next === undefined) {
-      if (isRepeat && (stalePages > 0 || size === before.length))
-        throw incompleteListError(answer.requestText, "its last page holds the records of an earlier one");
-      return;
-    }
-    if (isGuess && isRepeat) {
-      // A server of another version, behind a load balancer, has answered with the first page: it does not know this cursor.
-      if (wasAnnounced)
-        throw incompleteListError(
-          answer.requestText,
-          `page ${number - 1} says that there is more, and it leads back to an earlier one`,
-        );
-      if ((await readOpposite()) === "cut")
-        throw incompleteListError(answer.requestText, "it is cut, and the parameter page changes nothing");
-      return;
-    }
-    // The server does not say whether there is more. A page of one of the usual sizes may be full, so the next one is tried; any
-    // other page is the last.
-    if (isGuess && !fullSizes.includes(size)) return;
-    const pageQuery = (next: number): URLSearchParams =>
-      mergeQuery(query, new URLSearchParams({ page: String(next - 1 + firstNumber) }));
-    const isUnnamed = page.next === "more" || page.next === "unknown";
-    // If no page says its number, the one with the number 1 shows where the server begins to count.
-    if (number === 1 && isUnnamed) {
-      if ((await requests.recordsOf(pageQuery(1))).some(isUnseen)) firstNumber = 0;
-      else requests.forget(pageQuery(1));
-    }
-    const next = isUnnamed ? pageQuery(number + 1) : mergeQuery(query, page.next);
-    before = page.records;
-    stalePages = size === 0 || isRepeat ? stalePages + 1 : 0;
-    // A page whose number the server has not named may be the same page again.
-    const isEarlier = asked.has(String(next)) || (isRepeat && page.next === "more");
-    const problem = problemOfNext(page, number, isEarlier, stalePages);
-    if (problem !== undefined) throw incompleteListError(answer.requestText, problem);
-    // If pages are numbered and the last number is known, the next ones are asked for now.
-    if (String(next) === String(pageQuery(number + 1)))
-      for (let ahead = 1; ahead <= Math.min(pagesWanted, maxConcurrency, page.last - number); ahead++)
-        requests.ask(pageQuery(number + ahead)).catch(() => undefined);
-    queryBefore = query;
-    query = next;
+    return opposite[0].id === records[0]?.id ? "order ignored" : "whole";
   }
+
+  /** No page says its number, so the page with the number 1 shows where the server begins to count. */
+  private async findFirstNumber(): Promise<void> {
+    const query = this.queryOf(1);
+    if ((await this.requests.recordsOf(query)).some(this.isUnseen)) this.firstNumber = 0;
+    else this.requests.forget(query);
+  }
+
+  /** Asks for the next pages, if they are numbered and the last number is known. */
+  private readAhead(count: number): void {
+    for (let ahead = 1; ahead <= count; ahead++)
+      this.requests.ask(this.queryOf(this.number + ahead)).catch(() => undefined);
+  }
+
+  /** The query of a page by its number, from 1 on. */
+  private queryOf(number: number): URLSearchParams {
+    return mergeQuery(this.query, new URLSearchParams({ page: String(number - 1 + this.firstNumber) }));
+  }
+
+  private readonly isUnseen = ({ id }: ApiRecord): boolean => !this.seenIds.has(id);
 }
 
 /** Requests for pages. One that is on its way, or that was sent ahead of its turn, is not sent again. */
