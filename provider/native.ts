@@ -44,7 +44,7 @@ export class Domain extends pulumi.CustomResource implements dynamic.Domain {
     return new Domain(name, argsToRead(domain, name, id, state) as dynamic.DomainArgs, { ...opts, id });
   }
 
-  /** Returns true for a domain of this type, including one from another copy of this package. */
+  /** Returns true for a domain of this type, including one from another copy of this package; false for a dynamic resource. */
   static override isInstance(obj: unknown): obj is Domain {
     return hasPulumiType(Domain.__pulumiType, obj);
   }
@@ -94,7 +94,7 @@ export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
     return new Monitor(name, argsToRead(monitor, name, id, state) as dynamic.MonitorArgs, { ...opts, id });
   }
 
-  /** Returns true for a monitor of this type, including one from another copy of this package. */
+  /** Returns true for a monitor of this type, including one from another copy of this package; false for a dynamic resource. */
   static override isInstance(obj: unknown): obj is Monitor {
     return hasPulumiType(Monitor.__pulumiType, obj);
   }

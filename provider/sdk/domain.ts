@@ -33,7 +33,7 @@ export class Domain extends pulumi.CustomResource {
    * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages
    * that domain as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if both the options `id` and `import` are set. The preview says what is wrong with the arguments: see docs/errors.md
+   * @throws if both the options `id` and `import` are set, or one of `provider` and `providers`, which pulumi-uptime/native takes. The preview says what is wrong with the arguments: see docs/errors.md
    */
   constructor(name: string, args: DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, dynamicBinding);
@@ -60,7 +60,7 @@ export class Domain extends pulumi.CustomResource {
     return new Domain(name, argsToRead(domain, name, id, state) as DomainArgs, { ...opts, id });
   }
 
-  /** Returns true for a domain of this type, including one from another copy of this package. */
+  /** Returns true for a domain of this type, including one from another copy of this package; false for one of pulumi-uptime/native. */
   static override isInstance(obj: unknown): obj is Domain {
     return hasPulumiType(Domain.__pulumiType, obj);
   }

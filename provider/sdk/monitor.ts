@@ -34,7 +34,7 @@ export class Monitor extends pulumi.CustomResource {
    * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages
    * that monitor as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if both the options `id` and `import` are set. The preview says what is wrong with the arguments: see docs/errors.md
+   * @throws if both the options `id` and `import` are set, or one of `provider` and `providers`, which pulumi-uptime/native takes. The preview says what is wrong with the arguments: see docs/errors.md
    */
   constructor(name: string, args: MonitorArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(monitor, dynamicBinding);
@@ -61,7 +61,7 @@ export class Monitor extends pulumi.CustomResource {
     return new Monitor(name, argsToRead(monitor, name, id, state) as MonitorArgs, { ...opts, id });
   }
 
-  /** Returns true for a monitor of this type, including one from another copy of this package. */
+  /** Returns true for a monitor of this type, including one from another copy of this package; false for one of pulumi-uptime/native. */
   static override isInstance(obj: unknown): obj is Monitor {
     return hasPulumiType(Monitor.__pulumiType, obj);
   }

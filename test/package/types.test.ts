@@ -247,7 +247,7 @@ describe("in an editor", () => {
   test.each([
     ["adoptExisting", "is not equal, nothing is created"],
     ["allowHttp", "exposes the API key"],
-    ["sameAccount", "The error that needs a pair prints the command"],
+    ["sameAccount", "from the error that asks for them"],
   ])("hovering over a provider's setting says what nobody should miss: %s", (setting, text) => {
     expect(textsOf("native.ProviderArgs", [setting])).toEqual([expect.stringContaining(text)]);
   });
