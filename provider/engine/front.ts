@@ -16,6 +16,7 @@ import { assertReplacementHelps } from "../lifecycle/not-stored";
 import {
   adviseSameAccount,
   fingerprintInState,
+  isAnotherAccount,
   isRecordedAccount,
   isSameAccount,
 } from "../lifecycle/same-record";
@@ -52,6 +53,7 @@ export class FrontSession extends Session {
   /** A check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
   hasRefused = false;
   private announced = 0;
+  private readonly replacements = new Set<string>();
   private readonly running = new Set<Promise<unknown>>();
 
   /** Runs an operation. {@link idle} waits for it. */
@@ -72,6 +74,13 @@ export class FrontSession extends Session {
   /** Shows an import, an adoption or that a record stays, unless there were many. */
   announce(print: () => void): void {
     if (++this.announced <= maxAnnouncements) print();
+  }
+
+  /** Tells once why resources are replaced that get another provider, and what prevents that. */
+  tellReplacement(advice: string): void {
+    const line = `uptime: Resources that move to another provider are replaced, because its address or key differs. If the account is the same, ${advice}.`;
+    if (!this.replacements.has(line)) this.print(line);
+    this.replacements.add(line);
   }
 
   /** Prints a hint after a refusal, and how many announcements were left out. */
@@ -116,6 +125,8 @@ export interface DiffRequest {
   readonly options: RequestOptions;
   /** The inputs that are marked as secret in state; undefined if it does not say that. */
   readonly secretNames: readonly string[] | undefined;
+  /** The provider that a dynamic resource leaves for an explicit one, with its settings if they are known. */
+  readonly leftProvider?: { readonly settings: Settings | undefined } | undefined;
 }
 
 /** The properties of a request. After a partial failure, state keeps the hidden options of the first ones. */
@@ -228,13 +239,20 @@ export class Front {
     return { inputs: this.markSecrets(encodeInputs(checked.inputs, news), news), problems };
   }
 
-  diff({ id, outputs, olds, news, options, secretNames }: DiffRequest): Changes | Promise<Changes> {
+  diff(request: DiffRequest): Changes | Promise<Changes> {
+    const { id, outputs, olds, news, options, secretNames, leftProvider } = request;
     this.assertNotOnlyRead(id, outputs, options);
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
     const declared = this.scopeOf(inputs.account, news, olds);
+    if (leftProvider && isAnotherAccount(declared, outputs, leftProvider.settings)) {
+      this.context.session.tellReplacement(
+        adviseSameAccount(declared, fingerprintInState(declared, outputs)),
+      );
+      return { changed: ["provider"], replaces: ["provider"], deleteBeforeReplace: false };
+    }
     const isKnown = inputs.account === outputs.account || isRecordedAccount(declared, outputs);
     const former = isKnown ? declared : this.formerScope(declared, outputs, news, olds);
     // After a rotation two names may have the present address and key, while state still has the former ones.

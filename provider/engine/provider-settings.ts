@@ -8,8 +8,10 @@ import {
   readSettings,
 } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
+import { hexHash } from "../common/hash";
 import { asSecret, engineUnknown, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, providerType } from "../common/pulumi";
+import { isObject } from "../common/values";
 import { unknownSettingWarnings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../common/urn";
@@ -46,6 +48,7 @@ export function checkProviderSettings(
   // Commands take the settings of a default provider from the stack, not from state.
   const proofs = isDefault ? [] : addressProofsOf(config, env);
   if (proofs.length > 0) settings[hiddenNames.addressProofs] = asSecret(proofs);
+  settings[hiddenNames.keyFingerprints] = keyFingerprintsOf(config, env);
   return {
     settings,
     warnings: unknownSettingWarnings(
@@ -59,9 +62,8 @@ export function checkProviderSettings(
 
 /** The hashes of a provider's addresses, each with the key that is sent there; none with a key of the environment. */
 function addressProofsOf(config: Config, env: NodeJS.ProcessEnv): string[] {
-  const proofs = (tryRead(() => accountNames(config, env)) ?? []).flatMap((account) => {
-    const settings = tryRead(() => readSettings(config, env, account));
-    if (!settings || isKeyOfEnvironment(settings)) return [];
+  const proofs = settingsByAccount(config, env).flatMap(([, settings]) => {
+    if (isKeyOfEnvironment(settings)) return [];
     const { apiKey, baseUrl, monitorsBaseUrl } = settings;
     return [baseUrl, monitorsBaseUrl].map((address) => addressProofOf(address, apiKey));
   });
@@ -73,19 +75,47 @@ export function changedSettings(old: Properties, current: Properties): string[] 
   return keys.filter((key) => !isOfEngine(key) && stringOf(old[key]) !== stringOf(current[key]));
 }
 
-/**
- * Whether resources must be replaced because they get a provider of another name, and the address or key of an account
- * differs. A provider of the same name may get another key. A setting that is not known yet replaces nothing.
- */
-export function isAnotherAccount(old: Properties, current: Properties, env: NodeJS.ProcessEnv): boolean {
-  if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(current)) return false;
-  if (hasEngineUnknown([old, current])) return false;
-  const [before, after] = [configOf(old), configOf(current)];
-  // The engine does not say which account the resource belongs to.
-  return (tryRead(() => accountNames(before, env)) ?? []).some((account) => {
-    const [was, is] = [before, after].map((config) => tryRead(() => readSettings(config, env, account)));
-    return was !== undefined && is !== undefined && differsInAccount(was, is);
+/** The digits of each account's addresses with its key, as far as these are set. A name is hashed, because a key may be in its place. */
+function keyFingerprintsOf(config: Config, env: NodeJS.ProcessEnv): Properties {
+  return Object.fromEntries(
+    settingsByAccount(config, env).map(([account, settings]) => [account, fingerprintsOf(settings)]),
+  );
+}
+
+function settingsByAccount(config: Config, env: NodeJS.ProcessEnv): [nameHash: string, Settings][] {
+  return (tryRead(() => accountNames(config, env)) ?? []).flatMap((account) => {
+    const settings = tryRead(() => readSettings(config, env, account));
+    return settings ? [[hexHash(account ?? "", 8), settings]] : [];
   });
+}
+
+const fingerprintsOf = ({ apiKey, baseUrl, monitorsBaseUrl }: Settings): string[] =>
+  [baseUrl, monitorsBaseUrl].map((address) => keyFingerprintOf(address, apiKey));
+
+/**
+ * Resources that get a provider of another name must be replaced if the address or key of an account differs, unless the `sameAccount`
+ * of the new one has these pairs; none if nothing differs. A provider of the same name may get another key. A setting that is not known
+ * yet replaces nothing. State says what the old ones were, because a key of the environment may have changed since.
+ */
+export function pairsOfOtherAccounts(
+  old: Properties,
+  current: Properties,
+  env: NodeJS.ProcessEnv,
+): readonly string[] {
+  const before = old[hiddenNames.keyFingerprints];
+  if (!isObject(before) || providerNameIn(old) === providerNameIn(current)) return [];
+  if (hasEngineUnknown(current)) return [];
+  // The engine does not say which account the resource belongs to.
+  const pairs = settingsByAccount(configOf(current), env).flatMap(([account, settings]) => {
+    const was = before[account];
+    if (!Array.isArray(was)) return [];
+    const missing = fingerprintsOf(settings).flatMap((digits, index) => {
+      const pair = `${String(was[index])}=${digits}`;
+      return was[index] === digits || settings.sameAccount.includes(pair) ? [] : [pair];
+    });
+    return missing.length === 0 ? [] : [...settings.sameAccount, ...missing];
+  });
+  return [...new Set(pairs)];
 }
 
 const hasEngineUnknown = (value: unknown): boolean => JSON.stringify([value]).includes(engineUnknown);
@@ -94,12 +124,18 @@ function providerNameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);
 }
 
-/** Whether an address or the key differs, and `sameAccount` does not say that it is the same account. */
-function differsInAccount(one: Settings, other: Settings): boolean {
-  return (["baseUrl", "monitorsBaseUrl"] as const).some((address) => {
-    const [was, is] = [one, other].map((settings) => keyFingerprintOf(settings[address], settings.apiKey));
-    return was !== is && !other.sameAccount.includes(`${was}=${is}`);
-  });
+/**
+ * The settings that dynamic resources have, from the inputs of their provider in state, which are the stack's configuration. Undefined if
+ * the key came from the environment, which may have another one now.
+ */
+export function settingsOfDynamic(
+  provider: Properties,
+  env: NodeJS.ProcessEnv,
+  account: string | undefined,
+): Settings | undefined {
+  const config: Config = { get: (key) => stringOf(provider[key]) };
+  const settings = tryRead(() => readSettings(config, env, account));
+  return settings && isKeyOfEnvironment(settings) ? undefined : settings;
 }
 
 /** Reads settings; undefined if they are missing or malformed, which is reported where they are needed. */

@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
-import { configCommand, sourceOf } from "../api/settings";
+import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
 import { fieldOf, hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
 import { isAlike } from "./alike";
 import { compare, fixedDifference, valueOf, wantedValues } from "./difference";
@@ -20,6 +20,22 @@ export function isAccountOfState(account: Account, outputs: Outputs): boolean {
 export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
   const { addressHash, keyFingerprint } = outputs;
   return addressHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
+}
+
+/**
+ * Whether a resource that leaves a provider is not in this account: neither with the address and key that state has, nor with those that
+ * the former provider has since. Undefined: not known.
+ */
+export function isAnotherAccount(
+  account: RecordScope,
+  outputs: Outputs,
+  former: Settings | undefined,
+): boolean {
+  if (isAccountOfState(account, outputs)) return false;
+  if (!former) return true;
+  const address = former[account.definition.addressSetting];
+  const keyFingerprint = keyFingerprintOf(address, former.apiKey);
+  return !isAccountOfState(account, { ...outputs, addressHash: address.hash, keyFingerprint });
 }
 
 /** Whether two names stand for one address and key. */
@@ -57,9 +73,13 @@ export function assertSameAddress(
 
 /** How to say that the account with this fingerprint is the current one: it adds a pair to those that are set already. */
 export function adviseSameAccount({ keyFingerprint, settings }: Account, digits: string): string {
-  const pairs = [...settings.sameAccount, `${digits}=${keyFingerprint}`].join(",");
-  const command = configCommand(settings, "sameAccount", pairs);
-  return command ? `run ${command}` : `set ${sourceOf(settings, "sameAccount")} to ${JSON.stringify(pairs)}`;
+  return adviseOnPairs(settings, [...settings.sameAccount, `${digits}=${keyFingerprint}`]);
+}
+
+export function adviseOnPairs(config: Pick<Config, "providerName">, pairs: readonly string[]): string {
+  const text = pairs.join(",");
+  const command = configCommand(config, "sameAccount", text);
+  return command ? `run ${command}` : `set ${sourceOf(config, "sameAccount")} to ${JSON.stringify(text)}`;
 }
 
 /** Four hex digits of the address and key that state was made with: the current ones if state does not have them. */

@@ -5,7 +5,7 @@ import { cli, unset, type Outcome } from "../support/cli";
 import { startEmulator } from "../support/emulator";
 import { home } from "../support/monitors";
 import { fullTest } from "../support/size";
-import { startStack, yamlDomain, yamlMonitor, yamlOf } from "../support/stack";
+import { monitorOf, programOf, startStack, yamlDomain, yamlMonitor, yamlOf } from "../support/stack";
 import type { StackOptions, YamlResource } from "../support/stack";
 
 type Providers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -73,9 +73,46 @@ test("a resource that moves to a provider with another key is replaced; a new ke
   expect(await preview(both({ renamed }, "renamed", "renamed"))).toEqual(unchanged);
   // The provider that one leaves, and the other does not, gets another key in the same run.
   expect(await preview(both({ first: rotated, second }, "second", "first"))).toEqual(replaced);
-  await workspace.up();
+  const { output } = await workspace.up();
+  expect(output).toMatch(
+    /If the account is the same, set sameAccount of the provider second to "\w{4}=\w{4}"\./,
+  );
   expect(ids()).toEqual([expect.any(Number), 3]);
   expect(keysOfDeletes).toEqual(["rotated-key"]);
+});
+
+/** A program with a monitor of an explicit provider, which may have been a dynamic resource. */
+const withProvider = (settings: object): string => `const uptime = require("pulumi-uptime/native");
+  const provider = new uptime.Provider("eu", ${JSON.stringify(settings)});
+  new uptime.Monitor("home", ${JSON.stringify(home)}, { provider });`;
+const dynamic = programOf([monitorOf("home")]);
+
+test("a dynamic resource that moves to a provider of another account is replaced, whatever key is set now", async () => {
+  const { ids, keysOfDeletes, preview, workspace } = await start(dynamic, { language: "js" });
+  const { UPTIME_API_KEY: key = "" } = workspace.env;
+  expect(await preview(withProvider({ apiKey: key }))).toEqual(unchanged);
+  delete workspace.env.UPTIME_API_KEY;
+  expect(await preview(withProvider(second))).toEqual(replaced);
+  const [, sameAccount] =
+    /sameAccount of the provider eu to "(\S+)"/.exec((await workspace.preview()).output) ?? [];
+  expect(await preview(withProvider({ ...second, sameAccount }))).toEqual(unchanged);
+  workspace.env.UPTIME_API_KEY = second.apiKey;
+  expect(await preview(withProvider(second))).toEqual(replaced);
+  workspace.env.UPTIME_API_KEY = key;
+  await workspace.up();
+  expect(ids()).toEqual([2]);
+  expect(keysOfDeletes).toEqual([key]);
+});
+
+test("a dynamic resource that moves to a provider with the stack's new key is not replaced, nor by a key of its state", async () => {
+  const { preview, workspace } = await start(dynamic, {
+    language: "js",
+    config: { "uptime:apiKey": { value: first.apiKey, secret: true } },
+  });
+  await workspace.setConfig({ "uptime:apiKey": { value: rotated.apiKey, secret: true } });
+  await workspace.up();
+  for (const settings of [rotated, first]) expect(await preview(withProvider(settings))).toEqual(unchanged);
+  expect(await preview(withProvider(second))).toEqual(replaced);
 });
 
 test("a provider whose key was revoked deletes its resources once it has a valid one", async () => {

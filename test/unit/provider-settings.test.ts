@@ -2,14 +2,18 @@ import { createHash } from "node:crypto";
 
 import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
 import { asSecret, engineUnknown, unwrapSecrets, type Properties } from "../../provider/common/marks";
-import { checkProviderSettings, configOf, isAnotherAccount } from "../../provider/engine/provider-settings";
+import {
+  checkProviderSettings,
+  configOf,
+  pairsOfOtherAccounts,
+} from "../../provider/engine/provider-settings";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
 /** As the engine sends them after they were checked. */
-const checked = (name: string, settings: Properties, parent = ""): Properties => {
+const checked = (name: string, settings: Properties, parent = "", env = {}): Properties => {
   const urn = urnOf(name).replace("::pulumi:", `::${parent}pulumi:`);
   const given = { baseUrl: "https://a.example", ...settings };
-  return unwrapSecrets(checkProviderSettings(urn, given, {}).settings) as Properties;
+  return unwrapSecrets(checkProviderSettings(urn, given, env).settings) as Properties;
 };
 
 /** Whether a resource that moves from one provider to another one is replaced, without a key in the environment. */
@@ -18,7 +22,8 @@ const isReplaced = (
   to: Properties,
   [before, after]: readonly [string, string] = ["first", "second"],
   parents: readonly string[] = [],
-): boolean => isAnotherAccount(checked(before, from, parents[0]), checked(after, to, parents[1]), {});
+): boolean =>
+  pairsOfOtherAccounts(checked(before, from, parents[0]), checked(after, to, parents[1]), {}).length > 0;
 
 const key = (apiKey: string): Properties => ({ apiKey });
 const one = key("one");
@@ -60,6 +65,17 @@ describe("a resource that moves to another provider is replaced if an account di
     expect(isReplaced(key("one"), key("two"), ["default", "default_1_0_0"])).toBe(false);
     expect(isReplaced(key("one"), key("two"), ["default", "first"])).toBe(true);
     expect(isReplaced(key("one"), key("two"), ["default", "default_eu"])).toBe(true);
+  });
+
+  test("by the keys that the environment had then, whatever it has now", () => {
+    const keys = (text: string) => ({ UPTIME_API_KEY: text, UPTIME_API_KEY_EU: text });
+    const before = checked("first", { accounts: { eu: {} } }, "", keys("one"));
+    for (const env of [{}, keys("two")]) {
+      const pairsOf = (after: Properties) => pairsOfOtherAccounts(before, checked("second", after), env);
+      expect(pairsOf(key("two"))).toEqual([pair]);
+      expect(pairsOf({ ...one, ...eu("one") })).toEqual([]);
+      expect(pairsOf({ ...one, ...eu("two"), sameAccount: "3f9c=81d0" })).toEqual(["3f9c=81d0", pair]);
+    }
   });
 
   test("and if two providers of one name have different parents", () => {

@@ -12,7 +12,7 @@ import { decodeEntities, hasUnknown, isEmpty, isObject, type Value } from "../..
 import { ownerOf } from "../../lifecycle/owners";
 import { read, readUnmanaged } from "../../lifecycle/read";
 import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
-import type { CheckResult, Front } from "../front";
+import type { CheckResult, DiffRequest, Front } from "../front";
 import {
   decodeDeclared,
   decodeInputs,
@@ -41,7 +41,10 @@ import type { PartAction, PropertyChange, PluginReadResult, ResourceRequest } fr
 export class PluginResources {
   private readonly imports = new Map<string, ImportedRecord>();
 
-  constructor(readonly front: Front) {}
+  constructor(
+    readonly front: Front,
+    private readonly providerOfDynamic: (account: string | undefined) => DiffRequest["leftProvider"],
+  ) {}
 
   /** Reads the id of a record that state does not have as that of an import: it may name an account. */
   withPlainId(request: ResourceRequest): ResourceRequest {
@@ -100,8 +103,10 @@ export class PluginResources {
           attributes: decodeOutputs(definition, oldOutputs).attributes,
         }
       : this.outputsInState(request);
+    const wasDynamic = oldInputs[hiddenNames.providerCode] !== undefined;
     const { changed, replaces, deleteBeforeReplace } = await this.front.diff({
       id,
+      leftProvider: wasDynamic ? this.providerOfDynamic(outputs.account) : undefined,
       outputs,
       olds: oldOutputs,
       news: inputs,
@@ -116,7 +121,8 @@ export class PluginResources {
       const parts = changedParts(key, old, inputs[key]);
       // Only its mark may be new.
       if (parts.length === 0) parts.push([key, "update"]);
-      const shown = key === hiddenNames.isPartial ? [] : parts;
+      // What is no property has no value to show.
+      const shown = [hiddenNames.isPartial, "provider"].includes(key) ? [] : parts;
       changes.set(key, { parts: new Map(shown), replaces: replaces.includes(key), isOfInputs });
     }
     return { changes, deleteBeforeReplace };

@@ -5,13 +5,20 @@ import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../../lifecycle/note-file";
+import { adviseOnPairs } from "../../lifecycle/same-record";
 import type { SessionDependencies } from "../../lifecycle/session";
 import { collectVariable } from "../collected";
 import { newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
 import { FrontSession, type FrontContext } from "../front";
 import { runLookup, withRedactedErrors } from "../lookup";
-import { changedSettings, checkProviderSettings, configOf, isAnotherAccount } from "../provider-settings";
+import {
+  changedSettings,
+  checkProviderSettings,
+  configOf,
+  pairsOfOtherAccounts,
+  settingsOfDynamic,
+} from "../provider-settings";
 import type { CheckedSettings } from "../provider-settings";
 import { getOrMake } from "../../common/values";
 import { list, type ListRequest, type ShowItem } from "./list";
@@ -23,6 +30,8 @@ import { definitionOfType, functionOf } from "./tokens";
 export class PluginRun {
   private config: Config = configOf({});
   private configured: Properties | undefined;
+  /** The inputs of the provider that dynamic resources leave for this one, if this is an explicit one: else the engine does not ask. */
+  private dynamicProvider: Properties | undefined;
   readonly session: FrontSession;
   private readonly resources = new Map<Definition, PluginResources>();
 
@@ -51,7 +60,11 @@ export class PluginRun {
   }
 
   diffSettings(old: Properties, current: Properties): { changed: string[]; replaces: boolean } {
-    return { changed: changedSettings(old, current), replaces: isAnotherAccount(old, current, this.env) };
+    // Each dynamic resource has digits of its own account, so its diff decides.
+    if (old[hiddenNames.providerName] === undefined) this.dynamicProvider = old;
+    const pairs = pairsOfOtherAccounts(old, current, this.env);
+    if (pairs.length > 0) this.session.tellReplacement(adviseOnPairs(configOf(current), pairs));
+    return { changed: changedSettings(old, current), replaces: pairs.length > 0 };
   }
 
   configure(settings: Properties): void {
@@ -113,7 +126,11 @@ export class PluginRun {
           engine.log(severity, text, urn);
         },
       };
-      return new PluginResources(newFront(context, env));
+      return new PluginResources(
+        newFront(context, env),
+        (account) =>
+          this.dynamicProvider && { settings: settingsOfDynamic(this.dynamicProvider, env, account) },
+      );
     });
   }
 }
