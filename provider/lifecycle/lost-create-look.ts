@@ -67,8 +67,12 @@ export async function lookOnce(
     const listed = await listAbove(collection, isLast ? undefined : highestIdBefore, operation);
     // Such a list leaves records out, so it does not show that there is no new one.
     const hadOthers = (): boolean => [...baseline.ids].some((id) => !claims.mayBeUsedAgain(String(id)));
-    if (listed.length === 0 && (ledger.knowsLivingRecord || hadOthers()))
-      throw new UptimeError(`the list of ${definition.plural} is empty, although this run knows of some.`);
+    if (listed.length === 0 && (ledger.knowsLivingRecord || hadOthers())) {
+      const contradiction = ledger.knowsLivingRecord
+        ? "this run knows of some"
+        : "it was not before the first create of this run";
+      throw new UptimeError(`the list of ${definition.plural} is empty, although ${contradiction}.`);
+    }
     const candidates = listed.filter(isNew);
     // A create that is still in flight may have made one of them, and is about to say so.
     await operation.inTime(Promise.allSettled(creates.inFlight));

@@ -730,6 +730,19 @@ test("a list without records shows nothing of a lost create if the run knows of 
   expect([posts(), storedIds()]).toEqual([1, ["1", "2"]]);
 });
 
+test("nor does it if only an earlier list had some, as the error says", async () => {
+  emulator.monitors.add({ ...home, name: "By hand" });
+  afterCreate(
+    () => cut,
+    (request) => (isList(request) ? answer(200, { data: [] }) : undefined),
+  );
+  const failure = await made(program().resource());
+  expect(failure).toContain(
+    "the list of monitors is empty, although it was not before the first create of this run",
+  );
+  expect(posts()).toBe(1);
+});
+
 describe("a create that is answered with a record that is deleted", () => {
   test("by its mark is an error, and state has its id", async () => {
     const record = { ...emulator.monitors.add(made1) };
