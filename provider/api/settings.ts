@@ -18,6 +18,8 @@ export interface Settings extends Omit<SettingValues, "accounts"> {
 /** The address of a server, and the setting it came from. */
 export interface Address extends ParsedAddress {
   readonly source: string;
+  /** The setting that would give monitors another address than domains; undefined if it is set, and for domains. */
+  readonly otherSource?: string;
 }
 
 /** Reads stack configuration, under its full key such as `uptime:apiKey`. */
@@ -66,7 +68,7 @@ export function readSettings(config: Config, env: NodeJS.ProcessEnv, account?: s
     baseUrl: domainsAddress,
     monitorsBaseUrl: monitorsBaseUrl
       ? { ...monitorsBaseUrl, source: rawOfAccount.monitorsBaseUrl.source }
-      : domainsAddress,
+      : { ...domainsAddress, otherSource: rawOfAccount.monitorsBaseUrl.source },
     apiKeySource: rawOfAccount.apiKey.source,
     providerName: config.providerName,
   };

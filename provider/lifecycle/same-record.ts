@@ -62,8 +62,8 @@ export function assertSameAddress(
   { mayHaveOldSettings }: RequestOptions,
 ): void {
   if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
-  const { url, source } = account.address;
-  const former = [...new Set([source, sourceOf(account.settings, "monitorsBaseUrl")])].join(" or ");
+  const { url, source, otherSource } = account.address;
+  const former = otherSource === undefined ? source : `${source} or ${otherSource}`;
   const hint = oldSettingsHint(mayHaveOldSettings);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +

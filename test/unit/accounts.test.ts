@@ -133,7 +133,7 @@ test("an account that has moved to another address is refused, by its own settin
   const later = resource({ other: { apiKey: "first-key", baseUrl: first.url } });
   later.state = one.state;
   await expect(later.refresh()).rejects.toThrow(
-    /State was made with another address, not \S+ \(uptime:accounts\.other\.baseUrl\)/,
+    /State was made with another address, not \S+ \(uptime:accounts\.other\.baseUrl\), .* \(uptime:accounts\.other\.baseUrl or uptime:accounts\.other\.monitorsBaseUrl\)\./,
   );
 });
 

@@ -569,6 +569,20 @@ describe.each(fronts)("at another address (%s)", (front) => {
     },
   );
 
+  test("the error names the settings that can have the former address", async () => {
+    const moveTo: [Kind, Record<string, string>, string][] = [
+      ["domain", { "uptime:baseUrl": moved.url }, "uptime:baseUrl"],
+      ["monitor", { "uptime:baseUrl": moved.url }, "uptime:baseUrl or uptime:monitorsBaseUrl"],
+      ["monitor", { "uptime:monitorsBaseUrl": moved.url }, "uptime:monitorsBaseUrl"],
+    ];
+    for (const [kind, settings, names] of moveTo) {
+      const program = new Program(front, mine);
+      const [one] = await created(program, 1, kind);
+      program.nextRun(settings);
+      expect(await failureOf(one.refresh())).toContain(`otherwise set the former address again (${names}).`);
+    }
+  });
+
   test("a new record with the same id does not hide that the old one is of another server", async () => {
     const program = new Program(front, mine);
     const [old] = await created(program, 1);

@@ -36,7 +36,7 @@ test("an address has the same hash however it is written, and another address an
 
 test("monitors have the address of domains unless they have one of their own", () => {
   const same = read(complete);
-  expect(same.monitorsBaseUrl).toBe(same.baseUrl);
+  expect(same.monitorsBaseUrl).toEqual({ ...same.baseUrl, otherSource: "uptime:monitorsBaseUrl" });
   const own = { ...complete, "uptime:monitorsBaseUrl": "https://m.example.com" };
   const { baseUrl, monitorsBaseUrl } = read(own);
   expect([baseUrl.url, monitorsBaseUrl.url]).toEqual(["https://uptime.example.com", "https://m.example.com"]);
