@@ -15,6 +15,8 @@ export interface Account {
   readonly address: Address;
   /** Four hex digits of address and key: see `Outputs.keyFingerprint`. */
   readonly keyFingerprint: string;
+  /** The pairs of `sameAccount` that errors of this process have named. */
+  readonly namedPairs: Set<string>;
 }
 
 /** What this process knows of one kind of record at one address with one key, and how it reads and writes them. */

@@ -71,9 +71,16 @@ export function assertSameAddress(
   );
 }
 
-/** How to say that the account with this fingerprint is the current one: it adds a pair to those that are set already. */
-export function adviseSameAccount({ keyFingerprint, settings }: Account, digits: string): string {
-  return adviseOnPairs(settings, [...settings.sameAccount, `${digits}=${keyFingerprint}`]);
+/**
+ * How to say that the account with these digits is the current one. It adds a pair to those that are set already, and to those of other
+ * errors, because people run one command after the other. That an account is really empty stands alone: it makes records count as gone.
+ */
+export function adviseSameAccount({ keyFingerprint, namedPairs, settings }: Account, digits: string): string {
+  const pair = `${digits}=${keyFingerprint}`;
+  const others = [...namedPairs].filter((other) => other !== pair && !settings.sameAccount.includes(other));
+  if (digits !== keyFingerprint) namedPairs.add(pair);
+  const advice = adviseOnPairs(settings, [...settings.sameAccount, ...others, pair]);
+  return others.length === 0 ? advice : `${advice} (it has the pairs of other errors too)`;
 }
 
 export function adviseOnPairs(config: Pick<Config, "providerName">, pairs: readonly string[]): string {

@@ -27,6 +27,7 @@ export class Session {
   private readonly clients = new Map<string, Client>();
   /** By kind of record, address and key. */
   private readonly scopes = new Map<string, SharedScope>();
+  private readonly namedPairs = new Set<string>();
   /** The settings whose keys the API has refused. */
   private readonly refusedKeys = new Set<string>();
   private readonly dependencies: ClientDependencies & Required<Pick<SessionDependencies, "runNote">>;
@@ -98,6 +99,7 @@ export class Session {
       settings,
       address,
       keyFingerprint,
+      namedPairs: this.namedPairs,
       ...shared,
       owners: this.owners,
       claims: new Claims(shared.ledger, note, this.owners, definition),

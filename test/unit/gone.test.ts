@@ -583,6 +583,37 @@ describe.each(fronts)("at another address (%s)", (front) => {
     }
   });
 
+  test("the command of a later error has the pairs of earlier ones too", async () => {
+    const accounts = JSON.stringify({ other: { apiKey: otherKey } });
+    const program = new Program(front, { ...mine, "uptime:accounts": accounts });
+    const [one, other] = program.resources();
+    await one.up(declared("monitor", 1));
+    await other.up({ ...declared("monitor", 2), account: "other" });
+    program.nextRun({ "uptime:baseUrl": moved.url });
+    const [pair, otherPair] = [myKey, otherKey].map(
+      (key) => `${fingerprintOf(key)}=${fingerprintOf(key, moved.url)}`,
+    );
+    const command = `run \`pulumi config set uptime:sameAccount ${pair}`;
+    expect(await failureOf(one.refresh())).toContain(`${command}\`;`);
+    expect(await failureOf(one.refresh())).toContain(`${command}\`;`);
+    expect(await failureOf(other.refresh())).toContain(
+      `${command},${otherPair}\` (it has the pairs of other errors too);`,
+    );
+  });
+
+  test("but not the pair that says that an account is really empty", async () => {
+    const accounts = (apiKey: string) => ({ "uptime:accounts": JSON.stringify({ other: { apiKey } }) });
+    const program = new Program(front, { ...mine, ...accounts(otherKey) });
+    const own = await created(program, 2);
+    const other = program.resource();
+    await other.up({ ...declared("monitor", 3), account: "other" });
+    program.nextRun(accounts("third-key"));
+    removeEverything();
+    expect(await refreshAll(own)).toEqual(["error", "error"]);
+    const pair = `${fingerprintOf(otherKey)}=${fingerprintOf("third-key")}`;
+    expect(await failureOf(other.refresh())).toContain(`pulumi config set uptime:sameAccount ${pair}\`;`);
+  });
+
   test("a new record with the same id does not hide that the old one is of another server", async () => {
     const program = new Program(front, mine);
     const [old] = await created(program, 1);
