@@ -208,7 +208,7 @@ function accountSettingsOf(
   const source = sourceOf(config, "accounts");
   if (!accounts) {
     const command = configCommand(config, "accounts");
-    throw new UptimeError(
+    throw new NoAccountError(
       `There are no accounts: set ${source}, ${expectedAccounts}${command === undefined ? "" : `, with ${command}`}.`,
     );
   }
@@ -243,7 +243,7 @@ function accountSettingsOf(
   };
 }
 
-/** `uptime:accounts` does not have an account of this name. */
+/** `uptime:accounts` is not set, or does not have an account of this name. */
 export class NoAccountError extends UptimeError {}
 
 const namesOf = (accounts: readonly string[]): string => accounts.map(safeName).join(", ");

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 
 import { message, NotFoundError, quoteId, UptimeError, withoutPeriod, type Message } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
-import { NoAccountError, type Settings } from "../api/settings";
+import { NoAccountError, sourceOf, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarkedSecrets } from "../definitions/keys";
 import { engineUnknown, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
-import { counted } from "../common/text";
+import { counted, safeName } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
 import { create } from "../lifecycle/create";
 import { deleteRecord } from "../lifecycle/delete";
@@ -189,11 +189,11 @@ export class Front {
       return definition === this.definition ? scope : { ...scope, definition };
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      const isRenamed = properties.some(isInState) && error instanceof NoAccountError;
+      const isOfState = properties.some(isInState) && error instanceof NoAccountError;
       const advice = [
-        ...(isRenamed
+        ...(isOfState
           ? [
-              "If it has another name now, run `pulumi up` once without --refresh, or set the former name too.",
+              "If the account has another name now, `pulumi up` without --refresh gives that to the resources that the program declares. Before others can be deleted, set the former name again; or run `pulumi state delete URN`, which leaves the record in the API.",
             ]
           : []),
         // Without the program, Pulumi uses the settings of the last `up`, even if they have been corrected since.
@@ -282,7 +282,8 @@ export class Front {
     } catch (error) {
       if (!(error instanceof NoAccountError)) return this.scopeOf(outputs.account, ...properties);
       throw new UptimeError(
-        message`${withoutPeriod(error)}, which state has. If it is the declared one now, with another address or key,
+        message`State has the account ${JSON.stringify(safeName(outputs.account ?? ""))}, which
+          ${sourceOf(declared.settings, "accounts")} does not have now. If it is the declared one, with another address or key,
           ${adviseSameAccount(declared, fingerprintInState(declared, outputs))}; otherwise set it again.`,
         { cause: error },
       );

@@ -5,6 +5,7 @@ import { engineUnknown } from "../support/marks";
 import type { ModelResource } from "../support/model";
 import { home } from "../support/monitors";
 import { fronts, Program } from "../support/program";
+import { failureOf } from "../support/server";
 
 silenceHost();
 let first: Emulator;
@@ -116,16 +117,30 @@ test.each([
   await expect(preview).rejects.toThrow(/interval must be one of/);
 });
 
-test("deleting a resource of an account that is no longer set is an error, and deletes no record", async () => {
-  const one = resource();
-  await one.up({ ...home, account: "other" });
-  const later = resource({ third: { apiKey: "k" } });
-  later.state = one.state;
-  await expect(later.destroy()).rejects.toThrow(
-    /uptime:accounts has no account "other"; it has third\. If it has another name now, run `pulumi up` once without --refresh, or set the former name too\./,
-  );
-  expect(second.monitors.size).toBe(1);
-});
+test.each([
+  ["if it has others", JSON.stringify({ third: { apiKey: "k" } }), /no account "other"; it has third\./],
+  ["if it is not set", "", /There are no accounts: set uptime:accounts, .*\./],
+])(
+  "deleting a resource of an account that uptime:accounts no longer has is an error that says how, %s",
+  async (_, accounts, fact) => {
+    const one = resource();
+    await one.up({ ...home, account: "other" });
+    one.nextRun({ "uptime:accounts": accounts });
+    const failure = await failureOf(one.destroy());
+    expect(failure).toMatch(fact);
+    expect(failure).toContain(
+      " Before others can be deleted, set the former name again; or run `pulumi state delete URN`, which leaves the record in the API.",
+    );
+    expect(second.monitors.size).toBe(1);
+    // The account without a name may be another one.
+    expect(await failureOf(one.up(home))).toMatch(
+      /^State has the account "other", which uptime:accounts does not have now\. If it is .*, run `pulumi config set uptime:sameAccount \S+`; otherwise set it again\.$/,
+    );
+    one.nextRun(configOf());
+    await one.destroy();
+    expect(second.monitors.size).toBe(0);
+  },
+);
 
 test("an account that has moved to another address is refused, by its own setting", async () => {
   const one = resource();
