@@ -69,10 +69,13 @@ Examples:
       const { report, listingError } = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
-      for (const { urn, reason } of groupErrors(report))
-        stderr.write(`${printable(`${parseUrn(urn).name}: ${reason}`)}\n`);
+      const errors = groupErrors(report).map(({ urn, reason }) => `${parseUrn(urn).name}: ${reason}`);
       if (listingError !== undefined)
-        stderr.write(`${printable(`The records that are not managed cannot be listed: ${listingError}`)}\n`);
+        errors.push(`The records that are not managed cannot be listed: ${listingError}`);
+      const namesConfig = errors.some((error) => error.includes("pulumi config set"));
+      if (namesConfig && options.state !== undefined && options.stack === undefined)
+        errors.push("With --state, the configuration of a stack is only read if --stack names it.");
+      for (const error of errors) stderr.write(`${printable(error)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       const isIncomplete = report.errors.length > 0 || listingError !== undefined;
       setExitCode(isIncomplete ? 1 : isFound ? 2 : 0);
