@@ -48,7 +48,9 @@ export function checkProviderSettings(
   // Commands take the settings of a default provider from the stack, not from state.
   const proofs = isDefault ? [] : addressProofsOf(config, env);
   if (proofs.length > 0) settings[hiddenNames.addressProofs] = asSecret(proofs);
-  settings[hiddenNames.keyFingerprints] = keyFingerprintsOf(config, env);
+  settings[hiddenNames.keyFingerprints] = hasEngineUnknown(given)
+    ? engineUnknown
+    : keyFingerprintsOf(config, env);
   return {
     settings,
     warnings: unknownSettingWarnings(

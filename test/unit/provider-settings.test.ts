@@ -78,6 +78,10 @@ describe("a resource that moves to another provider is replaced if an account di
     }
   });
 
+  test("which are not known if a setting is not, as in a plan of a preview", () => {
+    expect(checked("first", key(engineUnknown)).__keys).toBe(engineUnknown);
+  });
+
   test("and if two providers of one name have different parents", () => {
     const parents = ["my:site:Front$", "my:site:Back$"] as const;
     expect(isReplaced(key("one"), key("two"), ["first", "first"], parents)).toBe(true);

@@ -30,7 +30,7 @@ import { definitionOfType, functionOf } from "./tokens";
 export class PluginRun {
   private config: Config = configOf({});
   private configured: Properties | undefined;
-  /** The inputs of the provider that dynamic resources leave for this one, if this is an explicit one: else the engine does not ask. */
+  /** The inputs of Pulumi's provider of dynamic resources, if some move to this one. The engine shows them only to an explicit one. */
   private dynamicProvider: Properties | undefined;
   readonly session: FrontSession;
   private readonly resources = new Map<Definition, PluginResources>();
