@@ -1,3 +1,4 @@
+import { UptimeError } from "../api/errors";
 import {
   accountNames,
   addressProofOf,
@@ -144,7 +145,8 @@ export function settingsOfDynamic(
 function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    if (!(error instanceof UptimeError)) throw error;
     return undefined;
   }
 }
