@@ -140,7 +140,7 @@ export class KeyRefusedError extends ApiError {
 
 /** A create was sent and its answer is lost, so its effect is not known. */
 export class LostAnswerError extends UptimeError {
-  /** The id in the answer, if there is no such record yet. */
+  /** The id that the answer has named, although no such record was found. */
   readonly answeredId: string | undefined;
 
   constructor(

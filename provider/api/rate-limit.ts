@@ -44,7 +44,7 @@ const giveUpMilliseconds = 10 * minuteMilliseconds;
 export class RateLimiter {
   private readonly queue = new Set<Waiter>();
   private running = 0;
-  /** How many were answered with anything but 408, 429 and 5xx. Those are sent again, and would keep each other going. */
+  /** Answers other than 408, 429 and 5xx: those do not show that the server works. */
   servedCount = 0;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly endTimes: number[] = [];

@@ -95,8 +95,8 @@ export class Retries {
   /**
    * Milliseconds to wait before the request is sent again after a failure at this time; undefined if it is not sent again.
    *
-   * @param servedCount how many requests the server has served by now. If it has served others since the failure before, it is not down
-   *   after a 503: nginx limits requests with that status, and names no time.
+   * @param servedCount how many requests the server has served by now. If that has grown since the failure before, the server is not
+   *   down, so a 503 is a rate limit, as of nginx, which names no time.
    */
   recordFailure(failure: Failure, now: number, servedCount = 0): number | undefined {
     const pause = backoff(++this.pauses);

@@ -82,7 +82,7 @@ export function accountNames(config: Config, env: NodeJS.ProcessEnv): (string | 
 
 /**
  * Everything that is wrong with what is set, without requests: each names the setting as a person gave it, and does not repeat its
- * value. A setting that is missing is none: it may not be needed, and is reported where it is.
+ * value. A missing setting may not be needed, so the first operation that needs it reports it.
  */
 export function problemsOfSettings(config: Config, env: NodeJS.ProcessEnv): string[] {
   const raw = rawSettings(config, env);

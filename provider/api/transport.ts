@@ -79,7 +79,7 @@ export function httpTransport(): Transport {
 }
 
 /**
- * New connections, whose requests the caller ends by a signal.
+ * New connections, without timeouts of their own: the caller ends a request by a signal.
  *
  * @param isForProxy whether they may go through a proxy that the environment names: see {@link isProxied}
  */

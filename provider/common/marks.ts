@@ -42,7 +42,7 @@ export function hasSecret(value: unknown): boolean {
   return isSecret(value) || Object.values(value).some(hasSecret);
 }
 
-/** Replaces secrets by their plain values, at any depth. Undefined if one is encrypted. In state a `value` would mean nothing. */
+/** Replaces secrets by their plain values, at any depth. Undefined if one is encrypted. */
 export function unwrapSecrets(value: unknown): unknown {
   if (isSecret(value)) {
     if (typeof value.plaintext === "string") return tryParseJson(value.plaintext);

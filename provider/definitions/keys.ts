@@ -43,7 +43,7 @@ export function hasFixedKey(definition: Definition): boolean {
   return fixedKeys(definition).length > 0;
 }
 
-/** Whether names of records are mostly unique, as those are that no update changes. */
+/** Whether the name is one that no update changes. Such names are nearly always unique. */
 export function hasUniqueName(definition: Definition): boolean {
   return fixedKeys(definition).includes(nameKeyOf(definition));
 }

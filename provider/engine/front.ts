@@ -129,7 +129,7 @@ export interface DiffRequest {
   readonly leftProvider?: { readonly settings: Settings | undefined } | undefined;
 }
 
-/** The properties of a request. After a partial failure, state keeps the hidden options of the first ones. */
+/** The properties of a request. After a partial failure, state keeps the hidden options in the first ones. */
 type RequestProperties = readonly [first: Properties, ...others: Properties[]];
 
 interface SaveRequest {

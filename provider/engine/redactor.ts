@@ -29,7 +29,7 @@ const redacted = "(the server repeats a secret)";
  */
 const maxMessageCharacters = 3000;
 
-/** What {@link excerpt} takes out of a text, and what nobody sees in it: a secret may be in pieces around it. */
+/** What {@link excerpt} removes from a text, and what is invisible in it. It may split a secret, so secrets are looked for without it. */
 const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
 
 /** Removes secrets from what leaves this process. */

@@ -173,7 +173,7 @@ export function markSecrets(
   properties: Properties,
   marked: readonly string[],
 ): Properties {
-  // The engine marks outputs of these fields itself, also empty ones, and prints a mark that it adds in a refresh as a change.
+  // The engine marks these outputs itself, also empty ones. A mark that we leave out would be printed as a change in a refresh.
   const mayBeEmpty = isInState(properties);
   const isSecret = (key: string, value: unknown): boolean =>
     (fields[key]?.secret === true && (mayBeEmpty || !isEmpty(value))) ||

@@ -21,8 +21,8 @@ export interface Declaration {
   /** The checked inputs in state; undefined if the resource is not in state or is about to be replaced. */
   readonly old?: Inputs | undefined;
   /**
-   * The values in state, also those that an import has just read. The engine puts them in the place of ignored ones: with
-   * `ignoreChanges: ["alertCondition"]`, for example, what somebody has set by hand, which need not fit what is declared.
+   * The values in state, also those that an import has just read. A value that is equal to one of these is not refused: with
+   * `ignoreChanges: ["alertCondition"]`, for example, the engine passes what somebody has set by hand.
    */
   readonly inState?: Inputs["values"] | undefined;
 }

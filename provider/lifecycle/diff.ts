@@ -48,8 +48,8 @@ export function diff(
   const isFixed = (key: string): boolean =>
     fixedKeys(definition).includes(key) ||
     pathsTouch(replaceOnChanges, key, valueOf(outputs.values, key), valueOf(inputs.values, key));
-  // What would replace an import is an error, so a value that is not known yet must not count: the engine asks without the value of a
-  // dependency that it is about to replace.
+  // An import must not be replaced, so a value that is not known yet does not count: the engine leaves out the values of dependencies
+  // that it is about to replace.
   const isImport = inputs.importId !== undefined;
   return {
     changed: [...changed, ...renamedAccount, ...replacing],

@@ -6,8 +6,8 @@ import type { Outputs } from "./resource";
 import { adviseSameAccount, fingerprintInState, isAccountOfState, oldSettingsHint } from "./same-record";
 
 /**
- * Throws unless it is certain that a record that a delete or an update did not find is gone: if the account may be another one, where
- * nothing is ever gone, or if the API cannot be read. A proxy answers everything with 404 while the server is restarted, for example.
+ * Throws unless a record that a delete or an update did not find is certainly gone. It is not certain in another account, nor if the
+ * list cannot be read: a proxy answers everything with 404 while the server is restarted, for example.
  */
 export async function assertGone(
   scope: RecordScope,
