@@ -1,6 +1,6 @@
 import type { FormPair } from "../definitions/codecs";
 import { redirectOf } from "../common/url";
-import { parseJson } from "./answer";
+import { parseJson } from "../common/values";
 import type { Clock } from "./clock";
 import { LostAnswerError, quoteId, type Message, type UptimeError } from "./errors";
 import {

@@ -1,6 +1,6 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
-import { isObject, tryParseJson } from "../common/values";
+import { isObject, parseJson } from "../common/values";
 import { isBlankOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./answer";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
@@ -58,7 +58,7 @@ function withParts(objects: readonly Record<string, unknown>[]): Record<string, 
 /** Some servers say it in headers: `X-Total-Count: 60`, `Current-Page: 1`, or `X-Pagination: {"TotalCount": 60, …}`. */
 function partsOfHeaders(headers: Answer["headers"]): Record<string, unknown>[] {
   const named = Object.entries(headers).map(([name, value]) => [name.replace(/^x-|-/g, ""), value] as const);
-  return [Object.fromEntries(named), tryParseJson(headerOf(headers, "x-pagination"))].filter(isObject);
+  return [Object.fromEntries(named), parseJson(headerOf(headers, "x-pagination"))].filter(isObject);
 }
 
 /** What is known of the pages, by {@link plainName}. What one object does not say, another may. */

@@ -59,6 +59,32 @@ function isShallow(value: unknown, left: number): boolean {
   return left > 0 && Object.values(value).every((entry) => isShallow(entry, left - 1));
 }
 
+/**
+ * The JSON that a server shows, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Undefined if
+ * it is not JSON, or nested too deeply. Python writes NaN and Infinity, which are not JSON: the share of no checks, for example.
+ */
+export function parseJson(source: string): unknown {
+  const value = tryParseJson(/\d{16}|NaN|Infinity/.test(source) ? withJsonNumbers(source) : source);
+  // Only a `\u` escape can be half of a surrogate pair, which neither state nor an error message may contain.
+  return /\\u[dD][89a-fA-F]/.test(source) ? mendStrings(value) : value;
+}
+
+function mendStrings(value: unknown): unknown {
+  const mend = (text: string): string => text.toWellFormed();
+  return mapLeaves(value, (leaf) => (typeof leaf === "string" ? mend(leaf) : leaf), mend);
+}
+
+/** Puts quotes around whole numbers that are too large, and null in the place of what is no number, outside of strings. */
+function withJsonNumbers(source: string): string {
+  let isText = false;
+  return source.replace(/\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|-?\b(?:NaN|Infinity)\b/g, (token) => {
+    if (token === '"') isText = !isText;
+    if (!isText && /^-?[NI]/.test(token)) return "null";
+    const isExact = isText || !/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token));
+    return isExact ? token : `"${token}"`;
+  });
+}
+
 /** The value of a key; if there is none, it is made and set. */
 export function getOrMake<Key, T>(
   map: { get(key: Key): T | undefined; set(key: Key, value: T): unknown },

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
 import type { Field, FieldType } from "./field";
-import { isEmpty, isObject, isZeroDate, tryParseJson } from "../common/values";
+import { isEmpty, isObject, isZeroDate, parseJson } from "../common/values";
 import type { RequestHeader, Value } from "../common/values";
 
 export type FormPair = [name: string, value: string];
@@ -212,7 +212,7 @@ function entriesOf(raw: unknown): unknown[] {
 
 /** Some servers show a list as JSON text, as their database stores it. */
 export function parseJsonList(raw: unknown): unknown {
-  const list = typeof raw === "string" && /^\s*(?:[[{]|null\s*$)/.test(raw) ? tryParseJson(raw) : undefined;
+  const list = typeof raw === "string" && /^\s*(?:[[{]|null\s*$)/.test(raw) ? parseJson(raw) : undefined;
   return list === undefined ? raw : list;
 }
 

@@ -4,7 +4,7 @@ import { Operation } from "../../api/operation";
 import type { Settings } from "../../api/settings";
 import { counted, safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
-import { isObject, tryParseJson } from "../../common/values";
+import { isObject, parseJson } from "../../common/values";
 import { definitions } from "../../definitions";
 import { shownNames, type Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
@@ -114,7 +114,7 @@ function usedIds(definition: Definition, listed: readonly ApiRecord[], redactor:
       for (const id of Array.isArray(ids) ? ids : [])
         counts.set(String(id), (counts.get(String(id)) ?? 0) + 1);
       const raw = record.raw[shownNames(field).find((name) => name in record.raw) ?? ""];
-      const entries = typeof raw === "string" ? tryParseJson(raw) : raw;
+      const entries = typeof raw === "string" ? parseJson(raw) : raw;
       for (const entry of Array.isArray(entries) ? entries : [])
         if (isObject(entry) && typeof entry.name === "string") names.set(String(entry.id), entry.name);
     }
