@@ -42,6 +42,8 @@ export interface WriteAnswer {
   readonly words?: Message | undefined;
   /** Only of a create, if the answer has an id and yet says that it failed. */
   readonly failure?: ApiError | undefined;
+  /** The failure is a status beside the id, such as `failed`, which may be a field of the new record. */
+  readonly isFailureUnsure?: boolean;
 }
 
 /** How often a list is read at most if records are deleted meanwhile. With a few deletes by hand, the second pass is whole. */
@@ -108,8 +110,11 @@ export class Collection {
     const id = isRecordOf(this.definition, record) ? record?.id : (located ?? record?.id);
     const failure = this.failureIn(answer, request);
     if (failure && id === undefined) throw failure;
-    const { status, requestText } = answer;
-    return { status, requestText, id, record, failure, words: this.wordsOf(answer, record) };
+    const { status, requestText, body } = answer;
+    // In the answer to an update such a status is a field of the record.
+    const isFailureUnsure = failure !== undefined && !isFailure(body, this.definition, "PATCH");
+    const words = this.wordsOf(answer, record);
+    return { status, requestText, id, record, failure, isFailureUnsure, words };
   }
 
   /** Updates a record, by PUT if this server has no PATCH. Throws {@link NotFoundError}. */

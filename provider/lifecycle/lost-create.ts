@@ -178,7 +178,9 @@ async function keepIdOrThrow(
   const found = await collection.find(answeredId, operation).catch(() => undefined);
   if (claims.hasOther(answeredId) || (found && !isAlike(definition, wanted, found)))
     throw lostError(scope, lostAnswer, reason);
-  return { ...claimFound(scope, lostCreate, answeredId), advice: adviceOnId(scope, answeredId) };
+  // The answer may have said that the create failed.
+  const advice = message`${withoutPeriod(lostAnswer)}. ${adviceOnId(scope, answeredId)}`;
+  return { ...claimFound(scope, lostCreate, answeredId), advice };
 }
 
 /** What to do if an id that nothing but an answer shows is not the record's. */

@@ -125,8 +125,10 @@ async function recordInFailure(
   const isShown = (record: ApiRecord | undefined): boolean => record !== undefined;
   const record = await readUntil(scope.collection, id, operation, isShown).catch((cause: unknown) => {
     if (isRefusedId(cause)) throw failure;
-    throw new LostAnswerError(failure.parts, "look only", { cause });
+    throw new LostAnswerError(failure.parts, "look only", { answeredId: id, cause });
   });
+  if (record instanceof NotFoundError && answer.isFailureUnsure)
+    throw new LostAnswerError(failure.parts, "look only", { cause: record });
   // The id may be that of the request, and of somebody else's record too.
   if (record instanceof NotFoundError || !isAlike(scope.definition, wanted, record)) throw failure;
   return { ...answer, record };

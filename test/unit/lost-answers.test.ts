@@ -1045,6 +1045,33 @@ describe("an answer that says that the create failed, and names a record", () =>
     expect([posts(), storedIds()]).toEqual([1, ["1"]]);
   });
 
+  test("keeps its id in state if nothing can be read", async () => {
+    afterCreate(
+      () => stored(200, { id: 1, error: words }),
+      ({ method }) => (method === "GET" ? answer(500) : undefined),
+    );
+    const one = resource();
+    expect(await made(one)).toMatch(
+      /with the id 1, but .* status 500.* status 200: No mail was sent\. If 1 is/,
+    );
+    expect([one.state?.id, posts()]).toEqual(["1", 1]);
+    emulator.fault = undefined;
+    one.nextRun();
+    await one.up(home);
+    expect([posts(), storedIds()]).toEqual([1, ["1"]]);
+  });
+
+  test.each([
+    ["is found if it is shown eight seconds later", 8000, "made 1"],
+    ["may exist if it is not shown for a minute", 90_000, expect.stringMatching(mayExist)],
+  ])("by a status that may be one of its fields %s", async (_, afterMs, outcome) => {
+    const answered = { id: 1, status: "failed", message: words };
+    onCreates({ ...stored(200, answered), effect: { afterMs } });
+    const result = await made(resource());
+    expect(result).toEqual(outcome);
+    if (afterMs > lookTime) expect(result).toContain(`status 200: ${words}`);
+  });
+
   test("that cannot be read is looked for", async () => {
     let isRefused = true;
     afterCreate(
