@@ -35,16 +35,22 @@ export class Claims {
   /**
    * Whether another resource has the record, or is to import it.
    *
-   * @param owner the resource that asks. Its own claim does not count, so that its replacement can adopt the record that it has in
-   *   state.
+   * @param besides a claim that does not count, and the resource that asks, whose replacement can adopt the record that it has in state
    */
-  hasOther(id: string, record?: ApiRecord, owner?: Owner): boolean {
-    return this.ledger.hasOther(id, { owner }) || this.note.hasOther(id, record);
+  hasOther(
+    id: string,
+    record?: ApiRecord,
+    besides: { readonly claim?: Claim | undefined; readonly owner?: Owner | undefined } = {},
+  ): boolean {
+    return this.ledger.hasOther(id, besides) || this.note.hasOther(id, record);
   }
 
-  /** Whether a resource of this process has got the record in this run, or is to import it, or another process has it by the same key. */
-  isTakenInRun(id: string): boolean {
-    return this.ledger.isTakenInRun(id) || this.note.hasOther(id);
+  /**
+   * Whether a resource of this process, other than the one with this claim, has got the record in this run, or is to import it, or
+   * another process has it by the same key.
+   */
+  isTakenInRun(id: string, claim?: Claim): boolean {
+    return this.ledger.isTakenInRun(id, claim) || this.note.hasOther(id);
   }
 
   /** Whether this run deletes a record, or has deleted it. With the record, deletes by a process with another key count too. */

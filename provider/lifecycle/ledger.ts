@@ -135,7 +135,7 @@ export class Ledger {
   /** Whether a resource other than the one with this claim, or this owner, has a living claim on the record, or is to import it. */
   hasOther(
     id: string,
-    { claim, owner }: { readonly claim?: Claim; readonly owner?: Owner | undefined } = {},
+    { claim, owner }: { readonly claim?: Claim | undefined; readonly owner?: Owner | undefined } = {},
   ): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
@@ -145,10 +145,13 @@ export class Ledger {
     );
   }
 
-  /** Whether a resource has got the record from this process, or is to import it. State alone does not count: its record may be gone. */
-  isTakenInRun(id: string): boolean {
-    const entry = this.entries.get(id);
-    return entry !== undefined && (entry.taken !== undefined || entry.plannedImports.size > 0);
+  /**
+   * Whether a resource other than the one with this claim has got the record from this process, or is to import it. State alone does
+   * not count: its record may be gone.
+   */
+  isTakenInRun(id: string, claim?: Claim): boolean {
+    const { taken, plannedImports } = this.entries.get(id) ?? {};
+    return (taken !== undefined && taken.claim !== claim) || (plannedImports?.size ?? 0) > 0;
   }
 
   /** The owner of another resource that the program declares and that has the record, or is to import it. */

@@ -9,6 +9,7 @@ import { IdOrder, wasListed } from "./baseline";
 import { showsNoDifference, shows, type WantedValues } from "./difference";
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
+import type { Claim } from "./resource";
 
 /** Between two looks, for a replica that lags a little. */
 export const lookPauseMilliseconds = 5000;
@@ -57,8 +58,10 @@ export async function lookOnce(
     !isUndecided(id) && (ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id)));
   const wasBefore = (id: string): boolean => wasListed(baseline, id) && !claims.mayBeUsedAgain(id);
   const isNamed = (id: string): boolean => id === lostAnswer.answeredId && !isUndecided(id);
-  const isNew = ({ id }: ApiRecord): boolean =>
-    (isLast || isSurelyNew(id) || isNamed(id)) && !wasBefore(id) && !claims.isTakenInRun(id);
+  const isNew = (record: ApiRecord): boolean => {
+    const { id } = record;
+    return (isLast || isSurelyNew(id) || isNamed(id)) && !wasBefore(id) && !isTaken(scope, record);
+  };
   const equalsAnotherLostCreate = (record: ApiRecord): boolean =>
     [...creates.lostCreates].some(
       (other) => other !== lostCreate && showsNoDifference(definition, other.wanted, record),
@@ -91,7 +94,7 @@ export async function lookOnce(
       const record = await collection.find(candidate.id, operation);
       // A replica that lags may not show it at its own address yet, and then only the list does.
       const isSame = record !== undefined && showsNoDifference(definition, wanted, record);
-      if (claims.hasOther(candidate.id, record)) {
+      if (claims.hasOther(candidate.id, record, { claim: keptClaim(scope, record ?? candidate) })) {
         if (isSame) alike.push(record);
       } else if (isSame && isSurelyNew(record.id)) equal.push(record);
       else if (
@@ -104,6 +107,17 @@ export async function lookOnce(
   } catch (failure) {
     return { equal: [], alike: [], failure };
   }
+}
+
+/** Whether a resource has got the record in this run. */
+export function isTaken(scope: RecordScope, record: ApiRecord): boolean {
+  return scope.claims.isTakenInRun(record.id, keptClaim(scope, record));
+}
+
+/** The claim that does not count: of a create whose kept id the record has, although it cannot be that create's. */
+function keptClaim({ creates, definition }: RecordScope, record: ApiRecord): Claim | undefined {
+  const kept = creates.keptIds.get(record.id);
+  return kept && !isAlike(definition, kept.wanted, record) ? kept.claim : undefined;
 }
 
 /** Whether an id was given after the highest known one; true if ids do not show it. */

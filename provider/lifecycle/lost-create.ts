@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import { hasUniqueName, nameKeyOf } from "../definitions/keys";
 import { isAlike } from "./alike";
 import { describeRecords } from "./describe";
-import { lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
+import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
@@ -90,7 +90,7 @@ async function search(
 ): Promise<CreatedRecord | undefined> {
   const { clock } = operation;
   const end = clock.now() + searchMilliseconds;
-  const isFree = ({ id }: ApiRecord): boolean => !scope.claims.isTakenInRun(id);
+  const isFree = (record: ApiRecord): boolean => !isTaken(scope, record);
   const { answeredId } = lostCreate.lostAnswer;
   let idBefore: string | undefined;
   for (let looks = 0; ;) {
@@ -152,13 +152,15 @@ async function conclude(
 
 function claimFound(
   { claims, creates }: RecordScope,
-  { baseline, owner }: LostCreate,
+  { baseline, owner, wanted }: LostCreate,
   id: string,
   record?: ApiRecord,
 ): CreatedRecord {
+  const claim = claims.takeFound(id, owner, record);
   // What a person made before it is then not taken for the record of a later create.
   if (record) creates.rememberId(id, baseline);
-  return { id, claim: claims.takeFound(id, owner, record), record };
+  else creates.keptIds.set(id, { claim, wanted });
+  return { id, claim, record };
 }
 
 /**

@@ -99,6 +99,7 @@ async function postOnce(
   try {
     const record = await recordOfAnswer(scope, id, claim, wanted, answer, mayBeDeleted, operation);
     if (record) ledger.markSeen(id);
+    else creates.keptIds.set(id, { claim, wanted });
     creates.rememberId(id, baseline);
     claims.tellCreated(id, claim, record);
     return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
@@ -154,6 +155,8 @@ function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: W
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and no record.`,
       "look only",
+      // The other one may have been answered with the id of a job.
+      { answeredId: isOfOther ? id : undefined },
     );
   throw new UptimeError(
     message`${requestText} returned ${definition.singular} ${quoteId(id)}, which was there before: the

@@ -903,6 +903,45 @@ test("the id of a job that is kept does not stop a later create that gets a reco
   expect(await made(other, { ...home, name: "Other" })).toBe("made 1");
 });
 
+describe("the id of a job that is kept", () => {
+  const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
+
+  test.each([404, 500])(
+    "because its address answered %i does not stop a later create that is answered with that id alone",
+    async (status) => {
+      const answers: Fault[] = [queued, stored(201, { id: 1 })];
+      afterCreate(
+        () => answers.shift(),
+        ({ path }) => (posts() === 1 && path.endsWith("/1") ? answer(status) : undefined),
+      );
+      const [one, other] = program().resources();
+      expect(await made(one)).toContain("was created with the id 1, but");
+      const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
+      expect(await made(other, elsewhere)).toBe("made 1");
+      expect(await failureOf(one.destroy())).toBe("");
+      expect(storedIds()).toEqual(["1"]);
+    },
+  );
+
+  test("does not stop a later create whose answer is lost and whose record has that id", async () => {
+    onCreates(queued, cut);
+    const [one, other] = program().resources();
+    expect(await made(one)).toContain("was created with the id 1, but");
+    const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
+    expect(await made(other, elsewhere)).toBe("made 1");
+    expect(storedIds()).toEqual(["1"]);
+  });
+
+  test("stays with its create if the record that has it may be that of either", async () => {
+    onCreates(queued, queued);
+    const [one, other] = program().resources();
+    expect(await made(one)).toContain("was created with the id 1, but");
+    emulator.monitors.add(home);
+    expect(await made(other)).toMatch(mayExist);
+    expect([one.state?.id, other.state, posts()]).toEqual(["1", undefined, 2]);
+  });
+});
+
 describe("somebody else's record with the id of a job", () => {
   const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
   const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
