@@ -99,11 +99,11 @@ export function unwrapList(
 
 /**
  * The records of a list: bare, or under `data`, `monitors` and similar names, also one inside the other; null is an empty one, as
- * servers in Go write it. Undefined if the answer is not a list of records.
+ * servers in Go write it, but not beside an {@link unclearCode}. Undefined if the answer is not a list of records.
  */
 export function parseRecords(body: unknown, definition: Definition): ApiRecord[] | undefined {
   const { list } = unwrapList(body, definition);
-  if (list === null) return [];
+  if (list === null) return unclearCode(body) === undefined ? [] : undefined;
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => parseRecord(entry, definition));
   return records.every((record) => record !== undefined) ? records : undefined;
@@ -139,7 +139,7 @@ function isSetDate(value: unknown): boolean {
   );
 }
 
-/** Whether an answer holds nothing, or nothing where the record would be. */
+/** Whether an answer holds nothing, or nothing where the record would be. Beside that, it may have an {@link unclearCode}. */
 export function isBlankAnswer(body: unknown, { singular }: Definition): boolean {
   if (isBlankOrFalse(body)) return true;
   return (
@@ -152,13 +152,14 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
 /** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
 export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
   if (isObject(body) && body.data === false) return false;
-  if (isBlankAnswer(body, definition) || parseRecord(body, definition)?.id === id) return true;
+  const isClear = unclearCode(body) === undefined;
+  if ((isClear && isBlankAnswer(body, definition)) || parseRecord(body, definition)?.id === id) return true;
   if (!isObject(body)) return saysDone(body);
   return partsOf(body).some((part) =>
     Object.entries(part).some(([key, value]) => {
       const name = plainName(key);
       if (statusNames.test(name))
-        return isGoodStatus(value) || (name === "result" && ["1", id].includes(textOf(value)));
+        return (isClear && isGoodStatus(value)) || (name === "result" && ["1", id].includes(textOf(value)));
       return (flagNames.test(name) || /^(?:is)?deleted$/.test(name)) && saysDone(value);
     }),
   );
@@ -168,6 +169,19 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
 function partsOf(body: unknown): Record<string, unknown>[] {
   const whole = onlyOneIn(body);
   return isObject(whole) ? [whole, whole.meta, whole.data].filter(isObject) : [];
+}
+
+/**
+ * A code or a status of which only the server knows whether it means a failure: 10001 of `{"code": 10001, "data": null}`, for example.
+ * Undefined if there is none, or if the answer also has a flag of success.
+ */
+export function unclearCode(body: unknown): string | undefined {
+  const said = partsOf(body).flatMap((part) => Object.entries(part));
+  const has = (names: RegExp, isMeant: (value: unknown) => boolean) =>
+    said.find(([name, value]) => names.test(plainName(name)) && isMeant(value));
+  if (has(flagNames, (value) => isTrue(value) || isWordOfSuccess(value))) return undefined;
+  const unclear = has(statusNames, (value) => textOf(value) !== "" && !isGoodStatus(value));
+  return unclear && textOf(unclear[1]);
 }
 
 /** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
@@ -221,7 +235,7 @@ const saysDone = (value: unknown): boolean =>
 
 /** A code other than 0 and those of HTTP may mean anything: 40001, for example. */
 const isGoodStatus = (value: unknown): boolean =>
-  isWordOfSuccess(value) || /^(?:0|2\d\d)$/.test(textOf(value));
+  isWordOfSuccess(value) || /^(?:0+|2\d\d)$/.test(textOf(value));
 
 /** What servers write in the place of a status of failure. */
 const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied)$/i;

@@ -5,7 +5,9 @@ import {
   isRecordId,
   isRecordOf,
   parseRecord,
+  parseRecords,
   saysDeleted,
+  unclearCode,
   type ApiRecord,
 } from "./answer";
 import { pathOf, type Answer, type ApiRequest, type Client, type SendEvents } from "./client";
@@ -60,6 +62,8 @@ export class Collection {
    */
   emptyListForm: EmptyListForm = "entry";
   private updateMethod: "PATCH" | "PUT" = "PATCH";
+  /** See {@link unclearCode}. */
+  private readonly successCodes = new Set<string>();
 
   constructor(
     readonly definition: Definition,
@@ -80,9 +84,24 @@ export class Collection {
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.requestText} returned no ${singular}: ${quoteBody(answer.body)}.`;
-    if (isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere)
-      throw new NotFoundError(problem);
-    throw new UptimeError(message`${problem} Check ${this.client.address.source}.`);
+    const isBlank = isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere;
+    if (isBlank && (await this.isSuccess(answer.body, operation))) throw new NotFoundError(problem);
+    const advice = isBlank ? adviceIfMaybeGone({ method: "GET", id }) : [];
+    throw new UptimeError(
+      [message`${problem} Check ${this.client.address.source}.`, ...advice.map((one) => ` ${one}`)].flat(),
+    );
+  }
+
+  /** Whether an answer that holds nothing means a success. Of a code such as 10001 it does if the list shows records beside it. */
+  private async isSuccess(body: unknown, operation: Operation): Promise<boolean> {
+    const code = unclearCode(body);
+    if (code === undefined || this.successCodes.has(code)) return true;
+    const list = { method: "GET", plural: this.definition.plural, operation } as const;
+    const shown = (await this.request(list).catch(() => undefined))?.body;
+    const records = parseRecords(shown, this.definition) ?? [];
+    if (unclearCode(shown) !== code || records.length === 0) return false;
+    this.successCodes.add(code);
+    return true;
   }
 
   /** The record under an id; undefined if it does not exist. */
@@ -233,8 +252,8 @@ export class Collection {
   }
 
   private wordsOf({ body }: Answer, record: ApiRecord | undefined): Message | undefined {
-    if (isRecordOf(this.definition, record) || isBlankAnswer(body, this.definition)) return undefined;
-    return quoteBody(body);
+    const isBlank = isBlankAnswer(body, this.definition) && unclearCode(body) === undefined;
+    return isRecordOf(this.definition, record) || isBlank ? undefined : quoteBody(body);
   }
 
   /** Throws {@link NotFoundError} if the record is marked as deleted. */

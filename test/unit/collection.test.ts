@@ -21,7 +21,7 @@ const records = (...ids: number[]) => ids.map((id) => ({ ...record, id }));
  * undefined; and what it was asked.
  */
 function collectionOf(
-  answer: (query: URLSearchParams) => unknown,
+  answer: (query: URLSearchParams, path: string) => unknown,
   otherStatus = 404,
   headersTo: (query: URLSearchParams) => Headers = () => ({}),
 ): { monitors: Collection; asked: URLSearchParams[] } {
@@ -33,7 +33,7 @@ function collectionOf(
   const asked: URLSearchParams[] = [];
   const client = clientOf(settings, instantClock(), ({ url }) => {
     asked.push(url.searchParams);
-    const body = answer(url.searchParams);
+    const body = answer(url.searchParams, url.pathname);
     const text = typeof body === "string" ? body : JSON.stringify(body ?? {});
     const status = body === undefined ? otherStatus : 200;
     return Promise.resolve({ status, headers: headersTo(url.searchParams), body: Buffer.from(text) });
@@ -145,6 +145,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     '{"ok":true,"message":"Bye"}',
     '{"code":0}',
     '{"result":7}',
+    '{"code":10001,"data":null,"deleted":true}',
     '{"result":1}',
     '{"status":"success"}',
     '{"data":{"success":1}}',
@@ -167,6 +168,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     '{"data":false}',
     '{"code":1,"message":"It is in use"}',
     '{"result":10001}',
+    '{"code":10001,"status":200,"data":null}',
   ])("to a delete does not say whether the record is deleted if it is %s", async (body) => {
     const doubt = await collectionOf(() => body).monitors.delete("7", start());
     expect(shownText(new UptimeError(doubt ?? ""))).toMatch(/^DELETE .*\/api\/v1\/monitors\/7 returned "/);
@@ -319,6 +321,59 @@ describe("a record is missing", () => {
     async (body) => {
       const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
       expect(error).not.toBeInstanceOf(NotFoundError);
+    },
+  );
+});
+
+describe("a code or a status beside nothing", () => {
+  const bodyWith = (said: object) => ({ data: null, message: "Hello", ...said });
+  const unclear = [
+    { code: 10001 },
+    { code: "A0001", data: [] },
+    { code: 1 },
+    { status: "maintenance" },
+    { meta: { code: "10001" } },
+  ];
+
+  test.each(unclear)(
+    "that may mean a failure shows neither that a record is gone nor a list (%j)",
+    async (said) => {
+      const { monitors } = collectionOf(() => bodyWith(said));
+      const error = await errorOf(requests.get(monitors));
+      expect(error).not.toBeInstanceOf(NotFoundError);
+      expect(shownText(error)).toContain("run `pulumi state delete URN`");
+      expect(await monitors.delete("7", start())).toBeDefined();
+      for (const write of [monitors.update("7", [], start()), monitors.create([], start())])
+        expect((await write).words).toBeDefined();
+      if (!("data" in said)) await expect(listed(monitors)).rejects.toThrow("did not return a list");
+    },
+  );
+
+  test.each([
+    { code: 0 },
+    { code: "00000" },
+    { code: 200 },
+    { status: "success" },
+    { code: 10001, success: true },
+  ])("that means a success says that the record is gone (%j)", async (said) => {
+    const { monitors } = collectionOf(() => bodyWith(said));
+    expect(await errorOf(requests.get(monitors))).toBeInstanceOf(NotFoundError);
+    expect(await monitors.delete("7", start())).toBeUndefined();
+    expect(await listed(monitors)).toEqual([]);
+  });
+
+  test.each(unclear)(
+    "that the server shows beside its records means a success, which is asked once (%j)",
+    async (said) => {
+      let asked = 0;
+      const { monitors } = collectionOf((_query, path) => {
+        if (path.endsWith("/7")) return bodyWith(said);
+        asked++;
+        return { ...bodyWith(said), data: records(9, 8) };
+      });
+      for (let reads = 0; reads < 2; reads++)
+        expect(await errorOf(requests.get(monitors))).toBeInstanceOf(NotFoundError);
+      expect(asked).toBe(1);
     },
   );
 });

@@ -286,6 +286,27 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     });
   });
 
+  test("nothing is gone while a gateway answers everything with a code that may mean a failure", async () => {
+    const [all] = await createdBefore(front, 2);
+    emulator.fault = () => answer(200, { code: 10001, data: null });
+    expect(await refreshAll(all)).toEqual(["error", "error"]);
+    expect(await destroyAll(all)).toEqual(["error", "error"]);
+    expect(storedIds()).toHaveLength(2);
+  });
+
+  test("a destroy is finished on a server whose own code means a success", async () => {
+    const [all] = await createdBefore(front, 2);
+    addStranger();
+    emulator.fault = (request) => {
+      const { method, path } = request;
+      if (method === "DELETE") return stored(200, { code: 20000, data: null });
+      if (isList(request)) return answer(200, { code: 20000, data: emulator.monitors.all() });
+      return answer(200, { code: 20000, data: emulator.monitors.get(path.replace(/.*\//, "")) ?? null });
+    };
+    expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
+    expect(storedIds()).toEqual(["3"]);
+  });
+
   test("nor does an update read what it ignores and does not send", async () => {
     const one = new Program(front).resource("monitor", { ignoreChanges: ["interval"] });
     await one.up(home);
