@@ -236,6 +236,13 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     },
   );
 
+  test("that differs in a field of ignoreChanges, which a create sends, is an error that names it", async () => {
+    add({ interval: 900 });
+    const one = new Program(front, adopting).resource("monitor", { ignoreChanges: ["interval"] });
+    expect(await failureOf(one.up(home))).toContain("interval is 900 and would be 60");
+    expect(emulator.writes()).toEqual([]);
+  });
+
   test("that is equal is adopted, also beside others that differ", async () => {
     add({ interval: 900 });
     await expectAdoption(front, add());
