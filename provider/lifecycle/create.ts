@@ -72,7 +72,13 @@ async function settle(
   try {
     const settled = hasUnsent
       ? await updateNew(scope, created, wanted, operation)
-      : await verify(scope, id, wantedOnCreate, created, operation);
+      : await verify(
+          scope,
+          id,
+          wantedOnCreate,
+          record ? created : { ...created, record: await readNew(scope, created, wanted, operation) },
+          operation,
+        );
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
@@ -90,14 +96,15 @@ async function settle(
   }
 }
 
-/** Updates a new record, which may not be at its own address yet. An id alone may be that of something else, such as a job. */
+/** Updates a new record. */
 async function updateNew(
   scope: RecordScope,
-  { id, claim, record }: CreatedRecord,
+  created: CreatedRecord,
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
-  const { claims, collection, definition } = scope;
+  const { claims } = scope;
+  const { id, claim, record } = created;
   // Meanwhile another create may be answered with the record that has the id.
   const events = {
     onSend: () => {
@@ -110,11 +117,21 @@ async function updateNew(
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
     }
+  await readNew(scope, created, wanted, operation);
+  return sendUpdate(scope, id, wanted, operation, events);
+}
+
+/** Reads a new record, which may not be at its own address yet. An id alone may be that of something else, such as a job. */
+async function readNew(
+  { collection, definition }: RecordScope,
+  { id }: CreatedRecord,
+  wanted: WantedValues,
+  operation: Operation,
+): Promise<ApiRecord> {
   const found = await readUntil(collection, id, operation, (one) => one !== undefined);
   if (found instanceof NotFoundError) throw found;
-  if (!isAlike(definition, wanted, found))
-    throw new RecordMismatchError(
-      message`${definition.singular} ${describeRecord(definition, found)} is another one, so it was not updated.`,
-    );
-  return sendUpdate(scope, id, wanted, operation, events);
+  if (isAlike(definition, wanted, found)) return found;
+  throw new RecordMismatchError(
+    message`${definition.singular} ${describeRecord(definition, found)} is another one, so nothing was done to it.`,
+  );
 }

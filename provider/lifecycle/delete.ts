@@ -3,7 +3,7 @@ import { Operation } from "../api/operation";
 import { assertGone, assertReadable } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs } from "./resource";
-import { assertMayWrite, assertSameAddress, isAccountOfState, mustCompareFirst } from "./same-record";
+import { assertSameAddress, assertSameRecord, isAccountOfState, mustCompareFirst } from "./same-record";
 import { readUntil } from "./write";
 
 /** Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. */
@@ -36,7 +36,7 @@ async function sendDelete(
     if (mustCompareFirst(scope, outputs)) {
       // In the account of state the answer to the DELETE decides, so a record that is not found here is no error yet.
       const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
-      if (record) assertMayWrite(scope, outputs, record);
+      if (record) assertSameRecord(scope, outputs, record);
       wasFound = record !== undefined;
     }
     ledger.markChanged(id);

@@ -34,7 +34,7 @@ export interface Look {
  *
  * | a new record                                                                            |         |
  * | --------------------------------------------------------------------------------------- | ------- |
- * | has the id that the answer named, and may be alike                                      | `equal` |
+ * | has the id that the answer named, and is alike in the list                              | `equal` |
  * | is equal, and another resource has its id in state, or by another key                   | `alike` |
  * | was created later than the create was sent, and is equal                                | `equal` |
  * | has its name or URL, is equal to no other lost create, and no resource has it           | `alike` |
@@ -84,7 +84,8 @@ export async function lookOnce(
         record.id === lostAnswer.answeredId &&
         isNew(record) &&
         !ledger.isBeingDeleted(record.id) &&
-        mayBeAlike(definition, wanted, record),
+        identityKeys(definition).some((key) => shows(fieldOf(definition, key), record)) &&
+        isAlike(definition, wanted, record),
     );
     if (answered) return { equal: [answered], alike: [] };
     const equal: ApiRecord[] = [];

@@ -98,13 +98,17 @@ export function fingerprintInState(account: Account, outputs: Outputs): string {
 
 /**
  * Throws if a record may not be the one in state: a field that no update changes differs, or the key is another one and the name or URL
- * differs.
+ * differs. If only the answer to its create has shown its id, that may be the id of a job, which somebody else's record has got since:
+ * then name and URL decide.
+ *
+ * @param declared what the program declares; by default what state has
  */
 export function assertSameRecord(
   scope: RecordScope,
   outputs: Outputs,
   record: ApiRecord,
   { mayHaveOldSettings }: RequestOptions = {},
+  declared: Pick<Inputs, "values"> = outputs,
 ): void {
   const { address, definition } = scope;
   const { label } = definition;
@@ -117,6 +121,13 @@ export function assertSameRecord(
         ${keys.join(" or ")} that differs from state, so it may be another account's: nothing is done to it. If the current
         key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
         otherwise set the key of its account.${oldSettingsHint(mayHaveOldSettings)}`,
+    );
+  const isAlikeIn = ({ values }: Pick<Inputs, "values">): boolean =>
+    isAlike(definition, wantedValues(definition, values), record);
+  if (outputs.isIdAlone && !isAlikeIn(outputs) && !isAlikeIn(declared))
+    throw new RecordMismatchError(
+      message`${label} ${quoteId(record.id)} seems to be another record than the one in state, so nothing is done to it. Run
+        \`pulumi state delete URN\`; if it is the one, declare what it has, and name its id with the option import.`,
     );
   const differing = fixedDifference(definition, outputs.values, record);
   if (!differing) return;
@@ -134,27 +145,4 @@ export function assertSameRecord(
 /** Whether a record must be read, and compared with state, before it is written. */
 export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean {
   return hasFixedKey(scope.definition) || !isAccountOfState(scope, outputs) || outputs.isIdAlone === true;
-}
-
-/**
- * Throws if a record that is to be written may not be the one in state. If only the answer to its create has shown its id, that may be the
- * id of a job, which somebody else's record has got since: then name and URL decide.
- *
- * @param declared what the program declares; by default what state has
- */
-export function assertMayWrite(
-  scope: RecordScope,
-  outputs: Outputs,
-  record: ApiRecord,
-  declared: Pick<Inputs, "values"> = outputs,
-): void {
-  const { definition } = scope;
-  assertSameRecord(scope, outputs, record);
-  const isAlikeIn = ({ values }: Pick<Inputs, "values">): boolean =>
-    isAlike(definition, wantedValues(definition, values), record);
-  if (!outputs.isIdAlone || isAlikeIn(outputs) || isAlikeIn(declared)) return;
-  throw new RecordMismatchError(
-    message`${definition.label} ${quoteId(record.id)} seems to be another record than the one in state, so nothing is done to it. If it
-      is the one, run \`pulumi up --refresh --run-program\`; otherwise \`pulumi state delete URN\`.`,
-  );
 }

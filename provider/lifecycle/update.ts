@@ -16,7 +16,7 @@ import {
   type Outputs,
   type OperationResult,
 } from "./resource";
-import { assertMayWrite, assertSameAddress, mustCompareFirst } from "./same-record";
+import { assertSameAddress, assertSameRecord, mustCompareFirst } from "./same-record";
 import { NotStoredError, sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
@@ -44,7 +44,7 @@ export async function update(
     const isReset = ignored.some((key) => fieldOf(definition, key).resetByUpdate);
     const mustRead = isReset || mustCompareFirst(scope, outputs);
     const current = mustRead ? await collection.get(id, operation) : undefined;
-    if (current) assertMayWrite(scope, outputs, current, inputs);
+    if (current) assertSameRecord(scope, outputs, current, {}, inputs);
     const wanted = wantedOnUpdate(definition, inputs, ignored, current);
     const record = await sendUpdate(scope, id, wanted, operation, {
       // While it waits, the server may give the id to a create of this run.

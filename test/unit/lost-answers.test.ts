@@ -971,6 +971,45 @@ describe("somebody else's record with the id of a job", () => {
     },
   );
 
+  test("is not taken for the record, with what was not stored, if it is there while the id is read", async () => {
+    onCreates(queued);
+    const one = resource();
+    const failed = made(one);
+    await clock.sleep(61_500);
+    emulator.monitors.add(elsewhere);
+    expect(await failed).toMatch(/was created with the id 1, but .* If 1 is the id of something else/);
+    one.nextRun();
+    expect(await failureOf(one.up(home))).toContain("seems to be another record");
+    expect(emulator.monitors.all()).toMatchObject([elsewhere]);
+  });
+
+  test.each([home, paused])("is not taken from a list that shows neither name nor URL (%j)", async (declared) => {
+    afterCreate(
+      () => queued,
+      (request) =>
+        isList(request)
+          ? answer(200, { data: emulator.monitors.all().map(({ id }) => ({ id })) })
+          : undefined,
+    );
+    const one = resource();
+    const failed = made(one, declared);
+    await clock.sleep(20_000);
+    emulator.monitors.add(elsewhere);
+    expect(await failed).toMatch(mayExist);
+    expect([one.state, emulator.monitors.all()]).toMatchObject([undefined, [elsewhere]]);
+  });
+
+  test("is neither taken by a refresh nor then updated", async () => {
+    onCreates(queued);
+    const one = resource();
+    expect(await made(one)).toContain("was created with the id 1, but");
+    emulator.monitors.add(elsewhere);
+    one.nextRun();
+    expect(await failureOf(one.refresh())).toContain("seems to be another record");
+    expect(await failureOf(one.up(home))).toContain("seems to be another record");
+    expect(emulator.monitors.all()).toMatchObject([elsewhere]);
+  });
+
   test.each(["up", "destroy"] as const)(
     "is neither updated nor deleted by a later run (%s)",
     async (verb) => {
