@@ -15,7 +15,7 @@ import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
 import { isAlike } from "./alike";
 import { wasListed, type Baseline } from "./baseline";
-import type { WantedValues } from "./difference";
+import { shownValues, type WantedValues } from "./difference";
 import { adviceOnId, recoverCreate } from "./lost-create";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -91,10 +91,10 @@ async function postOnce(
       message`${requestText} returned status ${status} and no id${words ? message`: ${words}` : ""}.`,
       "look only",
     );
-  assertNew(scope, id, baseline, answer);
+  assertNew(scope, id, planned, answer);
   // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
   const mayBeDeleted = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
-  const claim = claims.takeCreated(id, owner, holdsRecord(scope, answer));
+  const claim = claims.takeCreated(id, owner, holdsRecord(scope, wanted, answer));
   ledger.markChanged(id);
   try {
     const record = await recordOfAnswer(scope, id, claim, wanted, answer, mayBeDeleted, operation);
@@ -143,11 +143,16 @@ function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline):
 }
 
 /** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */
-function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: WriteAnswer): void {
+function assertNew(
+  scope: RecordScope,
+  id: string,
+  { baseline, wanted }: PlannedCreate,
+  answer: WriteAnswer,
+): void {
   const { claims, definition } = scope;
   const { requestText } = answer;
   // If two creates are answered with the same id, the one whose answer holds the record keeps it.
-  const isIdAlone = !holdsRecord(scope, answer);
+  const isIdAlone = !holdsRecord(scope, wanted, answer);
   const isOfOther = isIdAlone && claims.isTakenInRun(id);
   if (!isOfOther && !isOlderRecord(scope, id, baseline)) return;
   if (isIdAlone)
@@ -165,9 +170,9 @@ function assertNew(scope: RecordScope, id: string, baseline: Baseline, answer: W
   );
 }
 
-/** Whether an answer holds the record, and not only an id, which may be that of something else. */
-const holdsRecord = ({ definition }: RecordScope, { record }: WriteAnswer): boolean =>
-  isRecordOf(definition, record);
+/** Whether an answer holds the record, and not only an id, which may be that of something else, such as a job with a URL. */
+const holdsRecord = ({ definition }: RecordScope, wanted: WantedValues, { record }: WriteAnswer): boolean =>
+  record !== undefined && isRecordOf(definition, record) && isAlike(definition, wanted, record);
 
 /**
  * The record of an answer. An id alone may be that of something else, such as a job, so its record is read. Throws
@@ -186,7 +191,7 @@ async function recordOfAnswer(
 ): Promise<ApiRecord | undefined> {
   const { collection, definition, ledger } = scope;
   const { record, requestText } = answer;
-  if (holdsRecord(scope, answer) && !mayBeDeleted) return record;
+  if (holdsRecord(scope, wanted, answer) && !mayBeDeleted) return record;
   const lost = (problem: string, options?: { cause: unknown; answeredId: string }): LostAnswerError =>
     new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)}, but ${problem}.`,
@@ -196,8 +201,13 @@ async function recordOfAnswer(
   // Meanwhile another create may have been answered with the record of this id.
   const isOfOther = (): boolean => ledger.isVoid(id, claim);
   try {
-    const found = await collection.get(id, operation);
-    if (!isOfOther() && isAlike(definition, wanted, found)) return found;
+    const isIdAlone = !isRecordOf(definition, record);
+    const found = await readUntil(collection, id, operation, (one) => isIdAlone || one !== undefined);
+    if (found instanceof NotFoundError) throw found;
+    // The server may have changed the name beyond recognition.
+    const answered = record && shownValues(definition, record, { unescape: true, refuse: () => undefined });
+    if (!isOfOther() && [wanted, answered].some((one) => one && isAlike(definition, one, found)))
+      return found;
   } catch (cause) {
     if (cause instanceof NotFoundError || isRefusedId(cause))
       throw lost(`there is no such ${definition.singular}`, { cause, answeredId: id });

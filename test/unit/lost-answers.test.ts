@@ -808,6 +808,27 @@ test("the id of a job is not taken for an existing record, and the new one is fo
   expect(one.state?.id).toBe("2");
 });
 
+test.each([{ url: "https://uptime.example.com/jobs/77" }, { name: "create-monitor" }])(
+  "the id of a job that has %j like a monitor is not taken for the record's, and the new one is found",
+  async (more) => {
+    onCreates(stored(202, { id: 77, status: "queued", ...more }));
+    const one = resource();
+    expect(await made(one)).toBe("made 1");
+    expect(await one.preview(home)).toBe("same");
+  },
+);
+
+test("a record that the server has changed beyond recognition is kept, also if it is not at its own address yet", async () => {
+  let reads = 0;
+  emulator.fault = ({ method, path }) => {
+    if (method === "POST") return answer(201, { data: emulator.domains.add({ name: "acme" }) });
+    return path.endsWith("/1") && ++reads < 3 ? answer(404) : undefined;
+  };
+  const one = resource("domain");
+  expect(await made(one, declared.domain)).toContain("did not store them: name was sent as");
+  expect(one.state?.id).toBe("1");
+});
+
 test.each([400, 422])("the id of a job that the server refuses with %i is not kept", async (status) => {
   afterCreate(
     () => stored(202, { id: "b7e2-11aa", status: "queued" }),
@@ -983,21 +1004,24 @@ describe("somebody else's record with the id of a job", () => {
     expect(emulator.monitors.all()).toMatchObject([elsewhere]);
   });
 
-  test.each([home, paused])("is not taken from a list that shows neither name nor URL (%j)", async (declared) => {
-    afterCreate(
-      () => queued,
-      (request) =>
-        isList(request)
-          ? answer(200, { data: emulator.monitors.all().map(({ id }) => ({ id })) })
-          : undefined,
-    );
-    const one = resource();
-    const failed = made(one, declared);
-    await clock.sleep(20_000);
-    emulator.monitors.add(elsewhere);
-    expect(await failed).toMatch(mayExist);
-    expect([one.state, emulator.monitors.all()]).toMatchObject([undefined, [elsewhere]]);
-  });
+  test.each([home, paused])(
+    "is not taken from a list that shows neither name nor URL (%j)",
+    async (declared) => {
+      afterCreate(
+        () => queued,
+        (request) =>
+          isList(request)
+            ? answer(200, { data: emulator.monitors.all().map(({ id }) => ({ id })) })
+            : undefined,
+      );
+      const one = resource();
+      const failed = made(one, declared);
+      await clock.sleep(20_000);
+      emulator.monitors.add(elsewhere);
+      expect(await failed).toMatch(mayExist);
+      expect([one.state, emulator.monitors.all()]).toMatchObject([undefined, [elsewhere]]);
+    },
+  );
 
   test("is neither taken by a refresh nor then updated", async () => {
     onCreates(queued);
