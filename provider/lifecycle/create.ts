@@ -70,15 +70,11 @@ async function settle(
     return !record || compare(field, value, record).outcome !== "same";
   });
   try {
-    const settled = hasUnsent
-      ? await updateNew(scope, created, wanted, operation)
-      : await verify(
-          scope,
-          id,
-          wantedOnCreate,
-          record ? created : { ...created, record: await readNew(scope, created, wanted, operation) },
-          operation,
-        );
+    const verifyNew = async (): Promise<ApiRecord> => {
+      const shown = record ?? (await readNew(scope, created, wanted, operation));
+      return verify(scope, id, wantedOnCreate, { ...created, record: shown }, operation);
+    };
+    const settled = hasUnsent ? await updateNew(scope, created, wanted, operation) : await verifyNew();
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
