@@ -50,7 +50,7 @@ export class Claims {
    * another process has it by the same key.
    */
   isTakenInRun(id: string, claim?: Claim): boolean {
-    return this.ledger.isTakenInRun(id, claim) || this.note.hasOther(id);
+    return this.ledger.isTakenInRun(id, claim) || this.note.isTaken(id);
   }
 
   /** Whether this run deletes a record, or has deleted it. With the record, deletes by a process with another key count too. */

@@ -41,6 +41,9 @@ export interface NoteLine {
 
 const isCreate = ({ verb }: NoteLine): boolean => verb === "creates";
 
+/** Nothing but an answer has shown the id, which may be that of a job. */
+const isIdAlone = (line: NoteLine): boolean => isCreate(line) && line.identity === undefined;
+
 const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
 
 const isDelete = ({ verb }: NoteLine): boolean => verb === "deletes";
@@ -193,6 +196,11 @@ export class RecordNote {
     return this.isOfOthers(this.linesSinceCreate(id, record && this.subjectToGet(record)));
   }
 
+  /** Whether another process has the record, and not only an id that may be that of a job. */
+  isTaken(id: string): boolean {
+    return this.isOfOthers(this.linesSinceCreate(id).filter((line) => !isIdAlone(line)));
+  }
+
   private isOfOthers(lines: readonly NoteLine[], claim?: Claim): boolean {
     const claims = new Set<string>();
     for (const line of lines) {
@@ -224,9 +232,7 @@ export class RecordNote {
   /** Whether another process has created the record, and not only found it, and this run has not deleted it since. */
   hasCreate(id: string): boolean {
     const [first, ...later] = this.linesSinceCreate(id);
-    if (first === undefined || !isCreate(first) || this.note.isOwn(first)) return false;
-    // Nothing but an answer has shown the id, which may be that of a job.
-    if (first.identity === undefined) return false;
+    if (first === undefined || !isCreate(first) || this.note.isOwn(first) || isIdAlone(first)) return false;
     const isFound = (line: NoteLine): boolean => isAdoption(line) && line.claim === first.claim;
     return !later.some((line) => isDelete(line) || isFound(line));
   }

@@ -20,6 +20,7 @@ import {
   withServer,
 } from "../support/server";
 import { kinds, type Kind } from "../support/calls";
+import { noteOf, type Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
 
 /** Milliseconds between two looks for a lost create, and for how long one is looked for after a timeout. */
@@ -950,6 +951,16 @@ describe("the id of a job that is kept", () => {
     expect(await made(one)).toContain("was created with the id 1, but");
     const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
     expect(await made(other, elsewhere)).toBe("made 1");
+    expect(storedIds()).toEqual(["1"]);
+  });
+
+  test("by another process hides no record of a create whose answer is lost", async () => {
+    const notes: Notes<object> = [];
+    const process = () => new Program("dynamic", {}, { runNote: noteOf(notes, {}) });
+    onCreates(queued, cut);
+    expect(await made(process().resource())).toContain("was created with the id 1, but");
+    const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
+    expect(await made(process().resource(), elsewhere)).toMatch(/so nothing is sent again: 1 \("Other", /);
     expect(storedIds()).toEqual(["1"]);
   });
 
