@@ -10,6 +10,8 @@ import type { Ledger } from "./ledger";
 export interface Baseline {
   /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
+  /** The ids of records that were listed although this process had deleted them, so that they may be shown for longer. */
+  readonly deletedIds: ReadonlySet<string>;
   /**
    * The highest id, if the list is in descending order of ids; otherwise undefined. With a list of 9, 7 and 4, the id 12 is certainly
    * new, and 8 may be new too, on a server that gives ids at random.
@@ -36,17 +38,20 @@ export async function readBaseline(
 ): Promise<Baseline> {
   const { definition } = collection;
   const ids = new Set<string | bigint>();
+  const deletedIds = new Set<string>();
   const byName = new Map<string, ApiRecord[]>();
   const order = new IdOrder();
   for await (const page of collection.list(operation))
     for (const record of page) {
       ids.add(idNumber(record.id) ?? record.id);
+      if (ledger.isDeleted(record.id)) deletedIds.add(record.id);
       order.add(record.id);
       const key = comparableName(nameIn(definition, record));
       getOrMake(byName, key, () => []).push(record);
     }
   return {
     ids,
+    deletedIds,
     // An empty list does not show how it is sorted, but then every record is new.
     highestId: order.isDescending ? (order.first ?? -1n) : undefined,
     isImplausiblyEmpty: ids.size === 0 && ledger.knowsLivingRecord,

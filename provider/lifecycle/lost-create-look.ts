@@ -28,8 +28,8 @@ export interface Look {
 
 /**
  * Looks once for the record of a lost create. A record of the list is new if it was not there before the first create, or if
- * this run has deleted the one that had its id (five seconds ago, because a replica may still show that), and if no resource
- * has got it in this run. If the delete is not answered yet, that is not known, so the look is undecided. What a new record is, its own
+ * this run has deleted the one that had its id (five seconds ago, because a replica may still show that, and unless the list
+ * showed it before the first create all the same), and if no resource has got it in this run. If the delete is not answered yet, that is not known, so the look is undecided. What a new record is, its own
  * address decides:
  *
  * | a new record                                                                            |         |
@@ -55,7 +55,9 @@ export async function lookOnce(
   /** Whether a delete of this run leaves open what has the id: servers use ids again, and replicas lag. */
   const isUndecided = (id: string): boolean => ledger.isBeingDeleted(id) || ledger.isDeleted(id, justNow);
   const isSurelyNew = (id: string): boolean =>
-    !isUndecided(id) && (ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id)));
+    !isUndecided(id) &&
+    !baseline.deletedIds.has(id) &&
+    (ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id)));
   const wasBefore = (id: string): boolean => wasListed(baseline, id) && !claims.mayBeUsedAgain(id);
   const isNamed = (id: string): boolean => id === lostAnswer.answeredId && !isUndecided(id);
   const isNew = (record: ApiRecord): boolean => {

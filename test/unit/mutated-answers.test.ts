@@ -77,6 +77,17 @@ const seen: Record<string, Case> = {
   "a text that is cut between the halves of a surrogate pair": create(
     answered(422, "never", { body: "json" }),
   ),
+  "nothing, after a delete whose record is shown for seven seconds": create(
+    answered(202, 3000, { body: "usual" }),
+    {
+      operation: "replace",
+      args: { ...home, alertChannelIds: [1] },
+      dialect: { notStored: ["alert_channel_ids"], createAnswer: "empty" },
+      habits: { ids: "rising", lag: 4500, ownLag: 3500 },
+      others: 0,
+      mutations: [{ target: "delete", number: 1, mutation: answered(202, 3000, { body: "usual" }) }],
+    },
+  ),
   "secrets that look like a tag together": create(answered(401, 0, { body: "echo" }), {
     operation: "delete",
     args: {
