@@ -180,7 +180,8 @@ export function unclearCode(body: unknown): string | undefined {
   const has = (names: RegExp, isMeant: (value: unknown) => boolean) =>
     said.find(([name, value]) => names.test(plainName(name)) && isMeant(value));
   if (has(flagNames, (value) => isTrue(value) || isWordOfSuccess(value))) return undefined;
-  const unclear = has(statusNames, (value) => textOf(value) !== "" && !isGoodStatus(value));
+  const isClear = (value: unknown): boolean => isGoodStatus(value) || nothing.test(textOf(value));
+  const unclear = has(statusNames, (value) => !isClear(value));
   return unclear && textOf(unclear[1]);
 }
 
@@ -236,6 +237,9 @@ const saysDone = (value: unknown): boolean =>
 /** A code other than 0 and those of HTTP may mean anything: 40001, for example. */
 const isGoodStatus = (value: unknown): boolean =>
   isWordOfSuccess(value) || /^(?:0+|2\d\d)$/.test(textOf(value));
+
+/** What servers write as a status if they have nothing to show. */
+const nothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;
 
 /** What servers write in the place of a status of failure. */
 const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied)$/i;

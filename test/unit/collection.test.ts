@@ -355,7 +355,10 @@ describe("a code or a status beside nothing", () => {
     { code: 200 },
     { status: "success" },
     { code: 10001, success: true },
-  ])("that means a success says that the record is gone (%j)", async (said) => {
+    { status: "not_found" },
+    { code: "NOT_FOUND" },
+    { status: "" },
+  ])("that means a success, or that there is nothing, says that the record is gone (%j)", async (said) => {
     const { monitors } = collectionOf(() => bodyWith(said));
     expect(await errorOf(requests.get(monitors))).toBeInstanceOf(NotFoundError);
     expect(await monitors.delete("7", start())).toBeUndefined();
