@@ -5,7 +5,7 @@ import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { isAlike } from "./alike";
-import { IdOrder, wasListed } from "./baseline";
+import { IdOrder, wasListed, type Baseline } from "./baseline";
 import { showsNoDifference, shows, type WantedValues } from "./difference";
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -27,18 +27,7 @@ export interface Look {
 }
 
 /**
- * Looks once for the record of a lost create. A record of the list is new if it was not there before the first create, or if
- * this run has deleted the one that had its id (five seconds ago, because a replica may still show that, and unless the list
- * showed it before the first create all the same), and if no resource has got it in this run. If the delete is not answered yet, that is not known, so the look is undecided. What a new record is, its own
- * address decides:
- *
- * | a new record                                                                            |         |
- * | --------------------------------------------------------------------------------------- | ------- |
- * | has the id that the answer named, and is alike in the list                              | `equal` |
- * | is equal, and another resource has its id in state, or by another key                   | `alike` |
- * | was created later than the create was sent, and is equal                                | `equal` |
- * | has its name or URL, is equal to no other lost create, and no resource has it           | `alike` |
- * | is anything else                                                                        | nothing |
+ * Looks once for the record of a lost create among the new ones of the list.
  *
  * @param isLast for the look that decides: it reads the whole list, because on a server whose ids do not rise the record may have a
  *   lower id
@@ -49,67 +38,115 @@ export async function lookOnce(
   operation: Operation,
   isLast: boolean,
 ): Promise<Look> {
-  const { claims, collection, creates, definition, ledger } = scope;
-  const { wanted, baseline, highestIdBefore, lostAnswer } = lostCreate;
-  const justNow = operation.clock.now() - lookPauseMilliseconds;
-  /** Whether a delete of this run leaves open what has the id: servers use ids again, and replicas lag. */
-  const isUndecided = (id: string): boolean => ledger.isBeingDeleted(id) || ledger.isDeleted(id, justNow);
-  const isSurelyNew = (id: string): boolean =>
-    !isUndecided(id) &&
-    !baseline.deletedIds.has(id) &&
-    (ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id)));
-  const wasBefore = (id: string): boolean => wasListed(baseline, id) && !claims.mayBeUsedAgain(id);
-  const isNamed = (id: string): boolean => id === lostAnswer.answeredId && !isUndecided(id);
-  const isNew = (record: ApiRecord): boolean => {
-    const { id } = record;
-    return (isLast || isSurelyNew(id) || isNamed(id)) && !wasBefore(id) && !isTaken(scope, record);
-  };
-  const equalsAnotherLostCreate = (record: ApiRecord): boolean =>
-    [...creates.lostCreates].some(
-      (other) => other !== lostCreate && showsNoDifference(definition, other.wanted, record),
-    );
+  const { collection, creates, definition } = scope;
+  const { wanted, highestIdBefore, baseline } = lostCreate;
+  const age = new RecordAge(scope, lostCreate, operation.clock.now(), isLast);
   try {
     const listed = await listAbove(collection, isLast ? undefined : highestIdBefore, operation);
-    // Such a list leaves records out, so it does not show that there is no new one.
-    const hadOthers = (): boolean => [...baseline.ids].some((id) => !claims.mayBeUsedAgain(String(id)));
-    if (listed.length === 0 && (ledger.knowsLivingRecord || hadOthers())) {
-      const contradiction = ledger.knowsLivingRecord
-        ? "this run knows of some"
-        : "it was not before the first create of this run";
-      throw new UptimeError(`the list of ${definition.plural} is empty, although ${contradiction}.`);
-    }
-    const candidates = listed.filter(isNew);
+    if (listed.length === 0) assertMayBeEmpty(scope, baseline);
+    const candidates = listed.filter((record) => age.isNew(record));
     // A create that is still in flight may have made one of them, and is about to say so.
     await operation.inTime(Promise.allSettled(creates.inFlight));
-    const answered = candidates.find(
-      (record) =>
-        record.id === lostAnswer.answeredId &&
-        isNew(record) &&
-        !ledger.isBeingDeleted(record.id) &&
-        identityKeys(definition).some((key) => shows(fieldOf(definition, key), record)) &&
-        isAlike(definition, wanted, record),
+    const named = candidates.find(
+      (record) => age.isNamedNow(record) && isShownAlike(definition, wanted, record),
     );
-    if (answered) return { equal: [answered], alike: [] };
-    const equal: ApiRecord[] = [];
-    const alike: ApiRecord[] = [];
+    if (named) return { equal: [named], alike: [] };
+    const look = { equal: [] as ApiRecord[], alike: [] as ApiRecord[] };
     for (const candidate of candidates) {
-      if (!isNew(candidate) || !mayBeAlike(definition, wanted, candidate)) continue;
+      if (!age.isNew(candidate) || !mayBeAlike(definition, wanted, candidate)) continue;
       const record = await collection.find(candidate.id, operation);
       // A replica that lags may not show it at its own address yet, and then only the list does.
-      const isSame = record !== undefined && showsNoDifference(definition, wanted, record);
-      if (claims.hasOther(candidate.id, record, { claim: keptClaim(scope, record ?? candidate) })) {
-        if (isSame) alike.push(record);
-      } else if (isSame && isSurelyNew(record.id)) equal.push(record);
-      else if (
-        isAlike(definition, wanted, record ?? candidate) &&
-        !equalsAnotherLostCreate(record ?? candidate)
-      )
-        alike.push(record ?? candidate);
+      const found = likeness(scope, lostCreate, age, record, candidate);
+      if (found) look[found].push(record ?? candidate);
     }
-    return { equal, alike, isUndecided: alike.some(({ id }) => isUndecided(id)) };
+    return { ...look, isUndecided: look.alike.some(({ id }) => age.isUndecided(id)) };
   } catch (failure) {
     return { equal: [], alike: [], failure };
   }
+}
+
+/**
+ * What a new record is to a lost create: its own address decides.
+ *
+ * | a new record                                                          |         |
+ * | --------------------------------------------------------------------- | ------- |
+ * | is equal, and another resource has its id in state, or by another key | `alike` |
+ * | was created later than the create was sent, and is equal              | `equal` |
+ * | has its name or URL, and is equal to no other lost create             | `alike` |
+ * | is anything else                                                      | nothing |
+ *
+ * @param record undefined if its own address does not show it
+ */
+function likeness(
+  scope: RecordScope,
+  lostCreate: LostCreate,
+  age: RecordAge,
+  record: ApiRecord | undefined,
+  listed: ApiRecord,
+): "equal" | "alike" | undefined {
+  const { claims, creates, definition } = scope;
+  const { wanted } = lostCreate;
+  const shown = record ?? listed;
+  const isEqual = record !== undefined && showsNoDifference(definition, wanted, record);
+  if (claims.hasOther(shown.id, record, { claim: keptClaim(scope, shown) }))
+    return isEqual ? "alike" : undefined;
+  if (isEqual && age.isSurelyNew(shown.id)) return "equal";
+  const equalsAnother = [...creates.lostCreates].some(
+    (other) => other !== lostCreate && showsNoDifference(definition, other.wanted, shown),
+  );
+  return isAlike(definition, wanted, shown) && !equalsAnother ? "alike" : undefined;
+}
+
+/** Which records of a list are newer than a create. */
+class RecordAge {
+  constructor(
+    private readonly scope: RecordScope,
+    private readonly lostCreate: LostCreate,
+    private readonly now: number,
+    private readonly isLast: boolean,
+  ) {}
+
+  /** Whether a delete of this run leaves open what has the id: servers use ids again, and a replica may show a deleted record. */
+  isUndecided(id: string): boolean {
+    const { ledger } = this.scope;
+    return ledger.isBeingDeleted(id) || ledger.isDeleted(id, this.now - lookPauseMilliseconds);
+  }
+
+  /** Whether the id was given after the create was sent, or again after this run has deleted the record that had it. */
+  isSurelyNew(id: string): boolean {
+    const { baseline, highestIdBefore } = this.lostCreate;
+    // What the list showed after its delete, it may show still.
+    if (this.isUndecided(id) || baseline.deletedIds.has(id)) return false;
+    return this.scope.ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id));
+  }
+
+  /** Whether the record may be new, and no resource has got it in this run. */
+  isNew(record: ApiRecord): boolean {
+    const { id } = record;
+    const { claims } = this.scope;
+    const wasBefore = wasListed(this.lostCreate.baseline, id) && !claims.mayBeUsedAgain(id);
+    const mayBeNew = this.isLast || this.isSurelyNew(id) || (this.isNamed(id) && !this.isUndecided(id));
+    return mayBeNew && !wasBefore && !isTaken(this.scope, record);
+  }
+
+  /** Whether the answer has named the record, which is new. */
+  isNamedNow(record: ApiRecord): boolean {
+    return this.isNamed(record.id) && this.isNew(record) && !this.scope.ledger.isBeingDeleted(record.id);
+  }
+
+  private isNamed(id: string): boolean {
+    return id === this.lostCreate.lostAnswer.answeredId;
+  }
+}
+
+/** Throws if a list without records leaves some out, so that it does not show either that there is no new one. */
+function assertMayBeEmpty({ claims, definition, ledger }: RecordScope, baseline: Baseline): void {
+  const hadOthers = (): boolean => [...baseline.ids].some((id) => !claims.mayBeUsedAgain(String(id)));
+  if (!ledger.knowsLivingRecord && !hadOthers()) return;
+  const contradiction = ledger.knowsLivingRecord
+    ? "this run knows of some"
+    : "it was not before the first create of this run";
+  throw new UptimeError(`the list of ${definition.plural} is empty, although ${contradiction}.`);
 }
 
 /** Whether a resource has got the record in this run. */
@@ -154,4 +191,10 @@ async function listAbove(
 function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
   const isBrief = !identityKeys(definition).every((key) => shows(fieldOf(definition, key), listed));
   return isBrief || isAlike(definition, wanted, listed);
+}
+
+/** Whether a listed record shows a name or URL, and is alike: an id alone says nothing. */
+function isShownAlike(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
+  const shown = identityKeys(definition).filter((key) => shows(fieldOf(definition, key), listed));
+  return shown.length > 0 && isAlike(definition, wanted, listed);
 }
