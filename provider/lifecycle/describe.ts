@@ -2,6 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { joinMessages, message, quoteId, quoteValue, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";
+import { withoutLogin } from "../common/url";
 import { readableValue } from "./difference";
 
 /** A record in a message: its id, and some of its values, by default those by which a person recognizes it. */
@@ -13,7 +14,8 @@ export function describeRecord(
   const values = keys.flatMap((key) => {
     const field = fieldOf(definition, key);
     const value = readableValue(field, record);
-    return isConfidential(field) || value === undefined ? [] : [quoteValue(value)];
+    if (isConfidential(field) || value === undefined) return [];
+    return [quoteValue(typeof value === "string" ? withoutLogin(value) : value)];
   });
   const id = quoteId(record.id);
   return values.length > 0 ? message`${id} (${joinMessages(values, ", ")})` : [id];

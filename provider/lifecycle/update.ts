@@ -72,7 +72,7 @@ async function explainNotFound(
   missing: NotFoundError,
   operation: Operation,
 ): Promise<unknown> {
-  const { label } = scope.definition;
+  const { label, singular } = scope.definition;
   try {
     if (await scope.collection.find(id, operation)) return missing;
     await assertGone(scope, id, outputs, missing, operation);
@@ -81,7 +81,7 @@ async function explainNotFound(
   }
   return new GoneError(
     message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}). Run \`pulumi up --refresh --run-program\`:
-      it removes the ${label} from state and creates it again.`,
+      it removes the ${singular} from state and creates it again.`,
     { cause: missing },
   );
 }

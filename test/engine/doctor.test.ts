@@ -145,9 +145,11 @@ test("names the resource that has a record like a new one, also if state knows i
     0,
     expect.stringMatching(/^ok {7}Monitor twice: adopts record 2\.$/m),
   ]);
+  expect(adopting.stdout).toContain("The program declares 5 resources: 2 to create, 2 to adopt.\n");
   emulator.monitors.edit(2, { interval: 180 });
   const refusing = await doctor(stack);
   expect(refusing.code).toBe(2);
+  expect(refusing.stdout).toContain("5 resources: 2 to create, 1 to adopt, 1 refused.\n");
   expect(failedLines(refusing)).toEqual([
     expect.stringMatching(
       /Monitor twice: with uptime:adoptExisting, exactly one record must be equal: record \d differs in interval; /,

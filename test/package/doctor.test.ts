@@ -52,7 +52,7 @@ test("lists the channels that monitors use, and records that look the same", asy
   expect(stdout).toContain(
     "ok       monitors: the alertChannelIds in use: 7 (3 monitors), 8 (1 monitor), 9 (1 monitor)\n",
   );
-  expect(stdout).toContain("warning  monitors: records with the same name and url: 2 = 3 = 4\n");
+  expect(stdout).toContain("warning  monitors: records with the same name and url: 2 and 3 and 4\n");
 });
 
 /** What is said of a program that creates monitors, each of which is like a record; or of one whose preview fails. */
@@ -128,7 +128,7 @@ test("shows neither name nor URL of records that look the same, which a program 
   const twin = { name: "canary-name", url: "https://me:s3cret@canary.example/", interval: 60 };
   for (const one of [twin, twin]) emulator.monitors.add(one);
   const { stdout } = await doctor();
-  expect(stdout).toContain("records with the same name and url: 2 = 3\n");
+  expect(stdout).toContain("records with the same name and url: 2 and 3\n");
   expect(stdout).not.toMatch(/s3cret|canary/);
 });
 
@@ -292,7 +292,7 @@ describe("in a project", () => {
     for (let twin = 0; twin < 2; twin++)
       emulator.monitors.add({ name: "expired-key-of-us", url: "https://example.com/", interval: 60 });
     const { stdout } = await doctorWithout(withAccounts(accounts));
-    expect(stdout).toContain("Account eu: monitors: records with the same name and url: 2 = 3\n");
+    expect(stdout).toContain("Account eu: monitors: records with the same name and url: 2 and 3\n");
     expect(stdout).not.toContain("expired-key-of-us");
   });
 

@@ -317,12 +317,14 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
       deleted("shop"),
       deleted("kept", { retainOnDelete: true }, { url: "[secret]" }),
       { ...deleted("old"), op: "delete-replaced" },
+      deleted("login", {}, { url: "https://probe:canary@login.example/a@b" }),
     ],
     [
       '- Monitor shop: record 155, "shop", "https://shop.example/"\n',
       '- Monitor kept: record 155, "shop"; the record stays (retainOnDelete)\n',
       '- Monitor old: record 155, "shop", "https://shop.example/"; an earlier run has replaced it\n',
-      "**Merging this deletes 3 resources; ",
+      '- Monitor login: record 155, "shop", "https://login.example/a@b"\n',
+      "**Merging this deletes 4 resources; ",
     ],
   ],
   [

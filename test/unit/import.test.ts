@@ -83,15 +83,19 @@ test("the first nineteen imports and adoptions are announced one by one, the oth
   const provider = hosted(monitor, settingsOf({ "uptime:adoptExisting": "true" }), session);
   for (let number = 1; number <= 21; number++) {
     const [name, owner] = [`Monitor ${number}`, `m${number}`];
-    const importId = add({ name });
-    const declared = { ...home, name, __options: { owner: owner } };
+    // A password in a URL is printed nowhere.
+    const url = "https://probe:canary@shop.example/";
+    const importId = add({ name, url });
+    const declared = { ...home, name, url, __options: { owner: owner } };
     if (number === 19) {
       const { inputs = {} } = await provider.check({}, declared);
       expect((await provider.create(inputs)).id).toBe(importId);
     } else await provider.check({}, { ...declared, importId });
   }
   expect(warnings).toHaveLength(19);
-  expect(warnings[17]).toMatch(/^Monitor m18 imports monitor 18 /);
+  expect(warnings[17]).toMatch(
+    /^Monitor m18 imports monitor 18 \("Monitor 18", "https:\/\/shop\.example\/"\)/,
+  );
   expect(warnings[18]).toMatch(/\badopts\b.*\b19\b/);
   expect(printed).toEqual([]);
   session.endLogs();

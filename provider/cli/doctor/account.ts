@@ -95,7 +95,7 @@ async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Find
     group
       .map(({ id }) => id)
       .sort(compareIds)
-      .join(" = "),
+      .join(" and "),
   );
   const same = identityKeys(definition).join(" and ");
   if (lists.length > 0)

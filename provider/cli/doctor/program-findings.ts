@@ -11,7 +11,14 @@ export const refusedCode = "program-refused";
 /** The findings of a preview: one for each warning and each reason to refuse a resource, and one for all other creates, updates and so on. */
 export function programFindings(report: ProgramReport): Finding[] {
   const { resources, planned, twins, silent, refused, errors, unchecked } = report;
-  const counts = [...countTexts(planned), ...(refused.length > 0 ? [`${refused.length} refused`] : [])];
+  const plans = planned.map((one) => ({ ...one, outcome: outcomeOf(one) }));
+  const adopted = plans.filter(({ outcome }) => outcome === "adopted").length;
+  const refusedCount = refused.length + plans.filter(({ outcome }) => outcome === "refused").length;
+  const counts = [
+    ...countTexts(plans.filter(({ outcome }) => outcome === "as planned")),
+    ...(adopted > 0 ? [`${adopted} to adopt`] : []),
+    ...(refusedCount > 0 ? [`${refusedCount} refused`] : []),
+  ];
   const declared = `The program declares ${counted(resources, "resource")}: ${counts.join(", ") || "nothing to do"}.`;
   const noChannels = `Without alert channels, nobody is told of a failure: ${listOf(silent)}.`;
   return [
@@ -28,7 +35,7 @@ export function programFindings(report: ProgramReport): Finding[] {
     }),
     ...errors.map((error) => failed("preview", `The preview failed: ${oneLine(withoutStack(error))}`)),
     // After an error the preview has not reached every resource, so the counts would be too low.
-    ...(errors.length > 0 ? [] : [(refused.length > 0 ? warning : ok)("program", declared)]),
+    ...(errors.length > 0 ? [] : [(refusedCount > 0 ? warning : ok)("program", declared)]),
   ];
 }
 
@@ -36,28 +43,43 @@ function withoutStack(error: string): string {
   return error.replace(/\n\s+at [^]*/, "");
 }
 
+type Planned = ProgramReport["planned"][number];
+
+/** The records that a create may adopt, and those of them that are equal. */
+function adoptable({ namesakes }: Planned): { free: FoundNamesake[]; equal: FoundNamesake[] } {
+  const free = namesakes.filter(({ owner }) => owner === undefined);
+  return { free, equal: free.filter(({ differs }) => differs.length === 0) };
+}
+
+/** What becomes of an operation if there are records with the name of a new resource. */
+function outcomeOf(planned: Planned): "as planned" | "adopted" | "refused" {
+  const { free, equal } = adoptable(planned);
+  if (!free.some(({ adoptExisting }) => adoptExisting)) return "as planned";
+  return equal.length === 1 ? "adopted" : "refused";
+}
+
 /** What a create does although there are records with the name of the new resource. */
-function namesakeFinding(
-  { title, namesakes }: ProgramReport["planned"][number],
-  twins: ProgramReport["twins"],
-): Finding {
+function namesakeFinding(planned: Planned, twins: ProgramReport["twins"]): Finding {
+  const { title, namesakes } = planned;
   const hasTwins = twins.some(({ resources }) => resources.includes(title));
   const like = namesakes.map(differenceText).join("; ");
-  const free = namesakes.filter(({ owner }) => owner === undefined);
-  const [first, ...others] = free.filter(({ differs }) => differs.length === 0);
-  if (free.some(({ adoptExisting }) => adoptExisting)) {
-    if (!first || others.length > 0)
-      return failed(
-        refusedCode,
-        `${title}: with uptime:adoptExisting, exactly one record must be equal: ${like}.`,
-      );
-    if (hasTwins)
-      return warning(
-        "program-plan",
-        `${title}: adopts record ${first.id}, unless a resource like it does so first: then another record is created.`,
-      );
-    return ok("program-plan", `${title}: adopts record ${first.id}.`);
-  }
+  const {
+    free,
+    equal: [first],
+  } = adoptable(planned);
+  const outcome = outcomeOf(planned);
+  if (outcome === "refused")
+    return failed(
+      refusedCode,
+      `${title}: with uptime:adoptExisting, exactly one record must be equal: ${like}.`,
+    );
+  if (outcome === "adopted" && first)
+    return hasTwins
+      ? warning(
+          "program-plan",
+          `${title}: adopts record ${first.id}, unless a resource like it does so first: then another record is created.`,
+        )
+      : ok("program-plan", `${title}: adopts record ${first.id}.`);
   const text = `${title}: would be created, although a record like it exists: ${like}.`;
   const adopt = "name its id with the option import, or set uptime:adoptExisting for one run.";
   const advice = first

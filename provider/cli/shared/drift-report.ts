@@ -160,7 +160,7 @@ export function otherSections(report: DriftReport): Section[] {
 
 /** What to do about creates that a killed run has begun. */
 function pendingText(pending: DriftReport["pending"]): string {
-  const titles = pending.map(({ urn }) => titleOf(urn));
+  const titles = [...new Set(pending.map(({ urn }) => titleOf(urn)))];
   return (
     `A run was killed while it created ${listOf(titles, 20)}: the records may exist. Look for them with ` +
     "pulumi-uptime drift --unmanaged, and set uptime:adoptExisting to true for the next run. Once they are in state, or you are sure that " +

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { engineUnknown } from "../../common/marks";
 import { providerType, stackType } from "../../common/pulumi";
+import { withoutLogin } from "../../common/url";
 import { explicitProviderOf, parseUrn } from "../../common/urn";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
@@ -240,6 +241,7 @@ export function importIdIn(state: PreviewStep["newState"]): string | undefined {
 function recordNamesIn(definition: Definition | undefined, state: PreviewStep["oldState"]): string[] {
   return (definition ? identityKeys(definition) : [])
     .map((key) => state?.outputs?.[key] ?? state?.inputs?.[key])
+    .map((value) => (typeof value === "string" ? withoutLogin(value) : value))
     .flatMap((value) => (value === secretText ? [] : (shownJson(value) ?? [])));
 }
 

@@ -57,11 +57,16 @@ export function tryText(report: TryReport): string {
   return [...lines, "", summaryOf(report), ""].join("\n");
 }
 
+/** A loop has more. */
+const maxRedirectsShown = 4;
+
 /** All reasons and redirects of a monitor in one cell. */
 function whyOf({ reasons, status, redirects = [] }: TriedMonitor): string {
   const texts = reasons.map(({ text }) => text);
   if (texts.length === 0 && status !== undefined) texts.push(`status ${status}`);
-  if (redirects.length > 0) texts.push(`redirected to ${redirects.join(", then ")}`);
+  const more = redirects.length - maxRedirectsShown;
+  const places = [...redirects.slice(0, maxRedirectsShown), ...(more > 0 ? [`${more} more`] : [])];
+  if (redirects.length > 0) texts.push(`redirected to ${places.join(", then ")}`);
   return texts.join("; ");
 }
 
@@ -70,7 +75,7 @@ export function triedSections(printed: string | undefined): Section[] {
   if (printed === undefined) return [];
   const report = parsePrinted(tryReport, printed);
   if (!report) return [listSection(["`pulumi-uptime try` printed no result; see the log of the job."])];
-  const heading = `#### Tried: ${summaryOf(report)}`;
+  const heading = `#### ${summaryOf(report)}`;
   const rows = alertingIn(report).map((monitor) => [monitor.title, whyOf(monitor)]);
   if (rows.length === 0) return [listSection([heading])];
   return [tableSection({ heads: ["Monitor", "Would alert at once"], rows }, heading)];

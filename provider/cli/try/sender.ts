@@ -170,6 +170,6 @@ function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: r
   // An error without a code is a bug, and not the server's answer, unless that is not HTTP.
   if (!isLate && code === undefined && errors.length === 0 && name !== "HTTPParserError") return error;
   if (isLate || code === "UND_ERR_CONNECT_TIMEOUT")
-    return new NoAnswerError("unreachable", [`no whole response within ${timeout / 1000} s`], redirects);
+    return new NoAnswerError("unreachable", [`no complete response within ${timeout / 1000} s`], redirects);
   return new NoAnswerError("unreachable", networkFailure(error, false).text, redirects);
 }
