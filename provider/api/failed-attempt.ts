@@ -164,7 +164,11 @@ function adviceFor(
   const settingsAdvice = oldSettingsAdvice(operation.mayHaveOldSettings);
   const providerAdvice = operation.mayHaveOldSettings ? adviceOnProvider(settings) : [];
   if (status === 401)
-    return [`The API does not accept the key from ${key}: set a valid one.`, ...settingsAdvice, ...providerAdvice];
+    return [
+      `The API does not accept the key from ${key}: set a valid one.`,
+      ...settingsAdvice,
+      ...providerAdvice,
+    ];
   if (status === 403)
     return [`The key from ${key} may not do this.`, ...settingsAdvice, ...adviceIfMaybeGone({ method, id })];
   if (status === 404 && id === undefined && method === "GET")
