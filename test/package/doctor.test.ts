@@ -366,6 +366,15 @@ describe("in a project", () => {
     }
   });
 
+  test("says what to do about the empty file that a killed run may leave", async () => {
+    const env = withStack(folder, {});
+    const error = "error: failed to load checkpoint: EOF";
+    write(join("bin", "pulumi"), `#!/bin/sh\necho ${error} >&2; exit 255\n`, 0o755);
+    expect((await doctorWithout(env, "--stack")).stdout).toMatch(
+      /load checkpoint: EOF\. A killed run has left an empty file .*-name '\*\.attrs' -size 0 -delete`/,
+    );
+  });
+
   test("ignores a project in a folder above, which Pulumi would find", async () => {
     const env = withStack(folder, { "uptime:apiKey": "of-the-project-above" });
     mkdirSync(join(folder, "below"));

@@ -629,6 +629,16 @@ describe("what has failed", () => {
     expect(stdout).toContain("**Merging this changes nothing; 0 unchanged.**");
   });
 
+  test("the error of a program in Python is shown with what it has printed", async () => {
+    const ended = "error: an unhandled error occurred: program exited with non-zero exit code: 1";
+    const diagnostics = [
+      { message: "ModuleNotFoundError: No module named 'pulumi'\n", severity: "info#err" },
+      { message: ended, severity: "error" },
+    ];
+    const { stdout } = await run({ ...preview([]), diagnostics });
+    expect(stdout).toMatch(/program exited with non-zero exit code: 1\n[^]*ModuleNotFoundError: No module/);
+  });
+
   test("events in place of a preview name the variable that makes Pulumi print them", async () => {
     const events = ["preludeEvent", "summaryEvent"].map((name, sequence) => ({ sequence, [name]: {} }));
     write("preview.json", events.map((event) => `${JSON.stringify(event)}\n`).join(""));

@@ -65,7 +65,9 @@ export function errorsIn(preview: Preview): string[] {
       return name === "" || text.includes(name) ? text : `${name}: ${text}`;
     });
   const isYaml = diagnostics.some(({ message }) => message.startsWith(yamlError));
-  if (errors.length === 0 && isYaml) return printedIn(preview);
+  // Of a program in Python, the error says only that it has ended.
+  const saysNothing = errors.every((text) => text.includes("program exited with non-zero exit code"));
+  if (errors.length === 0 ? isYaml : saysNothing) return [...errors, ...printedIn(preview)];
   const reasons = errors.filter((text) => text !== "preview failed");
   return reasons.length > 0 ? reasons : errors;
 }

@@ -12,6 +12,10 @@ import { isProject } from "./project";
 import { oneLine } from "./quoting";
 import { parseDeployment, type StackState } from "./state";
 
+/** Pulumi itself does not say what to do. */
+const emptyFileAdvice =
+  "A killed run has left an empty file next to the state: delete it with `find ~/.pulumi -name '*.attrs' -size 0 -delete`.";
+
 /** A stack, and where the Pulumi CLI finds it. */
 export interface StackLocation {
   /** The project's folder. */
@@ -37,7 +41,8 @@ async function runPulumi(args: readonly string[], { cwd, env }: StackLocation) {
   try {
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
     const code = child.exitCode;
-    const ownWords = oneLine(err) || `it ended with code ${String(code)}`;
+    const said = oneLine(err) || `it ended with code ${String(code)}`;
+    const ownWords = said.includes("failed to load checkpoint: EOF") ? `${said}. ${emptyFileAdvice}` : said;
     return { code, out, ownWords, failure: `${name} failed: ${ownWords.replace(/^error: /, "")}` };
   } catch (error) {
     const reason =
