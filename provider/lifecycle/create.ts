@@ -8,12 +8,13 @@ import {
   withoutPeriod,
 } from "../api/errors";
 import { Operation } from "../api/operation";
-import { fieldOf } from "../definitions/keys";
+import { sourceOf } from "../api/settings";
+import { comparableIdentity, fieldOf, nameKeyOf } from "../definitions/keys";
 import { adopt } from "./adopt";
 import { isAlike } from "./alike";
-import { readBaseline, type Baseline } from "./baseline";
+import { comparableName, readBaseline, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
-import { compare, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
+import { compare, identityIn, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { hashOfNotStored } from "./not-stored";
 import { outputsOf, partialOutputsOf } from "./outputs";
@@ -39,10 +40,37 @@ export async function create(
   const adopted = settings.adoptExisting ? await adopt(scope, wanted, baseline, owner, operation) : undefined;
   const created = adopted ?? (await sendCreate(scope, { wanted, owner, baseline }, operation));
   const result = await settle(scope, inputs, wanted, created, operation);
-  if (!adopted) return result;
-  const announcement = message`${definition.label} ${owners.resourceName(owner)} adopts
-    ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`;
-  return { ...result, announcement };
+  const resource = `${definition.label} ${owners.resourceName(owner)}`;
+  if (adopted)
+    return {
+      ...result,
+      announcement: message`${resource} adopts
+        ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`,
+    };
+  const namesake = freeNamesake(scope, wanted, baseline);
+  if (!namesake) return result;
+  return {
+    ...result,
+    announcement: message`${resource} was created, although ${definition.singular}
+      ${describeRecord(definition, namesake)} was there before. If a killed run has made that one, delete it: with the setting
+      ${sourceOf(settings, "adoptExisting")}, it would have been adopted.`,
+  };
+}
+
+/** A record with the name (and URL, for a monitor) of a new one that was there before, and that no resource has. */
+function freeNamesake(
+  { claims, definition }: RecordScope,
+  wanted: WantedValues,
+  { byName }: Baseline,
+): ApiRecord | undefined {
+  const identity = comparableIdentity(definition, (key) => wanted.get(key));
+  const listed = byName.get(comparableName(wanted.get(nameKeyOf(definition)))) ?? [];
+  return listed.find(
+    (record) =>
+      identityIn(definition, record) === identity &&
+      !claims.hasOther(record.id, record) &&
+      !claims.isDeleted(record.id, record),
+  );
 }
 
 /** Reads the records that are there before the first create of this process; the other creates wait for that. */

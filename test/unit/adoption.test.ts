@@ -312,3 +312,26 @@ describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)
     expect(emulator.writes()).toEqual([]);
   });
 });
+
+test("a create without the setting says that a record of a killed run may be there, and not of a resource's or another one", async () => {
+  const said: string[] = [];
+  const print = jest.spyOn(console, "warn").mockImplementation((line: string) => void said.push(line));
+  const stack = new Program("dynamic");
+  const [first, second, third] = stack.resources();
+  await first.up({ ...home, name: "mine" });
+  add();
+  add({ name: "other", url: "https://other.example/" });
+  stack.nextRun();
+  await first.refresh();
+  await second.up({ ...home, name: "mine" });
+  await third.up({ ...home, name: "other" });
+  expect(said).toEqual([]);
+  stack.nextRun();
+  await stack.resource("monitor", { name: "new" }).up(home);
+  expect(said).toEqual([
+    expect.stringMatching(
+      /^Monitor new was created, although monitor 2 \("Home", "https:.*"\) was there before\. If a killed run has made that one, delete it: with the setting uptime:adoptExisting, /,
+    ),
+  ]);
+  print.mockRestore();
+});
