@@ -7,27 +7,21 @@ import type { RequestHeader } from "../common/values";
 export type FieldType =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
-export interface Field<
-  In = unknown,
-  Out = unknown,
-  Required extends boolean = boolean,
-  Secret extends boolean = boolean,
-  Identifies extends boolean = boolean,
-> {
+export interface Field<In = unknown, Out = unknown> {
   /** @internal Name in the API's forms and records, without brackets. */
   readonly wire: string;
   /** @internal */
   readonly type: FieldType;
   /** Must be declared. */
-  readonly required?: Required;
+  readonly required?: boolean;
   /** A person recognizes a record by it, and the API's lists are searched and sorted by it. (docs/api.md) */
-  readonly identifies?: Identifies;
+  readonly identifies?: boolean;
   /** @internal The only values that the API accepts. */
   readonly allowed?: readonly (string | number)[];
   /** @internal The API's documented default: sent when the field is not declared. */
   readonly default?: string | number | boolean;
   /** Encrypted in state, never printed, never part of `attributes`. */
-  readonly secret?: Secret;
+  readonly secret?: boolean;
   /** @internal The program has marked its value as secret, so no message shows it. See `withMarkedSecrets`. */
   readonly isMarkedSecret?: boolean;
   /** @internal Never compared with what the API shows. */
@@ -55,10 +49,7 @@ export interface Field<
 export type Fields = Readonly<Record<string, Field>>;
 
 /** The parts of a field's declaration beside its type. */
-type FieldOptions<Required extends boolean, Secret extends boolean, Identifies extends boolean> = Omit<
-  Field<unknown, unknown, Required, Secret, Identifies>,
-  "wire" | "type" | "allowed" | "types"
->;
+type FieldOptions = Omit<Field, "wire" | "type" | "allowed" | "types">;
 
 /** A header of the check request, as an input. */
 export interface RequestHeaderArgs {
@@ -68,15 +59,16 @@ export interface RequestHeaderArgs {
   value: Input<string>;
 }
 
+/** A field's declaration keeps the types of its options, such as `required: true`: the inputs and outputs depend on them. */
 function field<In, Out>(type: FieldType) {
-  return <
-    Required extends boolean = false,
-    Secret extends boolean = false,
-    Identifies extends boolean = false,
-  >(
+  return <Options extends FieldOptions = object>(
     wire: string,
-    options: FieldOptions<Required, Secret, Identifies> = {},
-  ): Field<In, Out, Required, Secret, Identifies> => ({ wire, type, ...options });
+    options = {} as Options,
+  ): Field<In, Out> & Options => ({
+    wire,
+    type,
+    ...options,
+  });
 }
 
 /** @internal Any string without spaces around it. */
@@ -96,11 +88,11 @@ export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader
 
 /** One of a fixed list of values. A record may show another one, so the resulting value is any of the type. */
 function oneOf<Out extends string | number>(type: FieldType) {
-  return <T extends Out, Required extends boolean = false>(
+  return <T extends Out, Options extends FieldOptions = object>(
     wire: string,
     allowed: readonly T[],
-    options: FieldOptions<Required, false, false> = {},
-  ): Field<Input<T>, Out, Required, false, false> => ({ wire, type, allowed, ...options });
+    options = {} as Options,
+  ): Field<Input<T>, Out> & Options => ({ wire, type, allowed, ...options });
 }
 
 /** @internal One of a fixed list of strings. */
@@ -109,7 +101,7 @@ export const choice = oneOf<string>("choice");
 export const integer = oneOf<number>("integer");
 
 type KeysWith<F, Flag extends "required" | "secret" | "identifies"> = {
-  [K in keyof F]: F[K] extends Partial<Record<Flag, true>> ? K : never;
+  [K in keyof F]: F[K] extends Record<Flag, true> ? K : never;
 }[keyof F];
 type RequiredKeys<F> = KeysWith<F, "required">;
 export type IdentityKeys<F> = KeysWith<F, "identifies">;
