@@ -23,26 +23,21 @@ const sessionOfRun = (): Session => getOrMake(sessions, currentRun(), () => new 
 
 const config = { get: (key: string): string | undefined => pulumi.runtime.getConfig(key) };
 
-export const find: Binding["find"] = (definition, mode, args, opts) =>
-  findWith(definition, mode, args, opts, []);
-
 /** Waits for the arguments and for the resources in `dependsOn`, so the result may be unknown in a preview. */
 export const findOutput: Binding["findOutput"] = (definition, mode, args, opts) => {
   const dependencies = pulumi.output<object | undefined>(opts?.dependsOn).apply(idsOf);
   return pulumi
     .all([pulumi.output<object>(args), dependencies])
-    .apply(async ([known]) =>
-      findWith(definition, mode, known, opts, (await secretInputs({ ...args })) ?? []),
-    );
+    .apply(async ([known]) => find(definition, mode, known, opts, await secretInputs({ ...args })));
 };
 
 /** @param secretArgs the arguments whose values no message may show */
-async function findWith(
+export async function find(
   definition: Definition,
   mode: LookupMode,
   args: object,
-  opts: InvokeOptions | undefined,
-  secretArgs: readonly string[],
+  opts?: InvokeOptions,
+  secretArgs: readonly string[] = [],
 ): Promise<unknown> {
   const token = lookupFunction(definition, mode);
   if (opts?.provider !== undefined || opts?.parent?.getProvider(token) !== undefined)
