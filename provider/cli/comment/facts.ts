@@ -88,10 +88,8 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
     );
   const printed = parsePrinted(previewReport, previewText ?? "") ?? { steps: [] };
   const preview = withReviewLines(printed, textAt(env[reviewVariables.file]) ?? "");
-  const drift = withProgramOptions(
-    withNewNames(parsePrinted(driftReport, driftText ?? ""), preview),
-    preview,
-  );
+  const found = parsePrinted(driftReport, driftText ?? "");
+  const drift = found && { ...found, drifted: editsIn(found, preview) };
   const edits = new Map(drift?.drifted.map((edit) => [edit.urn, edit]));
   const isGone = (urn: string): boolean => edits.get(urn)?.outcome === "gone";
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
@@ -136,40 +134,31 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
   };
 }
 
-/** The drift under the URNs of the preview: the program may rename resources, with an alias or by a move to the plugin. */
-function withNewNames(drift: DriftReport | undefined, { steps }: Preview): DriftReport | undefined {
+/**
+ * The edits as `up` would find them: under the URNs of the program, which may rename resources with an alias or by a move to the
+ * plugin, and by its options, which may be other ones than state's.
+ */
+function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[] {
   const renamed = steps.filter(({ urn, oldState }) => oldState?.urn !== urn);
   const newNames = new Map(renamed.map(({ urn, oldState }) => [oldState?.urn, urn]));
-  return (
-    drift && {
-      ...drift,
-      drifted: drift.drifted.map((edit) => ({ ...edit, urn: newNames.get(edit.urn) ?? edit.urn })),
-    }
-  );
-}
-
-/** The drift as the program's options have it, which may be other ones than state's: `up` goes by the program. */
-function withProgramOptions(drift: DriftReport | undefined, { steps }: Preview): DriftReport | undefined {
   const declared = new Map(
     steps.flatMap(({ urn, newState }) => (newState ? [[urn, newState] as const] : [])),
   );
-  const asDeclared = (edit: DriftedResource): DriftedResource[] => {
+  return drifted.flatMap((known) => {
+    const edit = { ...known, urn: newNames.get(known.urn) ?? known.urn };
     const state = declared.get(edit.urn);
     if (!state || edit.outcome !== "changed") return [edit];
     const { ignoreChanges, replaceOnChanges } = optionsOf(state, state.inputs);
     const properties = edit.properties.filter(({ property }) => !pathsInclude(ignoreChanges, property));
+    if (properties.length === 0) return [];
     // A secret has no values to compare, so any part of it counts.
     const isReplacing = ({ property, secret, inState, inApi }: (typeof properties)[number]): boolean =>
       secret
         ? (replaceOnChanges ?? []).some((path) => [property, "*"].includes(topLevel(path)))
         : pathsTouch(replaceOnChanges, property, inState ?? null, inApi ?? null);
-    const { replaces: _, ...rest } = edit;
-    const replaces = edit.replaces === true || properties.some(isReplacing);
-    return properties.length === 0
-      ? []
-      : [{ ...rest, properties, ...(replaces && { replaces: true as const }) }];
-  };
-  return drift && { ...drift, drifted: drift.drifted.flatMap(asDeclared) };
+    const replaces = edit.replaces ?? (properties.some(isReplacing) || undefined);
+    return [{ ...edit, properties, replaces }];
+  });
 }
 
 /** What `drift` has not compared, because state has it in `ignoreChanges`, although the program sets it again. */
