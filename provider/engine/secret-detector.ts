@@ -66,26 +66,15 @@ interface SecretForms {
   readonly broken: readonly string[];
 }
 
-/** Every operation searches for the same keys, and several operations search for the same secrets of a resource. */
-const formsCache = new Map<string, SecretForms>();
-/** Only a process that serves many runs has more. */
-const maxCachedForms = 50_000;
-
 function formsOf(value: string): SecretForms {
-  let forms = formsCache.get(value);
-  if (!forms) {
-    const bytes = Array.from(new Set([hexOf(value, "utf8"), hexOf(value, "latin1")]));
-    forms = {
-      value: foldCase(value),
-      plain: foldCase(foldSpaces(decodeEscapes(value)).trim()),
-      hex: bytes.map(foldCase),
-      base64: bytes.flatMap(base64Of),
-      broken: brokenForms(value).map((form) => foldCase(foldSpaces(form))),
-    };
-    if (formsCache.size >= maxCachedForms) formsCache.clear();
-    formsCache.set(value, forms);
-  }
-  return forms;
+  const bytes = Array.from(new Set([hexOf(value, "utf8"), hexOf(value, "latin1")]));
+  return {
+    value: foldCase(value),
+    plain: foldCase(foldSpaces(decodeEscapes(value)).trim()),
+    hex: bytes.map(foldCase),
+    base64: bytes.flatMap(base64Of),
+    broken: brokenForms(value).map((form) => foldCase(foldSpaces(form))),
+  };
 }
 
 const hexOf = (text: string, encoding: "utf8" | "latin1"): string =>
