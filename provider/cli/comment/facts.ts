@@ -11,7 +11,6 @@ import { driftReport, type DriftedResource, type DriftReport } from "../shared/d
 import { readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
-import type { Section } from "../shared/markdown-layout";
 import { plannedChanges, unknownSteps, type PlannedChange } from "../shared/planned-changes";
 import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
 import { oneLine } from "../shared/quoting";
@@ -19,7 +18,7 @@ import { findDefinition, titleOf } from "../shared/resource-types";
 import { optionsOf } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 import { triedSections } from "../shared/try-report";
-import { applyActions, declaredCodeHashes, importsOfGoneRecords, type ApplyActions } from "./apply-actions";
+import { applyActions, declaredCodeHashes, importsOfGoneRecords } from "./apply-actions";
 
 /** The most lines of a failure that are shown; the job's log has all. */
 const maxFailureLines = 40;
@@ -42,39 +41,10 @@ export interface CommentOptions {
   readonly code?: boolean;
 }
 
-export interface Facts {
-  readonly title: string;
-  /** The comment is about a merge, which also undoes what was edited by hand. */
-  readonly isPreviewed: boolean;
-  /** There was to be a preview, but the CI job did not run it, because `drift` failed. */
-  readonly isPreviewSkipped: boolean;
-  /** `drift` was run, with or without a result. */
-  readonly isCompared: boolean;
-  /** What `doctor` has found to fail. */
-  readonly failedChecks: readonly string[];
-  readonly warnings: readonly string[];
-  /** Why the preview has no result. */
-  readonly errors: readonly string[];
-  /** It is known what a merge does: nothing has failed. */
-  readonly isKnown: boolean;
-  /** What a merge does. A preview that has failed may have planned some changes, but merging does not make them. */
-  readonly changes: readonly PlannedChange[];
-  readonly unchanged: number;
-  readonly drift: DriftReport | undefined;
-  /** The resources that have drifted, by URN. */
-  readonly edits: ReadonlyMap<string, DriftedResource>;
-  /** The URNs of resources that a merge cannot create again. */
-  readonly missingImports: ReadonlySet<string>;
-  /** Properties that state ignores and the program does not any more, such as `interval of Monitor shop`. */
-  readonly noLongerIgnored: readonly string[];
-  /** The hashes of the code that the program declares. */
-  readonly programCode: readonly string[];
-  readonly tried: readonly Section[];
-  /** Undefined if not everything is known that an apply would do. */
-  readonly actions: ApplyActions | undefined;
-}
+export type Facts = ReturnType<typeof readFacts>;
 
-export function readFacts(options: CommentOptions, { cwd, env }: CommandContext): Facts {
+/** All that a comment and a review are made of. */
+export function readFacts(options: CommentOptions, { cwd, env }: CommandContext) {
   // A file may be missing because an earlier step of the CI job failed.
   const textAt = (path = ""): string | undefined => {
     const file = resolve(cwd, path);
@@ -111,25 +81,37 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
   );
   return {
     title: options.title ?? stackNameIn(preview) ?? "",
+    /** The comment is about a merge, which also undoes what was edited by hand. */
     isPreviewed: previewText !== undefined,
+    /** There was to be a preview, but the CI job did not run it, because `drift` failed. */
     isPreviewSkipped:
       options.preview !== undefined &&
       previewText === undefined &&
       driftText !== undefined &&
       drift?.errors.length !== 0,
+    /** `drift` was run, with or without a result. */
     isCompared: driftText !== undefined,
+    /** What `doctor` has found to fail. */
     failedChecks,
     warnings: textsOf("warning"),
+    /** Why the preview has no result. */
     errors,
+    /** It is known what a merge does: nothing has failed. */
     isKnown,
+    /** What a merge does. A preview that has failed may have planned some changes, but merging does not make them. */
     changes: isKnown ? changes : [],
     unchanged,
     drift,
+    /** The resources that have drifted, by URN. */
     edits,
+    /** The URNs of resources that a merge cannot create again. */
     missingImports: importsOfGoneRecords(preview, edits),
+    /** Properties that state ignores and the program does not any more, such as `interval of Monitor shop`. */
     noLongerIgnored: noLongerIgnored(preview),
+    /** The hashes of the code that the program declares. */
     programCode: declaredCodeHashes(preview),
     tried: triedSections(triedText),
+    /** Undefined if not everything is known that an apply would do. */
     actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
   };
 }

@@ -34,19 +34,7 @@ const comments = z.array(
 type ReviewComment = z.infer<typeof comments>[number];
 
 /** What was reviewed: the changes in comments on one stack, or all changes of one run, by their digest. */
-type Review = { readonly digest: string } | ReviewedHashes;
-
-/** Hashes of changes and of code. */
-interface ReviewedHashes {
-  readonly changeHashes: ReadonlySet<string>;
-  /** The changes whose deletes are allowed, however many. */
-  readonly deletes: ReadonlySet<string>;
-  /** The changes, and those of comments that were applied already. */
-  readonly code: ReadonlySet<string>;
-  /** Why comments do not count. */
-  readonly problems: readonly string[];
-  readonly hasComments: boolean;
-}
+type Review = { readonly digest: string } | ReturnType<typeof reviewedIn>;
 
 /**
  * @param given a file with comments, or a digest
@@ -70,7 +58,8 @@ export function readReview(given: string, title: string, cwd: string): Review {
   );
 }
 
-function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHashes {
+/** The hashes of changes and of code in the comments on one stack. */
+function reviewedIn(given: readonly ReviewComment[], title: string) {
   const marked = given.flatMap((comment) => {
     const marker = markerIn(comment.body);
     return marker?.title === encodeTitle(title)
@@ -83,8 +72,11 @@ function reviewedIn(given: readonly ReviewComment[], title: string): ReviewedHas
   const waiting = valid.filter(({ applied }) => !applied);
   return {
     changeHashes: hashes(waiting),
+    /** The changes whose deletes are allowed, however many. */
     deletes: hashes(waiting.filter(({ deletes }) => deletes)),
+    /** The changes, and those of comments that were applied already. */
     code: hashes(valid),
+    /** Why comments do not count. */
     problems: marked.flatMap(({ applied, problem }) => (problem === undefined || applied ? [] : [problem])),
     hasComments: given.length > 0,
   };

@@ -4,7 +4,6 @@ import { relative, resolve } from "node:path";
 import { Option, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
-import type { Settings } from "../../api/settings";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { pluginType, dynamicType } from "../../common/pulumi";
@@ -24,7 +23,7 @@ import { managedResources, managesRecord, type StackState } from "../shared/stat
 import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
-import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
+import { configValuesOf, protectKey } from "./module-source";
 import { planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
 
@@ -137,21 +136,17 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   };
 }
 
-interface AccountContents {
-  readonly settings: Settings;
-  /** The records that the stack does not manage, as resources of the program. */
-  readonly resources: readonly ModuleResource[];
-  /** The number of records that it manages. */
-  readonly known: number;
-  readonly notes: readonly string[];
-}
-
+/**
+ * Reads the records that the stack does not manage, as resources of the program.
+ *
+ * @returns also how many it manages
+ */
 async function readAccount(
   options: ExportOptions,
   project: Project,
   language: Language,
   context: CommandContext,
-): Promise<AccountContents> {
+) {
   const { only, search, account } = options;
   const isProgram = language === "typescript";
   const { location, state, problem } = await readStack(options, project, context);

@@ -8,25 +8,18 @@ import { text } from "node:stream/consumers";
 
 import { collectedResource, collectVariable, type CollectedResource } from "../../engine/collected";
 import { explainFailure } from "./files";
-import type { Preview } from "./preview";
 import { exportState, runPreview, type StackLocation } from "./pulumi-cli";
 import { titleOf } from "./resource-types";
-import type { StackState } from "./state";
 import { assertOwnCode } from "./state-code";
-
-interface CollectingPreview {
-  readonly preview: Preview;
-  /** What the provider has told of each resource, by URN suffix, with a title for people: `Monitor shop`. */
-  readonly collected: ReadonlyMap<string, CollectedResource & { readonly title: string }>;
-  /** The stack's state before it, with its secrets in the clear. */
-  readonly state: StackState;
-}
 
 /**
  * Runs a preview in which the provider tells what it checks and refuses nothing. Changes nothing, and writes no file. Throws if
  * Pulumi would run code in state that is not this package's.
+ *
+ * @returns `collected` is by URN suffix, with titles for people such as `Monitor shop`; `state` is what was before, with its secrets
+ * in the clear
  */
-export async function collectingPreview(location: StackLocation): Promise<CollectingPreview> {
+export async function collectingPreview(location: StackLocation) {
   const state = await exportState(location, { showSecrets: true });
   assertOwnCode(state);
   const collected = new Map<string, CollectedResource & { title: string }>();

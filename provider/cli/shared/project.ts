@@ -10,22 +10,7 @@ import { parseAs } from "./json";
 import { slug } from "./quoting";
 
 /** A folder that holds a Pulumi project, or will hold one. */
-export interface Project {
-  readonly directory: string;
-  /** False if the folder holds no Pulumi project yet. */
-  readonly exists: boolean;
-  readonly name: string;
-  /** Pulumi's word for the language: `nodejs`, `yaml`, `python`. Undefined if there is no project. */
-  readonly runtime: string | undefined;
-  /** True if this package is installed in the project. */
-  readonly hasPackage: boolean;
-  /** True if Pulumi.yaml says where the provider plugin is. */
-  readonly namesPlugin: boolean;
-  /** The ending of a module's name in an import. */
-  readonly extension: "" | ".js";
-  /** Names of what is directly in the folder, in lower case. */
-  readonly files: ReadonlySet<string>;
-}
+export type Project = ReturnType<typeof readProject>;
 
 /** A package.json that makes files ES modules. */
 const moduleManifest = z.looseObject({ type: z.literal("module") });
@@ -41,7 +26,7 @@ export function isProject(directory: string): boolean {
 }
 
 /** Reads a folder, which need not exist. */
-export function readProject(directory: string): Project {
+export function readProject(directory: string) {
   const entries = existsSync(directory)
     ? explainFailure(`${directory} cannot be read`, () => readdirSync(directory))
     : [];
@@ -58,13 +43,19 @@ export function readProject(directory: string): Project {
     parseAs(moduleManifest, readText(join(directory, "package.json"))) !== undefined;
   return {
     directory,
+    /** False if the folder holds no Pulumi project yet. */
     exists: file !== undefined,
     name: textOf(settings.name) ?? newName(basename(directory)),
+    /** Pulumi's word for the language: `nodejs`, `yaml`, `python`. Undefined if there is no project. */
     runtime: textOf(isObject(runtime) ? runtime.name : runtime),
+    /** This package is installed in the project. */
     hasPackage: existsSync(join(directory, "node_modules", "pulumi-uptime")),
+    /** Pulumi.yaml says where the provider plugin is. */
     namesPlugin:
       Array.isArray(providers) && providers.some((one: unknown) => isObject(one) && one.name === "uptime"),
+    /** The ending of a module's name in an import. */
     extension: isModule ? ".js" : "",
+    /** Names of what is directly in the folder, in lower case. */
     files: new Set(entries.map((entry) => entry.toLowerCase())),
   };
 }
