@@ -1,15 +1,5 @@
-/** The parts of `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`. */
-interface Urn {
-  readonly stack: string;
-  readonly project: string;
-  /** The types of the parents and the resource's own. */
-  readonly types: string;
-  readonly type: string;
-  readonly name: string;
-}
-
-/** Parses a URN. The name may contain `::`. */
-export function parseUrn(urn: string): Urn {
+/** The parts of `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`; `types` are those of the parents too. The name may contain `::`. */
+export function parseUrn(urn: string) {
   const [stack = "", project = "", types = "", ...name] = urn.replace(/^urn:pulumi:/, "").split("::");
   return { stack, project, types, type: types.split("$").at(-1) ?? "", name: name.join("::") };
 }

@@ -104,7 +104,7 @@ export interface FrontContext {
   readonly session: FrontSession;
   readonly settingsOf: (account: string | undefined) => Settings;
   readonly print: (severity: "info" | "warning", text: string, urn: string | undefined) => void;
-  readonly reviewFile?: ReviewFile | undefined;
+  readonly reviewFile?: ReviewFile;
 }
 
 export interface CheckRequest {

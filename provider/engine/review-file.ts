@@ -24,13 +24,10 @@ export const reviewLine = z.object({
 });
 
 /** Writes what a review needs to know of a resource. */
-export interface ReviewFile {
-  readonly addInputs: (urnSuffix: string, inputs: Properties) => void;
-  readonly addChanges: (urnSuffix: string, changed: readonly string[]) => void;
-}
+export type ReviewFile = ReturnType<typeof openReviewFile>;
 
 /** Undefined if the environment does not ask for it. */
-export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
+export function openReviewFile(env: NodeJS.ProcessEnv) {
   const { [reviewVariables.file]: file, [reviewVariables.key]: key } = env;
   if (!file) return undefined;
   const add = (line: z.infer<typeof reviewLine>): void => {
@@ -44,12 +41,12 @@ export function openReviewFile(env: NodeJS.ProcessEnv): ReviewFile | undefined {
     }
   };
   return {
-    addInputs: (urnSuffix, inputs) => {
+    addInputs: (urnSuffix: string, inputs: Properties): void => {
       if (!key) return;
       const text = JSON.stringify([urnSuffix, unwrapSecrets(inputs)], inOrder);
       add({ urnSuffix, hash: createHmac("sha256", key).update(text).digest("base64") });
     },
-    addChanges: (urnSuffix, changed) => {
+    addChanges: (urnSuffix: string, changed: readonly string[]): void => {
       add({ urnSuffix, changed: [...changed] });
     },
   };

@@ -103,11 +103,8 @@ function isWholeIn(text: string, secret: string): boolean {
   if (secret === "") return false;
   if (text.trim() === secret) return true;
   return ['"', "'", "`"].some((mark) => {
-    const quoted = `${mark}${secret}${mark}`;
-    let at = text.indexOf(quoted);
-    while (at >= 0 && /^ ?:/.test(text.slice(at + quoted.length, at + quoted.length + 2)))
-      at = text.indexOf(quoted, at + 1);
-    return at >= 0;
+    const [, ...rests] = text.split(`${mark}${secret}${mark}`);
+    return rests.some((rest) => !/^ ?:/.test(rest));
   });
 }
 

@@ -1,6 +1,5 @@
 import { KeyRefusedError, RecordMismatchError, UptimeError } from "../../api/errors";
 import { fixedKeys, identityKeys, nameKeyOf } from "../../definitions/keys";
-import type { Properties } from "../../common/marks";
 import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
@@ -21,16 +20,6 @@ export interface ComparedResource {
   readonly error?: DriftReport["errors"][number];
   /** Whether the reason is the account's key. */
   readonly isKeyRefused?: boolean;
-}
-
-/** A resource with its secrets in the clear. */
-interface ClearResource extends ManagedResource {
-  readonly inputs: Properties;
-  readonly outputs: Properties;
-  /** Whether the values of a property must not be shown. */
-  readonly isSecret: (property: string) => boolean;
-  /** Knows the API keys in use and the secrets in these values. */
-  readonly redactor: Redactor;
 }
 
 /**
@@ -78,9 +67,12 @@ export async function compareResource(
   }
 }
 
-/** Throws if state has a property encrypted. */
-function clearResource({ definition, resource }: ManagedResource, keys: ReadonlySet<string>): ClearResource {
+type ClearResource = ReturnType<typeof clearResource>;
+
+/** A resource with its secrets in the clear. Throws if state has a property encrypted. */
+function clearResource({ definition, resource }: ManagedResource, keys: ReadonlySet<string>) {
   const secretProperties = secretKeysInState(resource);
+  /** Whether the values of a property must not be shown. */
   const isSecret = (property: string): boolean =>
     definition.fields[property]?.secret === true || secretProperties.has(property);
   const [inputs, outputs] = [clearProperties(resource.inputs), clearProperties(resource.outputs)];
@@ -91,7 +83,7 @@ function clearResource({ definition, resource }: ManagedResource, keys: Readonly
   );
   return {
     ...{ definition, resource, inputs, outputs, isSecret },
-    // Not before it is needed, because the connection to an account adds its key.
+    /** Knows the secrets in these values, and the API keys: when it is needed, because the connection to an account adds its key. */
     get redactor() {
       return new Redactor([...keys, ...secrets]);
     },
