@@ -110,10 +110,7 @@ export function dynamicProvider(
       }),
     create: (properties: Properties) =>
       run([properties], async () => {
-        const { id, outputs } = await front.save({
-          properties: [properties],
-          options: requestOptions(properties, "create"),
-        });
+        const { id, outputs } = await front.save([properties], requestOptions(properties, "create"));
         return { id, outs: outputs };
       }),
     read: (id, properties: Properties) =>
@@ -125,15 +122,13 @@ export function dynamicProvider(
     update: (id, olds: Properties, news: Properties) =>
       run([news, olds], async () => {
         const old = { id, outputs: decodeOutputs(definition, olds) };
-        const options = requestOptions(news, "update");
-        const { outputs } = await front.save({ properties: [news, olds], options, old });
+        const { outputs } = await front.save([news, olds], requestOptions(news, "update"), old);
         return { outs: outputs };
       }),
     delete: (id, properties: Properties) =>
       run([properties], async () => {
         const outputs = decodeOutputs(definition, properties);
-        const options = requestOptions(properties, "delete");
-        await front.delete({ id, outputs, properties: [properties], options });
+        await front.delete(id, outputs, [properties], requestOptions(properties, "delete"));
       }),
   };
 }

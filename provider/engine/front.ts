@@ -132,22 +132,6 @@ export interface DiffRequest {
 /** The properties of a request. After a partial failure, state keeps the hidden options in the first ones. */
 type RequestProperties = readonly [first: Properties, ...others: Properties[]];
 
-interface SaveRequest {
-  /** The new inputs, then the old inputs and outputs. */
-  readonly properties: RequestProperties;
-  readonly options: RequestOptions;
-  /** Undefined for a create. */
-  readonly old?: Pick<OperationResult, "id" | "outputs">;
-}
-
-interface DeleteRequest {
-  readonly id: string;
-  readonly outputs: Outputs;
-  /** The resource's inputs and outputs. */
-  readonly properties: readonly Properties[];
-  readonly options: RequestOptions;
-}
-
 /** The inputs that the engine keeps, and why it must refuse them. */
 export interface CheckResult {
   readonly inputs: Properties;
@@ -331,8 +315,16 @@ export class Front {
     return isDeepStrictEqual(cleaned, attributes) ? [] : marked;
   }
 
-  /** Creates a record or, if there is an old state, updates it. Encodes the new state. */
-  async save({ properties, options, old }: SaveRequest): Promise<{ id: string; outputs: Properties }> {
+  /**
+   * Creates a record or, if there is an old state, updates it. Encodes the new state.
+   *
+   * @param properties the new inputs, then the old inputs and outputs
+   */
+  async save(
+    properties: RequestProperties,
+    options: RequestOptions,
+    old?: Pick<OperationResult, "id" | "outputs">,
+  ): Promise<{ id: string; outputs: Properties }> {
     const [news] = properties;
     const inputs = decodeInputs(this.definition, news);
     const scope = this.scopeOf(inputs.account, ...properties);
@@ -343,7 +335,13 @@ export class Front {
     return { id, outputs: this.encodeState(outputs, ...properties) };
   }
 
-  async delete({ id, outputs, properties, options }: DeleteRequest): Promise<void> {
+  /** @param properties the resource's inputs and outputs */
+  async delete(
+    id: string,
+    outputs: Outputs,
+    properties: readonly Properties[],
+    options: RequestOptions,
+  ): Promise<void> {
     const announcement = this.hasOnlyRead(outputs)
       ? message`${this.definition.label} ${quoteId(id)} was not deleted, because it was only read.`
       : await deleteRecord(this.scopeOf(outputs.account, ...properties), id, outputs, options);

@@ -155,7 +155,7 @@ export class PluginResources {
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
     const { inputs: news, isPreview } = request;
     if (isPreview) return { id: "", outputs: this.previewOutputs(news) };
-    return this.front.save({ properties: [news], options: this.requestOptions(request) });
+    return this.front.save([news], this.requestOptions(request));
   }
 
   /** Undefined if the record is gone. */
@@ -190,21 +190,14 @@ export class PluginResources {
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
     const { id, inputs: news, oldInputs, oldOutputs, isPreview } = request;
     if (isPreview) return { outputs: this.previewOutputs(news) };
-    return this.front.save({
-      properties: [news, oldInputs, oldOutputs],
-      options: this.requestOptions(request),
-      old: { id, outputs: this.outputsInState(request) },
-    });
+    const old = { id, outputs: this.outputsInState(request) };
+    return this.front.save([news, oldInputs, oldOutputs], this.requestOptions(request), old);
   }
 
   async delete(request: ResourceRequest): Promise<void> {
     const { id, oldInputs, oldOutputs } = request;
-    await this.front.delete({
-      id,
-      outputs: this.outputsInState(request),
-      properties: [oldInputs, oldOutputs],
-      options: this.requestOptions(request),
-    });
+    const outputs = this.outputsInState(request);
+    await this.front.delete(id, outputs, [oldInputs, oldOutputs], this.requestOptions(request));
   }
 
   /** Reads the record that an import names. */
