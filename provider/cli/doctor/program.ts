@@ -17,27 +17,7 @@ import { managedResources } from "../shared/state";
 import { NamesakeFinder, twinsAmong, type FoundNamesake } from "./namesakes";
 
 /** What a `pulumi up` would do, and what a person may want to think about twice; printed by `doctor --json`. */
-export interface ProgramReport {
-  /** The number of resources of this package that the program declares. */
-  readonly resources: number;
-  readonly planned: readonly PlannedResource[];
-  /** New resources whose records people could not tell apart, and what is the same: `name and url`, for example. */
-  readonly twins: readonly { readonly same: string; readonly resources: readonly string[] }[];
-  /** The new resources that can have alert channels and declare none, so that nobody is told of a failure. */
-  readonly silent: readonly string[];
-  readonly refused: readonly {
-    readonly title: string;
-    /** The id in the option `import`. */
-    readonly importId: string | undefined;
-    readonly reasons: readonly string[];
-  }[];
-  /** Errors of the preview other than refused resources. */
-  readonly errors: readonly string[];
-  /** A sentence for what could not be checked. */
-  readonly unchecked: readonly string[];
-  /** False if every resource has an explicit provider, so that the stack needs no settings of its own. */
-  readonly usesStackSettings: boolean;
-}
+export type ProgramReport = Awaited<ReturnType<typeof checkProgram>>;
 
 interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   /** The id of the record that an import takes. */
@@ -54,11 +34,7 @@ interface PlannedStep {
 }
 
 /** Runs a preview in which the provider collects what it would refuse. Changes nothing. */
-export async function checkProgram(
-  location: StackLocation,
-  settings: CommandSettings,
-  session: Session,
-): Promise<ProgramReport> {
+export async function checkProgram(location: StackLocation, settings: CommandSettings, session: Session) {
   const { state, preview, collected } = await collectingPreview(location);
   // The engine plans in parallel, so the order changes from run to run.
   const steps = preview.steps
@@ -91,27 +67,29 @@ export async function checkProgram(
   const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), newState?.importID]));
   const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
   return {
+    /** The number of resources of this package that the program declares. */
     resources: declared.size,
     ...plan,
     refused: refused
       .map(({ title, urnSuffix, importId = importIdOf.get(urnSuffix), problems }) => ({
         title,
+        /** The id in the option `import`. */
         importId,
         reasons: problems,
       }))
       .sort((a, b) => byName(a.title, b.title)),
+    /** Errors of the preview other than refused resources. */
     errors: errorsIn(preview),
+    /** A sentence for what could not be checked. */
     unchecked: [...finder.unchecked],
+    /** False if every resource has an explicit provider, so that the stack needs no settings of its own. */
     usesStackSettings: usesStackSettings(
       [...steps.map(({ newState }) => newState), ...managed].map((one) => one?.provider),
     ),
   };
 }
 
-async function planOf(
-  steps: readonly PlannedStep[],
-  finder: NamesakeFinder,
-): Promise<Pick<ProgramReport, "planned" | "twins" | "silent">> {
+async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
   const added = steps.filter(({ change }) => change.operation === "create" || change.operation === "import");
   const creates = added.filter(({ change }) => change.importId === undefined);
   const titleByImportId = new Map(
@@ -129,11 +107,15 @@ async function planOf(
   });
   return {
     planned: await Promise.all(planned),
+    /** New resources whose records people could not tell apart, and what is the same: `name and url`, for example. */
     twins: twinsAmong(creates, identityOfStep).map((group) => ({
       same: identityKeys(group[0].definition).join(" and "),
       resources: group.map(({ change }) => change.title),
     })),
-    // An import keeps the channels that the program does not declare.
+    /**
+     * The new resources that can have alert channels and declare none, so that nobody is told of a failure. An import keeps the
+     * channels that the program does not declare.
+     */
     silent: creates.filter(isSilent).map(({ change }) => change.title),
   };
 }
