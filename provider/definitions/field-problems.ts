@@ -41,24 +41,29 @@ function textProblems(value: unknown, field: Field, path = ""): ValueProblem[] {
   return problemsUnless(value === value.trim(), `must not begin or end with spaces${shown}`, path);
 }
 
-/** Finds the problems of strings that must have a certain form, or be empty. */
-function stringThat(isRight: (value: string) => boolean, reason: string): FindProblems {
+/** Finds the problems of strings that must have a certain form. */
+function stringThat(isRight: (value: string) => boolean, reason: string, path = ""): FindProblems {
   return (value, field) => {
-    const problems = textProblems(value, field);
-    if (problems.length > 0 || value === "" || isRight(String(value))) return problems;
-    return [problem(`must be ${reason}${quoteDeclared(value, field)}`)];
+    if (value === notYetKnown) return [];
+    const problems = textProblems(value, field, path);
+    if (problems.length > 0 || isRight(String(value))) return problems;
+    return [problem(`must be ${reason}${quoteDeclared(value, field)}`, path)];
   };
 }
+
+/** Finds the problems of strings that must have a certain form, or be empty. */
+const stringOrEmptyThat = (isRight: (value: string) => boolean, reason: string): FindProblems =>
+  stringThat((value) => value === "" || isRight(value), reason);
 
 const dateForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/;
 
 function dateProblems(value: unknown, field: Field): ValueProblem[] {
-  const inForm = stringThat(
+  const inForm = stringOrEmptyThat(
     (text) => dateForm.test(text),
     "in the form YYYY-MM-DDTHH:MM:SS, without a time zone, such as 2030-01-31T22:00:00",
   );
   const problems = inForm(value, field);
-  return problems.length > 0 ? problems : stringThat(dateExists, "a valid date")(value, field);
+  return problems.length > 0 ? problems : stringOrEmptyThat(dateExists, "a valid date")(value, field);
 }
 
 function dateExists(value: string): boolean {
@@ -128,39 +133,23 @@ function headerListProblems(value: unknown, field: Field): ValueProblem[] {
       ...strange.map((name) =>
         problem("is not allowed here; a header has only key and value", `${at}.${name}`),
       ),
-      ...headerProblems(
-        field,
-        entry.key,
-        /^[!#$%&'*+.^_`|~\w-]+$/,
-        `${at}.key`,
+      ...stringThat(
+        (name) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name),
         "the name of a header: letters, digits and !#$%&'*+-.^_`|~",
-      ),
-      ...headerProblems(field, entry.value, /^[^\0\r\n]*$/, `${at}.value`, "one line"),
+        `${at}.key`,
+      )(entry.key, field),
+      ...stringThat((text) => /^[^\0\r\n]*$/.test(text), "one line", `${at}.value`)(entry.value, field),
     ];
   });
 }
 
-function headerProblems(
-  field: Field,
-  value: unknown,
-  pattern: RegExp,
-  path: string,
-  what: string,
-): ValueProblem[] {
-  if (value === notYetKnown) return [];
-  const problems = textProblems(value, field, path);
-  return problems.length > 0
-    ? problems
-    : problemsUnless(pattern.test(String(value)), `must be ${what}`, path);
-}
-
 const problemsByType: Record<FieldType, FindProblems> = {
   text: textProblems,
-  hostname: stringThat(
+  hostname: stringOrEmptyThat(
     (value) => !/[\s/:?#@]/.test(value),
     "a name such as example.com, without a scheme, a port or a path",
   ),
-  url: stringThat(
+  url: stringOrEmptyThat(
     (value) => /^https?:\/\/[^/?#\s]/i.test(value) && !/\s/.test(value) && parseUrl(value) !== undefined,
     "an absolute URL that begins with http:// or https://, without spaces",
   ),

@@ -14,7 +14,7 @@ const maxEscapeCharacters = 64;
 export class SecretDetector {
   /** No secret takes more characters, however a server encodes it. */
   readonly reach: number;
-  private readonly secrets: readonly SecretForms[];
+  private readonly secrets: readonly ReturnType<typeof formsOf>[];
 
   constructor(secrets: Iterable<string>) {
     const values = new Set(Array.from(secrets, (secret) => secret.toWellFormed()));
@@ -55,21 +55,11 @@ export class SecretDetector {
 }
 
 /** A secret in the forms in which it is searched for; those in which letters have a case are in upper case. */
-interface SecretForms {
-  readonly value: string;
-  /** Without escapes, and with its white space folded. */
-  readonly plain: string;
-  readonly hex: readonly string[];
-  /** See {@link base64Of}. */
-  readonly base64: readonly string[];
-  /** See {@link brokenForms}. */
-  readonly broken: readonly string[];
-}
-
-function formsOf(value: string): SecretForms {
+function formsOf(value: string) {
   const bytes = Array.from(new Set([hexOf(value, "utf8"), hexOf(value, "latin1")]));
   return {
     value: foldCase(value),
+    /** Without escapes, and with its white space folded. */
     plain: foldCase(foldSpaces(decodeEscapes(value)).trim()),
     hex: bytes.map(foldCase),
     base64: bytes.flatMap(base64Of),
