@@ -24,10 +24,3 @@ export interface PropertyChange {
   /** The inputs differ from the old inputs. If false, they differ from the old outputs. */
   readonly isOfInputs: boolean;
 }
-
-/** A resource that was read. Without inputs, the engine keeps those that it has. */
-export interface PluginReadResult {
-  readonly id: string;
-  readonly outputs: Properties;
-  readonly inputs?: Properties;
-}

@@ -35,7 +35,7 @@ import {
   shownId,
 } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
-import type { PartAction, PropertyChange, PluginReadResult, ResourceRequest } from "./resource-request";
+import type { PartAction, PropertyChange, ResourceRequest } from "./resource-request";
 
 /** Answers the engine's requests to a plugin about one kind of resource, in plain values; `grpc.ts` has the protocol. */
 export class PluginResources {
@@ -158,8 +158,8 @@ export class PluginResources {
     return this.front.save([news], this.requestOptions(request));
   }
 
-  /** Undefined if the record is gone. */
-  async read(request: ResourceRequest): Promise<PluginReadResult | undefined> {
+  /** Undefined if the record is gone. Without inputs in the result, the engine keeps those that it has. */
+  async read(request: ResourceRequest) {
     const { id, oldInputs, oldOutputs, isImport } = request;
     const { definition } = this.front;
     const options = this.requestOptions(request);
@@ -182,9 +182,11 @@ export class PluginResources {
     const whole = { ...result.outputs, values: { ...kept, ...result.outputs.values } };
     const outputs = this.front.encodeState(whole, {}, oldInputs, oldOutputs);
     const current = currentInputs(definition, decodeInputs(definition, oldInputs), result.outputs);
-    if (!current) return { id, outputs };
-    const inputs = this.front.markSecrets(encodeInputs(current, {}), oldInputs);
-    return { id, outputs, inputs: { ...inputs, ...pick(oldInputs, hiddenNames.isImported) } };
+    const inputs = current && {
+      ...this.front.markSecrets(encodeInputs(current, {}), oldInputs),
+      ...pick(oldInputs, hiddenNames.isImported),
+    };
+    return { id, outputs, inputs };
   }
 
   async update(request: ResourceRequest): Promise<{ outputs: Properties }> {
@@ -201,7 +203,7 @@ export class PluginResources {
   }
 
   /** Reads the record that an import names. */
-  private async import(request: ResourceRequest): Promise<PluginReadResult> {
+  private async import(request: ResourceRequest) {
     const { urn } = request;
     const { connect, definition, isCollecting } = this.front;
     try {
