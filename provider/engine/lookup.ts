@@ -1,5 +1,6 @@
 import { UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
+import type { Properties } from "../common/marks";
 import type { LookupMode } from "../common/pulumi";
 import { isObject } from "../common/values";
 import { lookUpAll, lookUpOne, type FoundRecord } from "../lifecycle/lookup";
@@ -8,10 +9,6 @@ import type { Session } from "../lifecycle/session";
 import { Redactor } from "./redactor";
 import { escapeEngineMarks } from "./request";
 import { secretsOfProperty } from "./secret-strings";
-
-interface PublicRecord extends Record<string, unknown> {
-  readonly id: string;
-}
 
 /**
  * The records that a program looks up. No secret is in what it returns and throws.
@@ -25,11 +22,11 @@ export async function runLookup(
   mode: LookupMode,
   args: unknown,
   secretArgs: readonly string[],
-): Promise<PublicRecord | PublicRecord[]> {
+): Promise<Properties | Properties[]> {
   const own = secretArgs.flatMap((name) =>
     isObject(args) ? secretsOfProperty(definition, name, args[name]) : [],
   );
-  const resultOf = ({ id, values, attributes }: FoundRecord): PublicRecord => {
+  const resultOf = ({ id, values, attributes }: FoundRecord): Properties => {
     const shown = new Redactor([...session.secrets, ...own]).attributes(definition, attributes);
     return { id, ...escapeEngineMarks({ ...values, attributes: shown }) };
   };
