@@ -31,6 +31,7 @@ import { getOrMake } from "../common/values";
 import type { ReviewFile } from "./review-file";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
+import { secretsIn } from "./secret-strings";
 import {
   decodeInputs,
   decodeOutputs,
@@ -400,7 +401,7 @@ export class Front {
 
   protected redactorFor(...properties: readonly Properties[]): Redactor {
     const definition = this.markedDefinition(...properties);
-    return Redactor.forResource(this.context.session.secrets, definition, ...properties);
+    return new Redactor([...this.context.session.secrets, ...secretsIn(definition, ...properties)]);
   }
 
   private announce(

@@ -19,7 +19,7 @@ import {
 import { isObject, mapLeaves, tryParseJson } from "../common/values";
 import type { InputProblem } from "../lifecycle/validate";
 import { SecretDetector } from "./secret-detector";
-import { secretsIn, secretsInHeader, secretsOf, stringsIn } from "./secret-strings";
+import { secretsInHeader, secretsOf, stringsIn } from "./secret-strings";
 
 const redacted = "(the server repeats a secret)";
 
@@ -36,14 +36,6 @@ const markup = /<[^<>]*>|[\p{Cc}\p{Cf}]/gu;
 export class Redactor {
   /** @param secrets the API keys in use, and other strings that must not be shown */
   constructor(private readonly secrets: Iterable<string>) {}
-
-  static forResource(
-    secrets: Iterable<string>,
-    definition: Definition,
-    ...properties: readonly Properties[]
-  ): Redactor {
-    return new Redactor([...secrets, ...secretsIn(definition, ...properties)]);
-  }
 
   /** The message of an error for a person. Quotes are shortened, and left out if they repeat a secret. */
   error(error: unknown): string {

@@ -14,6 +14,7 @@ import { excerpt, shorten } from "../../provider/common/text";
 import { withMarkedSecrets } from "../../provider/definitions/keys";
 import { monitor } from "../../provider/definitions/monitor";
 import { Redactor } from "../../provider/engine/redactor";
+import { secretsIn } from "../../provider/engine/secret-strings";
 import { anyCharacter } from "../support/arbitraries";
 import { echoes, folded } from "../support/echoes";
 import { assertProperty } from "../support/property";
@@ -121,7 +122,7 @@ describe("a secret header", () => {
     otherPair,
   ];
   const properties = { requestHeaders: headers.map((value) => ({ key: "X-Any", value })) };
-  const redactor = Redactor.forResource([], monitor, properties);
+  const redactor = new Redactor(secretsIn(monitor, properties));
 
   test.each([
     ["a token without its scheme", "abc123def456"],
@@ -150,7 +151,7 @@ describe("a secret header", () => {
 describe("a secret URL", () => {
   const url = "https://me@hooks.example.com/services/T0123456789ABCDEF/x?team=7#top";
   const definition = withMarkedSecrets(monitor, ["url"]);
-  const redactor = Redactor.forResource([], definition, { url });
+  const redactor = new Redactor(secretsIn(definition, { url }));
 
   test.each([
     ["itself", url],

@@ -9,6 +9,7 @@ import { mustBeDeclared } from "../../definitions/codecs";
 import type { Definition, Field } from "../../definitions/field";
 import { isConfidential, withMarkedSecrets } from "../../definitions/keys";
 import { Redactor } from "../../engine/redactor";
+import { secretsIn } from "../../engine/secret-strings";
 import { completeRecords } from "../../lifecycle/complete-records";
 import { mayBeEscaped, shownValues } from "../../lifecycle/difference";
 import { topLevel } from "../../lifecycle/paths";
@@ -81,7 +82,7 @@ function declarableOf(
   }
   const withPasswords = [...values].flatMap(([key, value]) => (hasPassword(value) ? [key] : []));
   const marked = withMarkedSecrets(definition, withPasswords);
-  const redactor = Redactor.forResource(secrets, marked, Object.fromEntries(shown));
+  const redactor = new Redactor([...secrets, ...secretsIn(marked, Object.fromEntries(shown))]);
   const refused = problemsOf(marked, Object.fromEntries(values))
     .filter(({ property }) => !unreadable.some((problem) => problem.property === property))
     .map(({ property, reason }) => {
