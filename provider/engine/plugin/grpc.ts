@@ -151,14 +151,14 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
     }),
     diff: unary(async (message: proto.DiffRequest) => {
       const { changes, deleteBeforeReplace } = await runs.run("diff", message, partsOfChange(message));
-      const changed = [...changes.keys()];
+      const changed = changes.map(({ key }) => key);
       const response = new proto.DiffResponse()
         .setChanges(changesOf(changed))
         .setDiffsList(changed)
-        .setReplacesList(changed.filter((key) => changes.get(key)?.replaces))
+        .setReplacesList(changes.filter(({ replaces }) => replaces).map(({ key }) => key))
         .setDeletebeforereplace(deleteBeforeReplace)
         .setHasdetaileddiff(true);
-      for (const { parts, replaces, isOfInputs } of changes.values())
+      for (const { parts, replaces, isOfInputs } of changes)
         for (const [path, action] of parts) {
           const kind = protocolActions[action][replaces ? 1 : 0];
           response.getDetaileddiffMap().set(path, new PropertyDiff().setKind(kind).setInputdiff(isOfInputs));

@@ -14,13 +14,3 @@ export interface ResourceRequest {
   /** A read for an import: state does not have the resource yet. */
   readonly isImport: boolean;
 }
-
-export type PartAction = "add" | "update" | "delete";
-
-export interface PropertyChange {
-  /** The property, or its parts that differ, such as `requestHeaders[0].value`: `replaceOnChanges` may name a part. */
-  readonly parts: ReadonlyMap<string, PartAction>;
-  readonly replaces: boolean;
-  /** The inputs differ from the old inputs. If false, they differ from the old outputs. */
-  readonly isOfInputs: boolean;
-}

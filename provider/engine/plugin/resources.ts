@@ -35,7 +35,9 @@ import {
   shownId,
 } from "./imported-record";
 import type { ImportedRecord } from "./imported-record";
-import type { PartAction, PropertyChange, ResourceRequest } from "./resource-request";
+import type { ResourceRequest } from "./resource-request";
+
+type PartAction = "add" | "update" | "delete";
 
 /** Answers the engine's requests to a plugin about one kind of resource, in plain values; `grpc.ts` has the protocol. */
 export class PluginResources {
@@ -88,9 +90,7 @@ export class PluginResources {
     return { inputs: kept, problems };
   }
 
-  async diff(
-    request: ResourceRequest,
-  ): Promise<{ changes: Map<string, PropertyChange>; deleteBeforeReplace: boolean }> {
+  async diff(request: ResourceRequest) {
     const { urn, id, oldInputs, oldOutputs } = request;
     const { definition } = this.front;
     const imported = this.imports.get(urn)?.outputs;
@@ -114,17 +114,23 @@ export class PluginResources {
       secretNames: imported ? undefined : secretInputNames(oldOutputs),
     });
     if (!imported && isImported(oldInputs)) this.assertNothingOverwritten(request, changed, replaces);
-    const changes = new Map<string, PropertyChange>();
-    for (const key of changed) {
+    const changes = changed.map((key) => {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
       const old = (isOfInputs ? oldInputs : oldOutputs)[key];
       const parts = changedParts(key, old, inputs[key]);
       // Only its mark may be new.
       if (parts.length === 0) parts.push([key, "update"]);
       // What is no property has no value to show.
-      const shown = [hiddenNames.isPartial, "provider"].includes(key) ? [] : parts;
-      changes.set(key, { parts: new Map(shown), replaces: replaces.includes(key), isOfInputs });
-    }
+      const isProperty = key !== hiddenNames.isPartial && key !== "provider";
+      return {
+        key,
+        /** The property, or its parts that differ, such as `requestHeaders[0].value`: `replaceOnChanges` may name a part. */
+        parts: isProperty ? parts : [],
+        replaces: replaces.includes(key),
+        /** The inputs differ from the old inputs. If false, they differ from the old outputs. */
+        isOfInputs,
+      };
+    });
     return { changes, deleteBeforeReplace };
   }
 
