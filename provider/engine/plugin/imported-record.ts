@@ -1,11 +1,11 @@
 import { isRecordId } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
-import type { Definition, Field } from "../../definitions/field";
+import type { Definition } from "../../definitions/field";
 import { mustBeDeclared } from "../../definitions/codecs";
 import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
-import { isEmpty, notYetKnown, type Value } from "../../common/values";
+import { isEmpty, notYetKnown } from "../../common/values";
 import type { Outputs } from "../../lifecycle/resource";
 import type { InputProblem } from "../../lifecycle/validate";
 import { secretInputNames, escapeEngineMarks } from "../request";
@@ -62,29 +62,21 @@ export function secretProblem({ fields, singular }: Definition, news: Properties
   return { property: "import", reason };
 }
 
-/** The inputs of a resource that was imported, without defaults, because Pulumi writes them into code. */
-export function importedInputs(definition: Definition, outputs: Outputs): Properties {
-  return { ...inputsOf(definition, outputs, mustBeDeclared), [hiddenNames.isImported]: true };
-}
-
-/** The inputs with which an update that changes nothing is checked without a difference. */
-export function inputsOfRecord(definition: Definition, outputs: Outputs): Properties {
-  return inputsOf(
-    definition,
-    outputs,
-    (field, value) => mustBeDeclared(field, value) || (field.default !== undefined && !isEmpty(value)),
-  );
-}
-
-/** A record's values as inputs. Without secrets: Pulumi shows these inputs, and an update leaves out what they leave out. */
-function inputsOf(
-  definition: Definition,
+/**
+ * A record's values as inputs. Without secrets: Pulumi shows these inputs, and an update leaves out what they leave out.
+ *
+ * @param withDefaults false for an import, because Pulumi writes its inputs into code; with them, an update that changes nothing is
+ * checked without a difference
+ */
+export function inputsOfRecord(
+  { fields }: Definition,
   { values, account }: Outputs,
-  isInput: (field: Field, value: Value) => boolean,
+  withDefaults: boolean,
 ): Properties {
   const declared = Object.entries(values).filter(([key, value]) => {
-    const field = definition.fields[key];
-    return field && !field.secret && isInput(field, value);
+    const field = fields[key];
+    if (!field || field.secret || isEmpty(value)) return false;
+    return mustBeDeclared(field, value) || (withDefaults && field.default !== undefined);
   });
   return { ...escapeEngineMarks(Object.fromEntries(declared)), ...(account !== undefined && { account }) };
 }

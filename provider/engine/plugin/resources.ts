@@ -27,7 +27,6 @@ import {
 } from "../request";
 import {
   accountProblem,
-  importedInputs,
   inputsOfRecord,
   isImported,
   parseGivenId,
@@ -175,7 +174,7 @@ export class PluginResources {
       if (!found) return undefined;
       // `pulumi do … patch` asks so, and lays its changes over these inputs. For `get` the engine keeps the program's.
       if (isInState(oldOutputs) || Object.keys(oldInputs).length > 0) return { id, ...found };
-      const inputs = inputsOfRecord(definition, decodeOutputs(definition, found.outputs));
+      const inputs = inputsOfRecord(definition, decodeOutputs(definition, found.outputs), true);
       return { id, outputs: found.outputs, inputs };
     }
     const old = this.outputsInState(request);
@@ -223,7 +222,7 @@ export class PluginResources {
       return {
         id,
         outputs: this.front.encodeState(outputs, {}),
-        inputs: importedInputs(definition, outputs),
+        inputs: { ...inputsOfRecord(definition, outputs, false), [hiddenNames.isImported]: true },
       };
     } catch (error) {
       // The engine calls `read` before `check`, and a failed read would end the preview.
