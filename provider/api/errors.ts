@@ -138,10 +138,17 @@ export class KeyRefusedError extends ApiError {
   }
 }
 
+interface LostAnswerOptions extends ErrorOptions {
+  readonly answeredId?: string | undefined;
+  readonly otherId?: string | undefined;
+}
+
 /** A create was sent and its answer is lost, so its effect is not known. */
 export class LostAnswerError extends UptimeError {
   /** The id that the answer has named, although no such record was found. */
   readonly answeredId: string | undefined;
+  /** The id in the body, if `Location` has named another one. */
+  readonly otherId: string | undefined;
 
   constructor(
     given: string | Message,
@@ -150,10 +157,11 @@ export class LostAnswerError extends UptimeError {
      * - `look only`: look for a minute, because the server may still be at work, or another create would get the same answer.
      */
     readonly next: "look and send again" | "look only",
-    { answeredId, cause }: ErrorOptions & { readonly answeredId?: string | undefined } = {},
+    { answeredId, otherId, cause }: LostAnswerOptions = {},
   ) {
     super(given, { cause });
     this.answeredId = answeredId;
+    this.otherId = otherId;
   }
 }
 

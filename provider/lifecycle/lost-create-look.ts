@@ -135,7 +135,8 @@ class RecordAge {
   }
 
   private isNamed(id: string): boolean {
-    return id === this.lostCreate.lostAnswer.answeredId;
+    const { answeredId, otherId } = this.lostCreate.lostAnswer;
+    return id === answeredId || id === otherId;
   }
 }
 

@@ -192,7 +192,10 @@ async function recordOfAnswer(
   const { collection, definition, ledger } = scope;
   const { record, requestText } = answer;
   if (holdsRecord(scope, wanted, answer) && !mayBeDeleted) return record;
-  const lost = (problem: string, options?: { cause: unknown; answeredId: string }): LostAnswerError =>
+  const lost = (
+    problem: string,
+    options?: { cause: unknown; answeredId: string; otherId: string | undefined },
+  ): LostAnswerError =>
     new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)}, but ${problem}.`,
       "look only",
@@ -210,7 +213,11 @@ async function recordOfAnswer(
       return found;
   } catch (cause) {
     if (cause instanceof NotFoundError || isRefusedId(cause))
-      throw lost(`there is no such ${definition.singular}`, { cause, answeredId: id });
+      throw lost(`there is no such ${definition.singular}`, {
+        cause,
+        answeredId: id,
+        otherId: answer.otherId,
+      });
     // The record cannot be read now, but its id is known and must be kept.
     if (!isOfOther() && !(cause instanceof RecordMismatchError)) return undefined;
   }

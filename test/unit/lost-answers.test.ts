@@ -1077,6 +1077,15 @@ test("an id in an answer with a status word of failure is no record if nothing i
   expect(posts()).toBe(1);
 });
 
+test("the id in the body counts if Location leads to no record, although a replica shows it in the list alone", async () => {
+  afterCreate(
+    () => stored(201, { id: 1 }, { location: "https://elsewhere.invalid/api/v1/monitors/9" }),
+    ({ path }) => (path.endsWith("/monitors/1") ? answer(404) : undefined),
+  );
+  expect(await made(resource())).toBe("made 1");
+  expect(posts()).toBe(1);
+});
+
 test("the id in Location counts before that of a job in the body", async () => {
   onCreates(stored(202, { id: 77, status: "queued" }, { location: "/api/v1/monitors/1" }));
   expect(await made(resource())).toBe("made 1");
