@@ -155,7 +155,7 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   const isClear = unclearCode(body) === undefined;
   if ((isClear && isBlankAnswer(body, definition)) || parseRecord(body, definition)?.id === id) return true;
   if (!isObject(body)) return saysDone(body);
-  return partsOf(body).some((part) =>
+  return statusParts(body).some((part) =>
     Object.entries(part).some(([key, value]) => {
       const name = plainName(key);
       if (statusNames.test(name))
@@ -166,7 +166,7 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
 }
 
 /** The objects of an answer in which it may say whether the request has succeeded. The first one is the answer itself. */
-function partsOf(body: unknown): Record<string, unknown>[] {
+function statusParts(body: unknown): Record<string, unknown>[] {
   const whole = onlyOneIn(body);
   return isObject(whole) ? [whole, whole.meta, whole.data].filter(isObject) : [];
 }
@@ -176,7 +176,7 @@ function partsOf(body: unknown): Record<string, unknown>[] {
  * Undefined if there is none, or if the answer also has a flag of success.
  */
 export function unclearCode(body: unknown): string | undefined {
-  const said = partsOf(body).flatMap((part) => Object.entries(part));
+  const said = statusParts(body).flatMap((part) => Object.entries(part));
   const has = (names: RegExp, isMeant: (value: unknown) => boolean) =>
     said.find(([name, value]) => names.test(plainName(name)) && isMeant(value));
   if (has(flagNames, (value) => isTrue(value) || isWordOfSuccess(value))) return undefined;
@@ -189,7 +189,7 @@ export function unclearCode(body: unknown): string | undefined {
 export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
   // A bare `false` or `0` says that nothing was done, or to how many records.
   if (method !== "GET" && isFalse(body)) return true;
-  const parts = partsOf(body);
+  const parts = statusParts(body);
   const { error, errors, [definition.singular]: shown } = parts[0] ?? {};
   const isRefusal = (mayBeRecord: boolean): boolean =>
     parts.some((part) => saysFailed(part, method, mayBeRecord)) ||

@@ -10,7 +10,7 @@ import {
   unansweredAttempt,
   unreadableAttempt,
 } from "./failed-attempt";
-import type { FailedAttempt, FinalAnswer } from "./failed-attempt";
+import type { FailedAttempt, RawAnswer } from "./failed-attempt";
 import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { mayHaveEffect, nextStep, Retries } from "./retry";
@@ -138,7 +138,7 @@ export class Client {
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
     request.onSend?.();
     if (method !== "GET") operation.hasWritten = true;
-    let response: FinalAnswer;
+    let response: RawAnswer;
     try {
       response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));
     } catch (error) {
@@ -164,7 +164,7 @@ export class Client {
     url: URL,
     signal: AbortSignal,
     redirects = 0,
-  ): Promise<FinalAnswer> {
+  ): Promise<RawAnswer> {
     const { method, form } = request;
     const { status, headers, body } = await this.dependencies.transport({
       url,
@@ -221,7 +221,7 @@ function isPathOf(request: ApiRequest, { pathname }: URL): boolean {
 function isFormRedirect(
   request: ApiRequest,
   url: URL,
-  { status, redirectTarget: target }: FinalAnswer,
+  { status, redirectTarget: target }: RawAnswer,
 ): boolean {
   if ((status !== 302 && status !== 303) || target?.origin !== url.origin) return false;
   return target.pathname === url.pathname || !isPathOf(request, target);

@@ -36,7 +36,7 @@ interface AttemptedRequest {
   readonly settings: Settings;
 }
 
-export interface FinalAnswer {
+export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -86,7 +86,7 @@ export function notSentError(
 /** An answer with a status of 300 or above. */
 export function errorStatusAttempt(
   attempted: AttemptedRequest,
-  response: FinalAnswer,
+  response: RawAnswer,
   body: unknown,
 ): FailedAttempt {
   const { status, headers, text, isRedirectedElsewhere } = response;
@@ -102,7 +102,7 @@ export function errorStatusAttempt(
 /** An answer with a good status and a body that is not JSON. */
 export function unreadableAttempt(
   { requestText, address }: AttemptedRequest,
-  { status, headers, text }: FinalAnswer,
+  { status, headers, text }: RawAnswer,
 ): FailedAttempt {
   const encoding = headerOf(headers, "content-encoding");
   const found =
@@ -157,7 +157,7 @@ export function adviceIfMaybeGone({ method, id }: Pick<AttemptedRequest, "method
 /** Advice for an answer's status, in sentences. */
 function adviceFor(
   { method, id, path, operation, address, settings }: AttemptedRequest,
-  { status, redirectTarget, headers }: FinalAnswer,
+  { status, redirectTarget, headers }: RawAnswer,
 ): (string | Message)[] {
   const { source } = address;
   const key = settings.apiKeySource;

@@ -48,7 +48,7 @@ export function hasUniqueName(definition: Definition): boolean {
   return fixedKeys(definition).includes(nameKeyOf(definition));
 }
 
-export function secretKeys(definition: Definition): string[] {
+export function secretProperties(definition: Definition): string[] {
   return keysOf(definition, ({ secret }) => secret === true);
 }
 

@@ -42,7 +42,7 @@ export async function adopt(
         `otherwise try again, or run once with ${sourceOf(scope.settings, "adoptExisting")} set to false.`,
     );
   const isFree = (record: ApiRecord): boolean =>
-    !claims.hasOther(record.id, record, { owner }) && !claims.isDeleted(record.id, record);
+    !claims.isOfAnotherResource(record.id, record, { owner }) && !claims.isDeleted(record.id, record);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));

@@ -37,12 +37,12 @@ export class Claims {
    *
    * @param besides a claim that does not count, and the resource that asks, whose replacement can adopt the record that it has in state
    */
-  hasOther(
+  isOfAnotherResource(
     id: string,
     record?: ApiRecord,
     besides: { readonly claim?: Claim | undefined; readonly owner?: Owner | undefined } = {},
   ): boolean {
-    return this.ledger.hasOther(id, besides) || this.note.hasOther(id, record);
+    return this.ledger.hasOtherClaim(id, besides) || this.note.isOfAnotherProcess(id, record);
   }
 
   /**
@@ -169,14 +169,16 @@ export class Claims {
     const record = this.note.mayBeAnotherRecord(id, outputs) ? await findRecord() : undefined;
     // What follows runs without a pause, so that no other resource of this process takes the record meanwhile.
     this.ledger.endClaim(id, claim);
-    return this.ledger.hasOther(id, { claim }) ? "nobody" : this.note.beginDelete(id, claim, outputs, record);
+    return this.ledger.hasOtherClaim(id, { claim })
+      ? "nobody"
+      : this.note.beginDelete(id, claim, outputs, record);
   }
 
   /** Says that the record of a deleted resource stays, and for whom. */
   describeStay(id: string): Message {
     const { definition, ledger } = this;
     const rival = this.otherDeclaredOwner(id);
-    const owner = ledger.hasOther(id) && rival === undefined ? "another resource" : this.describe(rival);
+    const owner = ledger.hasOtherClaim(id) && rival === undefined ? "another resource" : this.describe(rival);
     return message`${definition.label} ${quoteId(id)} was not deleted, because ${owner} has it.`;
   }
 

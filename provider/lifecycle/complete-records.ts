@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api/answer";
 import { KeyRefusedError, NotFoundError, UnreachableError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Field } from "../definitions/field";
-import { leftOut, shows } from "./difference";
+import { missingInList, shows } from "./difference";
 import { assertNotListed } from "./gone";
 import type { RecordScope } from "./record-scope";
 
@@ -19,7 +19,7 @@ export async function completeRecords(
 ): Promise<readonly ApiRecord[]> {
   const sample = await findSample(scope, listed, operation);
   const isShown = (field: Field): boolean => listed.some((record) => shows(field, record));
-  if (!sample || (sample.leftOut.length === 0 && needed.every(isShown))) return listed;
+  if (!sample || (sample.missingInList.length === 0 && needed.every(isShown))) return listed;
   const records = await Promise.all(listed.map(({ id }) => findConfirmed(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }
@@ -27,7 +27,7 @@ export async function completeRecords(
 /** A record at its own address, and the names that the list leaves out. */
 interface Sample {
   readonly record: ApiRecord;
-  readonly leftOut: readonly string[];
+  readonly missingInList: readonly string[];
 }
 
 /** After so many records that cannot be read, no other one is tried. */
@@ -44,7 +44,7 @@ export async function findSample(
   for (const candidate of [...listed].sort((a, b) => size(b) - size(a)))
     try {
       const record = await findConfirmed(scope, candidate.id, operation);
-      if (record) return { record, leftOut: leftOut(scope.definition, candidate, record) };
+      if (record) return { record, missingInList: missingInList(scope.definition, candidate, record) };
     } catch (error) {
       // One unreadable record does not mean that the others are unreadable.
       const isOfServer = error instanceof KeyRefusedError || error instanceof UnreachableError;

@@ -68,7 +68,7 @@ function freeNamesake(
   return listed.find(
     (record) =>
       identityIn(definition, record) === identity &&
-      !claims.hasOther(record.id, record) &&
+      !claims.isOfAnotherResource(record.id, record) &&
       !claims.isDeleted(record.id, record),
   );
 }

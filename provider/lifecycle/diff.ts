@@ -3,7 +3,7 @@ import type { Definition } from "../definitions/field";
 import { equalValues } from "../definitions/codecs";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
 import { hasUnknown } from "../common/values";
-import { valueOf } from "./difference";
+import { managedValue } from "./difference";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Inputs, Outputs } from "./resource";
@@ -47,7 +47,7 @@ export function diff(
   const renamedAccount = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
   const isFixed = (key: string): boolean =>
     fixedKeys(definition).includes(key) ||
-    pathsTouch(replaceOnChanges, key, valueOf(outputs.values, key), valueOf(inputs.values, key));
+    pathsTouch(replaceOnChanges, key, managedValue(outputs.values, key), managedValue(inputs.values, key));
   // An import must not be replaced, so a value that is not known yet does not count: the engine leaves out the values of dependencies
   // that it is about to replace.
   const isImport = inputs.importId !== undefined;
@@ -86,7 +86,7 @@ function keepsIdentity({ definition, settings }: RecordScope, differing: readonl
 export function changedKeys(definition: Definition, { values: old }: Outputs, { values }: Inputs): string[] {
   return managedKeys(definition, values).filter((key) => {
     if (!(key in old) || hasUnknown(values[key])) return true;
-    const [declared, before] = [valueOf(values, key), valueOf(old, key)];
+    const [declared, before] = [managedValue(values, key), managedValue(old, key)];
     // Days of 0 and empty ones are equal in a record, because the API may store either. If the program changes one to the other, the
     // update is sent.
     return (declared === 0) !== (before === 0) || !equalValues(fieldOf(definition, key), declared, before);

@@ -175,7 +175,7 @@ export function shows(field: Field, record: ApiRecord): boolean {
 }
 
 /** The names that a record shows at its own address and not in the list, with the fields that only look empty in the list. */
-export function leftOut({ fields }: Definition, listed: ApiRecord, record: ApiRecord): string[] {
+export function missingInList({ fields }: Definition, listed: ApiRecord, record: ApiRecord): string[] {
   const ofFields = new Set(Object.values(fields).flatMap(shownNames));
   return Object.entries(record.raw).flatMap(([name, value]) => {
     const isBlanked = ofFields.has(name) && !isUnset(value) && isUnset(listed.raw[name]);
@@ -197,7 +197,7 @@ export function wantedValues(
   const keys = managedKeys(definition, values).filter(
     (key) => !hasUnknown(values[key]) && only(key, fieldOf(definition, key)),
   );
-  return new Map(keys.map((key) => [key, valueOf(values, key)]));
+  return new Map(keys.map((key) => [key, managedValue(values, key)]));
 }
 
 /** The values that a create sends. `pause` and other update-only fields are set by an update that follows. */
@@ -208,7 +208,7 @@ export function wantedValuesOnCreate(
   return wantedValues(definition, values, (_, field) => !field.updateOnly);
 }
 
-export function valueOf(values: Readonly<Record<string, unknown>>, key: string): Value {
+export function managedValue(values: Readonly<Record<string, unknown>>, key: string): Value {
   return (values[key] ?? null) as Value;
 }
 

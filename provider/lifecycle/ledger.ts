@@ -133,7 +133,7 @@ export class Ledger {
   }
 
   /** Whether a resource other than the one with this claim, or this owner, has a living claim on the record, or is to import it. */
-  hasOther(
+  hasOtherClaim(
     id: string,
     { claim, owner }: { readonly claim?: Claim | undefined; readonly owner?: Owner | undefined } = {},
   ): boolean {

@@ -88,7 +88,7 @@ function likeness(
   const { wanted } = lostCreate;
   const shown = record ?? listed;
   const isEqual = record !== undefined && showsNoDifference(definition, wanted, record);
-  if (claims.hasOther(shown.id, record, { claim: keptClaim(scope, shown) }))
+  if (claims.isOfAnotherResource(shown.id, record, { claim: keptClaim(scope, shown) }))
     return isEqual ? "alike" : undefined;
   if (isEqual && age.isSurelyNew(shown.id)) return "equal";
   const equalsAnother = [...creates.lostCreates].some(

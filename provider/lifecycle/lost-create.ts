@@ -178,7 +178,7 @@ async function keepIdOrThrow(
   const { answeredId } = lostAnswer;
   if (answeredId === undefined) throw lostError(scope, lostAnswer, reason);
   const found = await collection.find(answeredId, operation).catch(() => undefined);
-  if (claims.hasOther(answeredId) || (found && !isAlike(definition, wanted, found)))
+  if (claims.isOfAnotherResource(answeredId) || (found && !isAlike(definition, wanted, found)))
     throw lostError(scope, lostAnswer, reason);
   // The answer may have said that the create failed.
   const advice = message`${withoutPeriod(lostAnswer)}. ${adviceOnId(scope, answeredId)}`;

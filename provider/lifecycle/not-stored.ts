@@ -3,7 +3,7 @@ import { message, quoteId, quoteValue, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { hexHash } from "../common/hash";
-import { fixedDifference, valueOf } from "./difference";
+import { fixedDifference, managedValue } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Inputs, Outputs } from "./resource";
 
@@ -31,7 +31,7 @@ export function assertReplacementHelps(
   const { label, singular } = definition;
   const stored = isConfidential(fieldOf(definition, key))
     ? ""
-    : message` (${quoteValue(valueOf(values, key))})`;
+    : message` (${quoteValue(managedValue(values, key))})`;
   throw new UptimeError(
     message`The API has stored a ${key} that differs from the declared one for ${label} ${quoteId(id)}. Declare the ${key} that
       it has${stored}: a replacement would create another ${singular} like it.`,

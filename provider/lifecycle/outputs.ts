@@ -3,7 +3,7 @@ import { message, UptimeError } from "../api/errors";
 import { shownNames, type Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import type { Value } from "../common/values";
-import { compare, shownValue, valueOf } from "./difference";
+import { compare, shownValue, managedValue } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, Outputs } from "./resource";
 
@@ -33,7 +33,7 @@ export function outputsOf(
   const values: Record<string, Value> = {};
   for (const key of managedKeys(definition, declared.values)) {
     const field = fieldOf(definition, key);
-    const wanted = valueOf(declared.values, key);
+    const wanted = managedValue(declared.values, key);
     const comparison = compare(field, wanted, record);
     if (comparison.outcome === "differs" && comparison.problem && isStrict)
       throw new UptimeError(message`${comparison.problem}.`);

@@ -5,7 +5,7 @@ import { isObject } from "../common/values";
 /** Whether a list of property paths includes a whole property. */
 export function pathsInclude(paths: readonly string[] | undefined, key: string): boolean {
   return (paths ?? []).some((path) => {
-    const [top = "", ...parts] = partsOf(path);
+    const [top = "", ...parts] = stepsOf(path);
     return parts.length === 0 && [key, "*"].includes(top);
   });
 }
@@ -18,14 +18,14 @@ export function pathsTouch(
   after: unknown,
 ): boolean {
   return (paths ?? []).some((path) => {
-    const [top = "", ...parts] = partsOf(path);
+    const [top = "", ...parts] = stepsOf(path);
     return [key, "*"].includes(top) && differsAt(before, after, parts);
   });
 }
 
 /** The property that a path begins with. */
 export function topLevel(path: string): string {
-  return partsOf(path)[0] ?? "";
+  return stepsOf(path)[0] ?? "";
 }
 
 /** The value of a property with the parts at these paths as another value has them: the engine takes ignored parts from state. */
@@ -36,13 +36,13 @@ export function withPartsOf(
   other: unknown,
 ): unknown {
   return (paths ?? [])
-    .map(partsOf)
+    .map(stepsOf)
     .filter(([top, ...parts]) => top === key && parts.length > 0)
     .reduce((result, [, ...parts]) => withPart(result, other, parts), value);
 }
 
 /** `requestHeaders`, `0` and `value` of `requestHeaders[0].value`, for example. */
-function partsOf(path: string): string[] {
+function stepsOf(path: string): string[] {
   return path.split(/[.[\]"]+/).filter((part) => part !== "");
 }
 

@@ -7,7 +7,7 @@ import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { shownNames, type Field } from "../definitions/field";
 import { fieldOf } from "../definitions/keys";
-import { isUnsetIn, leftOut, showsAll, type WantedValues } from "./difference";
+import { isUnsetIn, missingInList, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
 /** How many reads by id a page of the list may stand for, beside the {@link sparePages}. */
@@ -128,7 +128,7 @@ export class RecordReader {
     const examples = this.listedExamples();
     return (
       examples.length > 0 &&
-      examples.every(({ own, inList }) => leftOut(definition, inList, own).length === 0)
+      examples.every(({ own, inList }) => missingInList(definition, inList, own).length === 0)
     );
   }
 

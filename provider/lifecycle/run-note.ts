@@ -4,7 +4,7 @@ import type { Address } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { comparableIdentity } from "../definitions/keys";
 import { hexHash } from "../common/hash";
-import { identityIn, valueOf } from "./difference";
+import { identityIn, managedValue } from "./difference";
 import type { Claim, Outputs } from "./resource";
 
 /** What a line says of a record, and of the resource that has it. */
@@ -192,7 +192,7 @@ export class RecordNote {
    *
    * @param record counts also those with another key that have this record
    */
-  hasOther(id: string, record?: ApiRecord): boolean {
+  isOfAnotherProcess(id: string, record?: ApiRecord): boolean {
     return this.isOfOthers(this.linesSinceCreate(id, record && this.subjectToGet(record)));
   }
 
@@ -258,7 +258,7 @@ export class RecordNote {
 
   private subjectOf({ values, importId, isAdopted = false }: Outputs): Subject {
     return {
-      identities: [hashOfIdentity(comparableIdentity(this.definition, (key) => valueOf(values, key)))],
+      identities: [hashOfIdentity(comparableIdentity(this.definition, (key) => managedValue(values, key)))],
       tookExisting: importId !== undefined || isAdopted,
     };
   }

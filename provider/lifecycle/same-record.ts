@@ -4,7 +4,7 @@ import { oldSettingsAdvice } from "../api/failed-attempt";
 import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
 import { fieldOf, hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
 import { isAlike } from "./alike";
-import { compare, fixedDifference, valueOf, wantedValues } from "./difference";
+import { compare, fixedDifference, managedValue, wantedValues } from "./difference";
 import type { Account, RecordScope } from "./record-scope";
 import type { Inputs, RequestOptions, Outputs } from "./resource";
 
@@ -114,7 +114,7 @@ export function assertSameRecord(
   const { label } = definition;
   const keys = identityKeys(definition);
   const isAsInState = (key: string): boolean =>
-    compare(fieldOf(definition, key), valueOf(outputs.values, key), record).outcome === "same";
+    compare(fieldOf(definition, key), managedValue(outputs.values, key), record).outcome === "same";
   if (!isAccountOfState(scope, outputs) && !keys.every(isAsInState))
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has a

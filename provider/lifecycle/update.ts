@@ -4,7 +4,7 @@ import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";
-import { shownValue, valueOf, wantedValues } from "./difference";
+import { shownValue, managedValue, wantedValues } from "./difference";
 import { assertGone } from "./gone";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
@@ -117,7 +117,7 @@ function partialFailure(
     );
   // State keeps the previous values, and does not know whether the record has them still.
   const values = Object.fromEntries(
-    managedKeys(definition, declared.values).map((key) => [key, valueOf(outputs.values, key)]),
+    managedKeys(definition, declared.values).map((key) => [key, managedValue(outputs.values, key)]),
   );
   return new PartialFailureError(
     id,

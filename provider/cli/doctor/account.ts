@@ -76,9 +76,9 @@ async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Find
   const sample = await findSample(scope, listed, operation);
   add("count", sample ? counted(listed.length, "record") : "no records yet");
   if (!sample) return findings;
-  const { record, leftOut } = sample;
-  if (leftOut.length > 0)
-    add("list-fields", `lists leave out ${leftOut.join(", ")}, so records are read one by one`);
+  const { record, missingInList } = sample;
+  if (missingInList.length > 0)
+    add("list-fields", `lists leave out ${missingInList.join(", ")}, so records are read one by one`);
   const hidden = Object.keys(fields).filter((key) => {
     const field = fields[key];
     return field && !field.writeOnly && !shows(field, record);

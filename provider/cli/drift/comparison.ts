@@ -12,7 +12,7 @@ import type { OperationResult } from "../../lifecycle/resource";
 import { assertSameAddress } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { accountOrProviderName, type ConnectTo } from "../shared/providers";
-import { clearProperties, optionsOf, secretKeysInState, type ManagedResource } from "../shared/state";
+import { clearProperties, optionsOf, secretPropertiesInState, type ManagedResource } from "../shared/state";
 
 export interface ComparedResource {
   readonly drift?: DriftedResource | undefined;
@@ -71,7 +71,7 @@ type ClearResource = ReturnType<typeof clearResource>;
 
 /** A resource with its secrets in the clear. Throws if state has a property encrypted. */
 function clearResource({ definition, resource }: ManagedResource, keys: ReadonlySet<string>) {
-  const secretProperties = secretKeysInState(resource);
+  const secretProperties = secretPropertiesInState(resource);
   /** Whether the values of a property must not be shown. */
   const isSecret = (property: string): boolean =>
     definition.fields[property]?.secret === true || secretProperties.has(property);

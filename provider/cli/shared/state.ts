@@ -5,7 +5,7 @@ import type { ApiRecord } from "../../api/answer";
 import type { Definition } from "../../definitions/field";
 import { fieldOf, identityKeys } from "../../definitions/keys";
 import { decodeOptions, decodeOutputs } from "../../engine/request";
-import { compare, valueOf } from "../../lifecycle/difference";
+import { compare, managedValue } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { RequestOptions } from "../../lifecycle/resource";
 import { isAccountOfState, isAddressOfState } from "../../lifecycle/same-record";
@@ -136,7 +136,7 @@ export function managesRecord(
   const isSame = (key: string): boolean =>
     // A value that is encrypted in this state may be the same.
     hasSecret(resource.outputs?.[key]) ||
-    compare(fieldOf(definition, key), valueOf(outputs.values, key), record).outcome === "same";
+    compare(fieldOf(definition, key), managedValue(outputs.values, key), record).outcome === "same";
   return isAddressOfState(scope, outputs) && identityKeys(definition).every(isSame);
 }
 
@@ -162,7 +162,7 @@ export function optionsOf(
 }
 
 /** The properties of a resource that state keeps secret, as a whole or in part. */
-export function secretKeysInState(resource: StateResource): ReadonlySet<string> {
+export function secretPropertiesInState(resource: StateResource): ReadonlySet<string> {
   const { inputs, outputs, additionalSecretOutputs } = resource;
   const marked = [inputs, outputs].flatMap((properties = {}) =>
     Object.keys(properties).filter((key) => hasSecret(properties[key])),

@@ -1,7 +1,7 @@
 import { message, quote, UptimeError } from "../../api/errors";
 import { urnSuffixOf } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
-import { fieldOf, secretKeys } from "../../definitions/keys";
+import { fieldOf, secretProperties } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/request";
@@ -14,7 +14,7 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { oneLine } from "../shared/quoting";
 import { readDeclarable } from "../shared/records";
 import { titleOf } from "../shared/resource-types";
-import { managedResources, secretKeysInState, type StackState } from "../shared/state";
+import { managedResources, secretPropertiesInState, type StackState } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 
 /** What is known of a monitor. */
@@ -35,7 +35,7 @@ export interface KnownMonitor {
   readonly unshown?: readonly string[];
 }
 
-const alwaysSecret = secretKeys(monitor);
+const alwaysSecret = secretProperties(monitor);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
 export async function previewedMonitors(location: StackLocation): Promise<KnownMonitor[]> {
@@ -85,7 +85,7 @@ export function monitorsInState(state: StackState): KnownMonitor[] {
       urn,
       id,
       values: Object.fromEntries(clear),
-      secret: new Set([...alwaysSecret, ...secretKeysInState(resource)]),
+      secret: new Set([...alwaysSecret, ...secretPropertiesInState(resource)]),
       missing: new Map(encrypted.map(([key]) => [key, reason])),
     };
   });
