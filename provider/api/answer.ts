@@ -11,7 +11,7 @@ export interface ApiRecord {
 
 /**
  * The record in an answer: bare, under `data` or `result`, or under its resource's name. The envelope and objects inside the record may
- * have ids too, so the record is the object with the most required fields, and the outermost of several. The id of an
+ * have ids too: of several candidates, the one with the most required fields is the record, and among equals the outermost. The id of an
  * envelope whose object has no id is not the record's. Undefined if there is no record.
  */
 export function parseRecord(answer: unknown, definition: Definition, depth = 3): ApiRecord | undefined {

@@ -59,8 +59,8 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | un
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
   /**
-   * The form of empty lists that this server takes, as far as is known. Never set back to "entry": another operation may have learned
-   * meanwhile that the server needs "emptyString". (docs/api.md)
+   * The form of empty lists that this server takes, as far as is known. It only ever changes from "entry" to "emptyString".
+   * (docs/api.md)
    */
   emptyListForm: EmptyListForm = "entry";
   private updateMethod: "PATCH" | "PUT" = "PATCH";

@@ -60,8 +60,8 @@ function isShallow(value: unknown, left: number): boolean {
 }
 
 /**
- * The JSON that a server shows, with whole numbers that a double cannot hold kept as their exact text, and well-formed strings. Undefined if
- * it is not JSON, or nested too deeply. Python writes NaN and Infinity, which are not JSON: the share of no checks, for example.
+ * The JSON that a server shows. Whole numbers that a double cannot hold stay text, `NaN` and `Infinity`, as Python writes them, are
+ * null, and strings are well-formed. Undefined if it is not JSON, or nested too deeply.
  */
 export function parseJson(source: string): unknown {
   const value = tryParseJson(/\d{16}|NaN|Infinity/.test(source) ? withJsonNumbers(source) : source);

@@ -46,8 +46,8 @@ export class Claims {
   }
 
   /**
-   * Whether a resource of this process, other than the one with this claim, has got the record in this run, or is to import it, or
-   * another process has it by the same key.
+   * Whether a resource of this process has got the record in this run, or is to import it, or another process with the same key has it.
+   * The resource with this claim does not count.
    */
   isTakenInRun(id: string, claim?: Claim): boolean {
     return this.ledger.isTakenInRun(id, claim) || this.note.isTaken(id);
@@ -59,15 +59,15 @@ export class Claims {
   }
 
   /**
-   * Whether this run has deleted the record with this id, or has begun to, so that the server may have given the id to another one.
-   * Other processes do not say whether a delete that they have begun has succeeded.
+   * Whether the id may be that of a new record by now: this run has deleted the old one, or has begun to. A delete that another process
+   * has begun counts too, because no process says when one ends.
    */
   mayBeUsedAgain(id: string): boolean {
     const { ledger, note } = this;
     return ledger.isDeleted(id) || ledger.isBeingDeleted(id) || note.isDeletedElsewhere(id);
   }
 
-  /** Whether an id in an answer to a create is that of a record that was there before, as far as this run has heard. */
+  /** Whether this run knows a record with this id already, so that an answer to a create which names it is not about a new one. */
   existedBefore(id: string): boolean {
     return this.ledger.wasSeen(id) || this.note.hasCreate(id);
   }

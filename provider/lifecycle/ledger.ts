@@ -132,7 +132,10 @@ export class Ledger {
     this.gone.add(id);
   }
 
-  /** Whether a resource other than the one with this claim, or this owner, has a living claim on the record, or is to import it. */
+  /**
+   * Whether another resource has a living claim on the record, beside the one with this claim or owner. A planned import always counts,
+   * also that of the resource that asks.
+   */
   hasOtherClaim(
     id: string,
     { claim, owner }: { readonly claim?: Claim | undefined; readonly owner?: Owner | undefined } = {},
@@ -146,8 +149,8 @@ export class Ledger {
   }
 
   /**
-   * Whether a resource other than the one with this claim has got the record from this process, or is to import it. State alone does
-   * not count: its record may be gone.
+   * Whether a resource has got the record from this process, or is to import it. The one with this claim does not count, nor does state
+   * alone: its record may be gone.
    */
   isTakenInRun(id: string, claim?: Claim): boolean {
     const { taken, plannedImports } = this.entries.get(id) ?? {};

@@ -18,9 +18,9 @@ export const lookPauseMilliseconds = 5000;
 export interface Look {
   /** Surely new, and equal in everything that is declared and shown; or the one that the answer has named. */
   readonly equal: readonly ApiRecord[];
-  /** With the same name or URL, or with the beginning of the name, and something else that differs. */
+  /** Perhaps ours: the name or URL is the same, or the name's beginning, and something differs or another resource has it. */
   readonly alike: readonly ApiRecord[];
-  /** This run deletes one of them, or has just deleted it, and a replica may still show that, so a later look decides. */
+  /** One of `alike` may be a record that this run is deleting or has just deleted, so a later look decides. */
   readonly isUndecided?: boolean;
   /** Why the look has failed; undefined if it has not. */
   readonly failure?: unknown;

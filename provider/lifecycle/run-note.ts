@@ -22,7 +22,7 @@ export const verbs = [
 ] as const;
 export type NoteVerb = (typeof verbs)[number];
 
-/** Who sends the delete of a record: the first process that announces it. Nobody, if a resource has the record still. */
+/** Who sends the delete of a record: the first process that announces it; nobody if another resource has the record. */
 export type Deleter = "this process" | "another process" | "nobody";
 
 export interface NoteLine {
@@ -51,7 +51,7 @@ const isDelete = ({ verb }: NoteLine): boolean => verb === "deletes";
 /** Whether the resource of a line has imported or adopted the record, so that one with another key may have it too. */
 const saysTookExisting = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "keepsTaken";
 
-/** The record that is asked about, to tell which lines with another key are about it too. */
+/** The record in question, by which lines of other keys about the same record are recognized. */
 interface Subject {
   /** See {@link NoteLine.identity}. A delete asks for that of state and that of the record, which may have been renamed. */
   readonly identities: readonly (string | undefined)[];
@@ -118,8 +118,8 @@ export class RecordNote {
   }
 
   /**
-   * A resource has found the record of its create, whose answer was lost. Another process whose create has made it, and is
-   * answered later, must learn that it has an owner.
+   * A resource has found the record of its lost create. The first line ends older claims on the id. The second one tells a process
+   * whose own create has made the record, and is answered later, that it has an owner.
    */
   tellFound(id: string, claim: Claim, record: ApiRecord | undefined): void {
     const identity = record && this.identityOf(record);
@@ -318,7 +318,7 @@ export class RecordNote {
   }
 }
 
-/** In the line of a create whose record does not show a name and URL, unlike one of an id alone. */
+/** The identity of a created record that shows no name and URL. A line of an id alone has no identity at all. */
 const noIdentity = "-";
 
 const hashOfIdentity = (identity: string | undefined): string | undefined =>
