@@ -41,8 +41,8 @@ function initialize(folder: string, cwd: string): string {
     ...packageFiles(files).map((name) => `  ${name}, the package itself`),
     "",
     "Next, with your server's address and API key (the last `config` command asks",
-    "for the key). Without a Pulumi account, first run `pulumi login --local`, and set",
-    "PULUMI_CONFIG_PASSPHRASE:",
+    "for the key). Without a Pulumi account, first run `pulumi login --local`, and",
+    "set PULUMI_CONFIG_PASSPHRASE:",
     ...(place === "" ? [] : [`  cd ${shellWord(place)}`]),
     ...[...startCommands(), "pulumi preview", "pulumi up"].map((line) => `  ${line}`),
   ];
