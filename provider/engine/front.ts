@@ -55,6 +55,8 @@ export class FrontSession extends Session {
   hasRefused = false;
   private announced = 0;
   private readonly replacements = new Set<string>();
+  /** Records like new ones: each is told of at the end if it is left then. */
+  private namesakes: { readonly text: string; readonly isLeft: () => boolean }[] = [];
   private readonly running = new Set<Promise<unknown>>();
 
   /** Runs an operation. {@link idle} waits for it. */
@@ -84,8 +86,13 @@ export class FrontSession extends Session {
     this.replacements.add(line);
   }
 
-  /** Prints a hint after a refusal, and how many announcements were left out. */
+  noteNamesake(text: string, isLeft: () => boolean): void {
+    this.namesakes.push({ text, isLeft });
+  }
+
+  /** Prints a hint after a refusal, how many announcements were left out, and records that a killed run may have made. */
   endLogs(): void {
+    this.tellNamesakes();
     const more = this.announced - maxAnnouncements;
     if (this.hasRefused && this.hasPreview)
       this.print(
@@ -97,6 +104,18 @@ export class FrontSession extends Session {
       );
     this.announced = 0;
     this.hasRefused = false;
+  }
+
+  private tellNamesakes(): void {
+    const left = this.namesakes.filter(({ isLeft }) => isLeft()).map(({ text }) => text);
+    this.namesakes = [];
+    if (left.length === 0) return;
+    const more = left.length - maxAnnouncements;
+    const named = left.slice(0, maxAnnouncements).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    this.print(
+      `uptime: Created beside records with the same name that no resource of this run has: ${named}. If a killed run has made them, ` +
+        "delete them; with uptime:adoptExisting, equal ones are adopted instead.",
+    );
   }
 }
 
@@ -329,10 +348,12 @@ export class Front {
     const [news] = properties;
     const inputs = decodeInputs(this.definition, news);
     const scope = this.scopeOf(inputs.account, ...properties);
-    const { id, outputs, announcement } = await (old
+    const { id, outputs, announcement, namesake } = await (old
       ? update(scope, old.id, old.outputs, inputs, options)
       : create(scope, inputs, options));
     this.announce(announcement, [news], options.urn);
+    if (namesake)
+      this.context.session.noteNamesake(this.redactorFor(news).message(namesake.text), namesake.isLeft);
     return { id, outputs: this.encodeState(outputs, ...properties) };
   }
 

@@ -8,7 +8,6 @@ import {
   withoutPeriod,
 } from "../api/errors";
 import { Operation } from "../api/operation";
-import { sourceOf } from "../api/settings";
 import { comparableIdentity, fieldOf, nameKeyOf } from "../definitions/keys";
 import { adopt } from "./adopt";
 import { isAlike } from "./alike";
@@ -40,36 +39,29 @@ export async function create(
   const adopted = settings.adoptExisting ? await adopt(scope, wanted, baseline, owner, operation) : undefined;
   const created = adopted ?? (await sendCreate(scope, { wanted, owner, baseline }, operation));
   const result = await settle(scope, inputs, wanted, created, operation);
-  const resource = `${definition.label} ${owners.resourceName(owner)}`;
-  if (adopted)
-    return {
-      ...result,
-      announcement: message`${resource} adopts
-        ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`,
-    };
-  const namesake = freeNamesake(scope, wanted, baseline);
-  if (!namesake) return result;
-  return {
-    ...result,
-    announcement: message`${resource} was created, although ${definition.singular}
-      ${describeRecord(definition, namesake)} was there before. If a killed run has made that one, delete it: with the setting
-      ${sourceOf(settings, "adoptExisting")}, it would have been adopted.`,
-  };
+  if (!adopted) return { ...result, namesake: freeNamesake(scope, wanted, baseline) };
+  const announcement = message`${definition.label} ${owners.resourceName(owner)} adopts
+    ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`;
+  return { ...result, announcement };
 }
 
-/** A record with the name (and URL, for a monitor) of a new one that was there before, and that no resource has. */
+/** A record that was there before a new one, with the same name (and URL, for a monitor), and that no resource has. */
 function freeNamesake(
   { claims, definition }: RecordScope,
   wanted: WantedValues,
   { byName }: Baseline,
-): ApiRecord | undefined {
+): OperationResult["namesake"] {
   const identity = comparableIdentity(definition, (key) => wanted.get(key));
+  const isFree = (record: ApiRecord): boolean =>
+    !claims.isOfAnotherResource(record.id, record) && !claims.isDeleted(record.id, record);
   const listed = byName.get(comparableName(wanted.get(nameKeyOf(definition)))) ?? [];
-  return listed.find(
-    (record) =>
-      identityIn(definition, record) === identity &&
-      !claims.isOfAnotherResource(record.id, record) &&
-      !claims.isDeleted(record.id, record),
+  const found = listed.find((record) => identityIn(definition, record) === identity && isFree(record));
+  // A replacement deletes the old record later, and not every one is announced by a diff.
+  return (
+    found && {
+      text: message`${definition.singular} ${describeRecord(definition, found)}`,
+      isLeft: () => isFree(found),
+    }
   );
 }
 

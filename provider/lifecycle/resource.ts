@@ -58,6 +58,8 @@ export interface OperationResult {
   readonly outputs: Outputs;
   /** A line for a person, such as which record was adopted. */
   readonly announcement?: Message | undefined;
+  /** Of a create: a record like the new one, which a killed run may have made, unless it is gone by the end of the run. */
+  readonly namesake?: { readonly text: Message; readonly isLeft: () => boolean } | undefined;
 }
 
 /** The record exists, but what followed failed: state must keep its id. */

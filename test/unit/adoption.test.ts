@@ -1,8 +1,9 @@
+import { FrontSession } from "../../provider/engine/front";
 import type { ModelResource } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
 import { isList, lists, posts, storedIds } from "../support/sent";
 import { urnOf } from "../support/simulated/engine";
-import { answer, emulator, failureOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const adopting = { "uptime:adoptExisting": "true" };
@@ -313,25 +314,27 @@ describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)
   });
 });
 
-test("a create without the setting says that a record of a killed run may be there, and not of a resource's or another one", async () => {
-  const said: string[] = [];
-  const print = jest.spyOn(console, "warn").mockImplementation((line: string) => void said.push(line));
-  const stack = new Program("dynamic");
-  const [first, second, third] = stack.resources();
-  await first.up({ ...home, name: "mine" });
+test("the end of a run names what a killed run may have made, if the setting is not there, and nothing else", async () => {
+  const before = new Program("dynamic").resource();
+  await before.up({ ...home, name: "mine" });
   add();
   add({ name: "other", url: "https://other.example/" });
-  stack.nextRun();
-  await first.refresh();
-  await second.up({ ...home, name: "mine" });
-  await third.up({ ...home, name: "other" });
-  expect(said).toEqual([]);
-  stack.nextRun();
+  const printed: string[] = [];
+  const session = new FrontSession({ clock, print: (line) => printed.push(line) });
+  const stack = new Program("dynamic", {}, { session });
+  const [mine, twin, other] = stack.resources();
+  mine.state = before.state;
+  await mine.refresh();
+  await twin.up({ ...home, name: "mine" });
+  await other.up({ ...home, name: "other" });
+  session.endLogs();
+  expect(printed).toEqual([]);
+
   await stack.resource("monitor", { name: "new" }).up(home);
-  expect(said).toEqual([
-    expect.stringMatching(
-      /^Monitor new was created, although monitor 2 \("Home", "https:.*"\) was there before\. If a killed run has made that one, delete it: with the setting uptime:adoptExisting, /,
-    ),
+  session.endLogs();
+  session.endLogs();
+  expect(printed).toEqual([
+    'uptime: Created beside records with the same name that no resource of this run has: monitor 2 ("Home", "https://example.com/"). ' +
+      "If a killed run has made them, delete them; with uptime:adoptExisting, equal ones are adopted instead.",
   ]);
-  print.mockRestore();
 });
