@@ -267,9 +267,8 @@ export class Front {
     assertImportStays(scope, inputs, changes, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
     else assertReplacementHelps(scope, id, outputs, inputs, options);
-    let { changed } = changes;
-    if (changed.length === 0)
-      changed = outputs.isPartial ? [hiddenNames.isPartial] : this.newlySecret(outputs, news, secretNames);
+    const changed =
+      changes.changed.length > 0 ? changes.changed : this.hiddenChanges(outputs, news, secretNames);
     const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);
     if (urnSuffix !== undefined) this.context.reviewFile?.addChanges(urnSuffix, changed);
     return { ...changes, changed };
@@ -314,15 +313,16 @@ export class Front {
   }
 
   /**
-   * The inputs that the program has begun to mark as secret. They count as changed, so that an update marks them in state too:
-   * without one, the engine keeps the outputs as they are. It also removes them from attributes: `url`, for example, if the server
-   * shows it as `last_checked_url` too.
+   * What needs an update although no value differs: what an earlier one has left undone, and inputs that the program has begun to mark as
+   * secret. Without an update, the engine keeps the outputs as they are. It also removes these inputs from attributes: `url`, for
+   * example, if the server shows it as `last_checked_url` too.
    */
-  private newlySecret(
-    { attributes }: Outputs,
+  private hiddenChanges(
+    { attributes, isPartial }: Outputs,
     news: Properties,
     before: DiffRequest["secretNames"],
   ): readonly string[] {
+    if (isPartial) return [hiddenNames.isPartial];
     const marked = secretInputNames(news).filter(
       (name) => Object.hasOwn(this.definition.fields, name) && news[name] != null,
     );
