@@ -71,7 +71,7 @@ describe("how much fits", () => {
     const lines = stdout.split("\n");
     expect(marker(outcome)).toMatch(
       new RegExp(
-        `^<!-- pulumi-uptime comment v2 title=prod commit=${commit} digest=[\\da-f]{32} changes=[\\w+/]{950} -->$`,
+        `^<!-- pulumi-uptime comment v2 title=prod commit=${commit} digest=[\\da-f]{32} changes=[\\w+/]{1150} -->$`,
       ),
     );
     expect(lines.slice(1, 9)).toEqual([

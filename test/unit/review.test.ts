@@ -99,8 +99,8 @@ describe("hashes and digest", () => {
     ["what does not change", [...changes, step("same", "x", inputs("x"), inputs("x"))]],
   ])("do not depend on %s", async (_, steps, found = edits) => {
     const hashes = await hashesOf(changes);
-    // Of the program four, an update's two values and its secret, a create's record; another package's; and of drift two.
-    expect(hashes).toHaveLength(11);
+    // Of the program four, an update's two values, its secret and the rest of it, a create's record; another package's; and of drift two.
+    expect(hashes).toHaveLength(12);
     expect(await hashesOf(steps, found)).toEqual(hashes);
     expect(await digestOf(steps, found)).toBe(await digestOf(changes));
   });
@@ -256,6 +256,9 @@ describe("an apply may do what was reviewed", () => {
     /** As it is if the provider notes what changes. */
     const known = { ...rest, diffReasons: ["pause"] };
     const secretToo = { ...rest, diffReasons: ["pause", "requestHeaders"] };
+    /** All that was sent is in state, but was not verified. */
+    const finished = { ...step("update", "a", declared, declared), diffReasons: [] };
+    const elsewhere = withStates(finished, {}, { inputs: { ...declared, account: "other" } });
     const isSame = step("same", "a", declared, declared);
     const created = step("create", "a", undefined, declared);
 
@@ -264,13 +267,14 @@ describe("an apply may do what was reviewed", () => {
       ["an update that was stored in part", step("update", "a", inputs("a"), declared)],
     ])("%s", async (_, reviewed) => {
       await review([reviewed]);
-      expect(await then(rest)).toEqual(passes);
+      for (const one of [rest, finished]) expect(await then(one)).toEqual(passes);
       expect(await then(otherRest)).toEqual(stops);
+      expect(await then(elsewhere)).toEqual(stops);
     });
 
     test("an edit by hand that is in state now", async () => {
       await review([isSame], [drifted("a", false, "pause", true)]);
-      expect(await then(known)).toEqual(passes);
+      for (const one of [known, finished]) expect(await then(one)).toEqual(passes);
       for (const other of [rest, secretToo, otherRest]) expect(await then(other)).toEqual(stops);
       expect(await then(created)).toEqual([1, "Monitor a: create"]);
     });

@@ -100,7 +100,7 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
   const { title, operation, isPendingDelete, urn, recordId } = change;
   const oldRecord = reviewHash(["leftover", urn, recordId]);
   const isMade = operation === "create" || operation === "replace";
-  const set = declared && operation === "update" ? valuesSet(change) : [];
+  const set = declared && operation === "update" ? valuesSet(change) : undefined;
   return {
     hash: isPendingDelete ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
@@ -108,9 +108,9 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
     leftovers: [
       ...(operation === "replace" ? [oldRecord] : []),
       ...(declared && isMade ? [hashOfRecord(declared)] : []),
-      ...set.map((value) => hashOfValue(change, value)),
+      ...(set ? [noValue, ...set] : []).map((value) => hashOfValue(change, value)),
     ],
-    allowedBy: set.map((value) => [
+    allowedBy: (set?.length === 0 ? [noValue] : (set ?? [])).map((value) => [
       hashOfValue(change, value),
       // What makes a record empties nothing.
       ...(declared && !isEmptied(value) ? [hashOfRecord(declared)] : []),
@@ -134,7 +134,9 @@ function editAction(
   const leftovers = (of: PlannedChange): string[] =>
     outcome === "gone"
       ? [hashOfChange(of), hashOfRecord(of)]
-      : properties.map(({ property }) => hashOfValue(of, { property, ...declaredValue(property) }));
+      : [noValue, ...properties.map(({ property }) => ({ property, ...declaredValue(property) }))].map(
+          (value) => hashOfValue(of, value),
+        );
   return {
     hash: reviewHash(["drift", urn, id, outcome, properties, ...(edit.replaces ? ["replaces"] : [])]),
     title: `${titleOf(urn)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
@@ -164,6 +166,9 @@ function hashOfChange(change: PlannedChange): string {
 type SetValue = Pick<PlannedProperty, "property"> & { readonly after?: string | undefined };
 
 const isEmptied = ({ after = "null" }: SetValue): boolean => after === "null";
+
+/** What an update sets that shows no value: it verifies a write that has failed although all of it is in state. */
+const noValue: SetValue = { property: "", after: "" };
 
 /** All that an update sets, also the secrets that it may set. */
 function valuesSet({ properties, options, maybeChanged }: PlannedChange): SetValue[] {
