@@ -52,8 +52,6 @@ export const hiddenNames = {
   providerName: "__name",
   /** A setting of an explicit provider: hashes of its addresses, each with the key that is sent there. State has it encrypted. */
   addressProofs: "__addresses",
-  /** A setting that holds the digits of each account, by a hash of its name: what `keyFingerprint` is for resources. */
-  keyFingerprints: "__keys",
 } as const;
 
 /** What the class tells a dynamic provider beside the inputs. Options are here because Pulumi does not forward them. */

@@ -9,10 +9,8 @@ import {
   readSettings,
 } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
-import { hexHash } from "../common/hash";
 import { asSecret, engineUnknown, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, providerType } from "../common/pulumi";
-import { isObject } from "../common/values";
 import { unknownSettingWarnings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../common/urn";
@@ -49,9 +47,6 @@ export function checkProviderSettings(
   // Commands take the settings of a default provider from the stack, not from state.
   const proofs = isDefault ? [] : addressProofsOf(config, env);
   if (proofs.length > 0) settings[hiddenNames.addressProofs] = asSecret(proofs);
-  settings[hiddenNames.keyFingerprints] = hasEngineUnknown(given)
-    ? engineUnknown
-    : keyFingerprintsOf(config, env);
   return {
     settings,
     warnings: unknownSettingWarnings(
@@ -78,17 +73,14 @@ export function changedSettings(old: Properties, current: Properties): string[] 
   return keys.filter((key) => !isOfEngine(key) && stringOf(old[key]) !== stringOf(current[key]));
 }
 
-/** The digits of each account's addresses with its key, as far as these are set. A name is hashed, because a key may be in its place. */
-function keyFingerprintsOf(config: Config, env: NodeJS.ProcessEnv): Properties {
-  return Object.fromEntries(
-    settingsByAccount(config, env).map(([account, settings]) => [account, fingerprintsOf(settings)]),
-  );
-}
-
-function settingsByAccount(config: Config, env: NodeJS.ProcessEnv): [nameHash: string, Settings][] {
+/** The settings of each account, as far as they are set. */
+function settingsByAccount(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+): [account: string | undefined, settings: Settings][] {
   return (tryRead(() => accountNames(config, env)) ?? []).flatMap((account) => {
     const settings = tryRead(() => readSettings(config, env, account));
-    return settings ? [[hexHash(account ?? "", 8), settings]] : [];
+    return settings ? [[account, settings]] : [];
   });
 }
 
@@ -98,20 +90,23 @@ const fingerprintsOf = ({ apiKey, baseUrl, monitorsBaseUrl }: Settings): string[
 /**
  * Resources that get a provider of another name must be replaced if the address or key of an account differs, unless the `sameAccount`
  * of the new one has these pairs; none if nothing differs. A provider of the same name may get another key. A setting that is not known
- * yet replaces nothing. State says what the old ones were, because a key of the environment may have changed since.
+ * yet replaces nothing. A key of the environment counts as it is now: state does not have it, and a plan of a preview may need another
+ * one.
  */
 export function pairsOfOtherAccounts(
   old: Properties,
   current: Properties,
   env: NodeJS.ProcessEnv,
 ): readonly string[] {
-  const before = old[hiddenNames.keyFingerprints];
-  if (!isObject(before) || providerNameIn(old) === providerNameIn(current)) return [];
-  if (hasEngineUnknown(current)) return [];
+  // Each dynamic resource has the digits of its own account, so its diff decides.
+  if (providerNameIn(old) === undefined || providerNameIn(old) === providerNameIn(current)) return [];
+  if (hasEngineUnknown([old, current])) return [];
+  const before = new Map(settingsByAccount(configOf(old), env));
   // The engine does not say which account the resource belongs to.
   const pairs = settingsByAccount(configOf(current), env).flatMap(([account, settings]) => {
-    const was = before[account];
-    if (!Array.isArray(was)) return [];
+    const former = before.get(account);
+    if (!former) return [];
+    const was = fingerprintsOf(former);
     const missing = fingerprintsOf(settings).flatMap((digits, index) => {
       const pair = `${String(was[index])}=${digits}`;
       return was[index] === digits || settings.sameAccount.includes(pair) ? [] : [pair];

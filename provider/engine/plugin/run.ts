@@ -60,7 +60,6 @@ export class PluginRun {
   }
 
   diffSettings(old: Properties, current: Properties): { changed: string[]; replaces: boolean } {
-    // Each dynamic resource has digits of its own account, so its diff decides.
     if (old[hiddenNames.providerName] === undefined) this.dynamicProvider = old;
     const pairs = pairsOfOtherAccounts(old, current, this.env);
     if (pairs.length > 0) this.session.tellReplacement(adviseOnPairs(configOf(current), pairs));
