@@ -149,17 +149,20 @@ export function isBlankAnswer(body: unknown, { singular }: Definition): boolean 
   );
 }
 
-/** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
-export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
+/**
+ * Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success.
+ *
+ * @param isSuccess whether a code in it means a success: see {@link unclearCode}
+ */
+export function saysDeleted(body: unknown, id: string, definition: Definition, isSuccess: boolean): boolean {
   if (isObject(body) && body.data === false) return false;
-  const isClear = unclearCode(body) === undefined;
-  if ((isClear && isBlankAnswer(body, definition)) || parseRecord(body, definition)?.id === id) return true;
+  if ((isSuccess && isBlankAnswer(body, definition)) || parseRecord(body, definition)?.id === id) return true;
   if (!isObject(body)) return saysDone(body);
   return statusParts(body).some((part) =>
     Object.entries(part).some(([key, value]) => {
       const name = plainName(key);
       if (statusNames.test(name))
-        return (isClear && isGoodStatus(value)) || (name === "result" && ["1", id].includes(textOf(value)));
+        return (isSuccess && isGoodStatus(value)) || (name === "result" && ["1", id].includes(textOf(value)));
       return (flagNames.test(name) || /^(?:is)?deleted$/.test(name)) && saysDone(value);
     }),
   );

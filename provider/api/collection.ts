@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import {
   isBlankAnswer,
   isMarkedDeleted,
@@ -94,14 +96,18 @@ export class Collection {
     );
   }
 
-  /** Whether an answer that holds nothing means a success. Of a code such as 10001 it does if the list shows records beside it. */
+  /**
+   * Whether an answer that holds nothing means a success. Of a code such as 10001 the list says so, if it has the same code. One without
+   * records must be another answer: a gateway may give one for everything.
+   */
   private async isSuccess(body: unknown, operation: Operation): Promise<boolean> {
     const code = unclearCode(body);
     if (code === undefined || this.successCodes.has(code)) return true;
     const list = { method: "GET", plural: this.definition.plural, operation } as const;
     const shown = (await this.request(list).catch(() => undefined))?.body;
-    const records = parseRecords(shown, this.definition) ?? [];
-    if (unclearCode(shown) !== code || records.length === 0) return false;
+    const records = parseRecords(shown, this.definition);
+    if (unclearCode(shown) !== code || !records) return false;
+    if (records.length === 0 && isDeepStrictEqual(shown, body)) return false;
     this.successCodes.add(code);
     return true;
   }
@@ -168,7 +174,8 @@ export class Collection {
    */
   async delete(id: string, operation: Operation, events?: SendEvents): Promise<Message | undefined> {
     const { body, requestText } = await this.requestRecord(id, { method: "DELETE", operation, ...events });
-    if (saysDeleted(body, id, this.definition)) return undefined;
+    const says = (isSuccess: boolean): boolean => saysDeleted(body, id, this.definition, isSuccess);
+    if (says(false) || (says(true) && (await this.isSuccess(body, operation)))) return undefined;
     return message`${requestText} returned ${quoteBody(body)}`;
   }
 
