@@ -21,6 +21,7 @@ import { parseError, quoteBody } from "./error-body";
 import { adviceIfMaybeGone } from "./failed-attempt";
 import {
   ApiError,
+  joinMessages,
   message,
   NotFoundError,
   quoteId,
@@ -91,14 +92,16 @@ export class Collection {
     const isBlank = isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere;
     if (isBlank && (await this.isSuccess(answer.body, operation))) throw new NotFoundError(problem);
     const advice = isBlank ? adviceIfMaybeGone({ method: "GET", id }) : [];
-    throw new UptimeError(
-      [message`${problem} Check ${this.client.address.source}.`, ...advice.map((one) => ` ${one}`)].flat(),
-    );
+    const sentences = [
+      message`${problem} Check ${this.client.address.source}.`,
+      ...advice.map((one) => [one]),
+    ];
+    throw new UptimeError(joinMessages(sentences, " "));
   }
 
   /**
-   * Whether an answer that holds nothing means a success. Of a code such as 10001 the list says so, if it has the same code. One without
-   * records must be another answer: a gateway may give one for everything.
+   * Whether an answer that holds nothing means a success. A code such as 10001 means a success if the list has it too. A list without
+   * records must be another answer, because a gateway may give the same one to everything.
    */
   private async isSuccess(body: unknown, operation: Operation): Promise<boolean> {
     const code = unclearCode(body);

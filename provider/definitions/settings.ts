@@ -45,9 +45,9 @@ export const settingDeclarations = {
     required: true,
     environment: "UPTIME_API_KEY",
     secret: true,
-    text: "API key, without the word `Bearer`. It is sent as a Bearer token. Not needed if every resource names an account.",
+    text: "API key, without the word `Bearer`. It is sent as a Bearer token.",
     details:
-      "Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
+      "Not needed if every resource names an account. Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
   },
   accounts: {
     type: "accounts",

@@ -7,7 +7,7 @@ export interface AccountSettings {
   baseUrl?: Input<string> | undefined;
   /** Address for monitors, if it is a different one. */
   monitorsBaseUrl?: Input<string> | undefined;
-  /** API key, without the word `Bearer`. It is sent as a Bearer token. Not needed if every resource names an account. Secret. */
+  /** API key, without the word `Bearer`. It is sent as a Bearer token. Secret. */
   apiKey?: Input<string> | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface ProviderArgs {
   baseUrl?: Input<string> | undefined;
   /** Address for monitors, if it is a different one. Default: `baseUrl`. */
   monitorsBaseUrl?: Input<string> | undefined;
-  /** API key, without the word `Bearer`. It is sent as a Bearer token. Not needed if every resource names an account. Secret. */
+  /** API key, without the word `Bearer`. It is sent as a Bearer token. Secret. */
   apiKey?: Input<string> | undefined;
   /** Further accounts by name, each with its key and, if they differ, its addresses. Secret. */
   accounts?: Input<Readonly<Record<string, Input<AccountSettings>>>> | undefined;
