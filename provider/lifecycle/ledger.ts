@@ -14,7 +14,9 @@ interface Entry {
   /** The claims whose delete has begun. */
   readonly ended: Set<Claim>;
   /** The claim of the resource that has got it from this process. */
-  taken?: (Holder & { readonly isCreated: boolean }) | undefined;
+  taken?: Holder | undefined;
+  /** If this process has created the record: its claim, and those of later imports of it. Any other is about an earlier record. */
+  claimsSinceCreate?: Set<Claim> | undefined;
   /** The owners of planned imports: see {@link Ledger.planImport}. */
   readonly plannedImports: Set<Owner>;
   /** The server has shown it. */
@@ -49,7 +51,7 @@ export class Ledger {
   hear(id: string, claim: Claim, owner: Owner | undefined): void {
     const { inState, ended, taken } = this.entry(id);
     this.heard.add(id);
-    if (taken?.isCreated || taken?.claim === claim || ended.has(claim)) return;
+    if (this.isVoid(id, claim) || taken?.claim === claim || ended.has(claim)) return;
     // The owner in a resource's outputs may be older than the one in its inputs, which come later.
     inState.set(claim, owner ?? inState.get(claim));
   }
@@ -74,11 +76,15 @@ export class Ledger {
     this.heard.add(id);
     // An import may name a record that this process has created.
     if (entry.taken && entry.taken.claim !== claim) entry.inState.set(entry.taken.claim, entry.taken.owner);
-    entry.taken = { claim, owner, isCreated };
+    entry.taken = { claim, owner };
     entry.wasSeen ||= wasSeen;
     if (owner !== undefined) entry.plannedImports.delete(owner);
     // Servers use ids again. What state says of this one is about a record that is gone.
-    if (isCreated) entry.inState.clear();
+    if (isCreated) {
+      entry.inState.clear();
+      entry.claimsSinceCreate = new Set();
+    }
+    entry.claimsSinceCreate?.add(claim);
     this.deleted.delete(id);
     this.gone.delete(id);
   }
@@ -89,6 +95,7 @@ export class Ledger {
     // Meanwhile another create may have been answered with the record that has the id.
     if (entry.taken?.claim !== claim) return;
     entry.taken = undefined;
+    entry.claimsSinceCreate = undefined;
     entry.wasSeen = false;
   }
 
@@ -150,11 +157,12 @@ export class Ledger {
 
   /**
    * Whether a resource has got the record from this process, or is to import it. The one with this claim does not count, nor does state
-   * alone: its record may be gone.
+   * alone: its record may be gone. Nor does an import of a record that is being deleted: what has its id from then on is a new one.
    */
   isTakenInRun(id: string, claim?: Claim): boolean {
     const { taken, plannedImports } = this.entries.get(id) ?? {};
-    return (taken !== undefined && taken.claim !== claim) || (plannedImports?.size ?? 0) > 0;
+    if (taken !== undefined && taken.claim !== claim) return true;
+    return (plannedImports?.size ?? 0) > 0 && !this.isBeingDeleted(id);
   }
 
   /** The owner of another resource that the program declares and that has the record, or is to import it. */
@@ -172,8 +180,7 @@ export class Ledger {
    * that of an earlier create, which was answered with the id alone.
    */
   isVoid(id: string, claim: Claim): boolean {
-    const taken = this.entries.get(id)?.taken;
-    return taken?.isCreated === true && taken.claim !== claim;
+    return this.entries.get(id)?.claimsSinceCreate?.has(claim) === false;
   }
 
   /** Whether the server has shown the record to this process, which has not deleted it since. */

@@ -266,6 +266,48 @@ const seen: Record<string, Scenario> = {
         run([a]),
       ],
     },
+  "a create gets the id of a record that is being deleted, though another resource is to import that record":
+    {
+      server: {
+        ids: "reused",
+        lag: 0,
+        ownLag: 0,
+        dialect: { uniqueDomainNames: false, createAnswer: "id", order: "asked" },
+      },
+      records: byHand,
+      runs: [
+        run(
+          [
+            { ...a, parent: "x:y:Front" },
+            { ...a, import: "2" },
+          ],
+          {
+            command: "up --refresh",
+            isContinued: true,
+            parallel: 1,
+            moments: [{ after: 1, happens: { edit: "delete", kind: "monitor", place: 0 } }],
+            latencies: [1, 0, 0],
+          },
+        ),
+        run(
+          [
+            { ...a, parent: "x:y:Front", deleteBeforeReplace: true },
+            { ...a, import: "2" },
+            { ...a, name: "d", parent: "x:y:Front" },
+          ],
+          {
+            command: "up --refresh --run-program",
+            replace: [0],
+            parallel: 2,
+            faults: [
+              { method: "DELETE", number: 1, fault: "slow" },
+              { method: "POST", number: 1, fault: "failed once" },
+            ],
+            latencies: [0],
+          },
+        ),
+      ],
+    },
   "an update whose answer is lost is taken back by the next run, also what no record shows": {
     server: { ids: "rising", lag: 0, ownLag: 0, dialect: { hidden: ["ssl_alert_days"] } },
     records: [],
