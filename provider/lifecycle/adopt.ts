@@ -41,8 +41,7 @@ export async function adopt(
         `${definition.singular} to adopt, and nothing was created. If they are gone, run \`pulumi up --refresh --run-program\`; ` +
         `otherwise try again, or run once with ${sourceOf(scope.settings, "adoptExisting")} set to false.`,
     );
-  const isFree = (record: ApiRecord): boolean =>
-    !claims.isOfAnotherResource(record.id, record, { owner }) && !claims.isDeleted(record.id, record);
+  const isFree = (record: ApiRecord): boolean => claims.isFree(record, owner);
   const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));

@@ -35,7 +35,7 @@ export class Claims {
   /**
    * Whether another resource has the record, or is to import it.
    *
-   * @param besides a claim that does not count, and the resource that asks, whose replacement can adopt the record that it has in state
+   * @param besides a claim and a resource that do not count
    */
   isOfAnotherResource(
     id: string,
@@ -56,6 +56,15 @@ export class Claims {
   /** Whether this run deletes a record, or has deleted it. With the record, deletes by a process with another key count too. */
   isDeleted(id: string, record?: ApiRecord): boolean {
     return this.ledger.isDeleted(id) || this.note.isDeleted(id, record);
+  }
+
+  /**
+   * Whether a resource could adopt the record: no other one has it, and this run does not delete it.
+   *
+   * @param owner the resource that asks, whose replacement can adopt the record that it has in state
+   */
+  isFree(record: ApiRecord, owner?: Owner): boolean {
+    return !this.isOfAnotherResource(record.id, record, { owner }) && !this.isDeleted(record.id, record);
   }
 
   /**

@@ -52,15 +52,13 @@ function freeNamesake(
   { byName }: Baseline,
 ): OperationResult["namesake"] {
   const identity = comparableIdentity(definition, (key) => wanted.get(key));
-  const isFree = (record: ApiRecord): boolean =>
-    !claims.isOfAnotherResource(record.id, record) && !claims.isDeleted(record.id, record);
   const listed = byName.get(comparableName(wanted.get(nameKeyOf(definition)))) ?? [];
-  const found = listed.find((record) => identityIn(definition, record) === identity && isFree(record));
+  const found = listed.find((record) => identityIn(definition, record) === identity && claims.isFree(record));
   // A replacement deletes the old record later, and not every one is announced by a diff.
   return (
     found && {
       text: message`${definition.singular} ${describeRecord(definition, found)}`,
-      isLeft: () => isFree(found),
+      isLeft: () => claims.isFree(found),
     }
   );
 }
