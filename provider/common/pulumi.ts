@@ -38,7 +38,7 @@ export const hiddenNames = {
   keyFingerprint: "__key",
   claim: "__claim",
   isPartial: "__partial",
-  isIdAlone: "__idAlone",
+  isIdUnconfirmed: "__idAlone",
   isAdopted: "__adopted",
   isReadOnly: "__readOnly",
   /** See `Outputs.notStoredHash` in lifecycle/resource.ts. */

@@ -109,7 +109,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     // State of other versions has other texts as claims.
     claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
-    isIdAlone: ifValid(properties[hiddenNames.isIdAlone], isFlag),
+    isIdUnconfirmed: ifValid(properties[hiddenNames.isIdUnconfirmed], isFlag),
     isAdopted: ifValid(properties[hiddenNames.isAdopted], isFlag),
     notStoredHash: ifValid(properties[hiddenNames.notStoredHash], isText),
     isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
@@ -156,7 +156,7 @@ export function encodeOutputs(
     ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
-    ...(outputs.isIdAlone && { [hiddenNames.isIdAlone]: true }),
+    ...(outputs.isIdUnconfirmed && { [hiddenNames.isIdUnconfirmed]: true }),
     ...(outputs.isAdopted && { [hiddenNames.isAdopted]: true }),
     ...(outputs.notStoredHash !== undefined && { [hiddenNames.notStoredHash]: outputs.notStoredHash }),
     ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),

@@ -37,12 +37,12 @@ export class Claims {
    *
    * @param besides a claim and a resource that do not count
    */
-  isOfAnotherResource(
+  belongsToAnotherResource(
     id: string,
     record?: ApiRecord,
     besides: { readonly claim?: Claim | undefined; readonly owner?: Owner | undefined } = {},
   ): boolean {
-    return this.ledger.hasOtherClaim(id, besides) || this.note.isOfAnotherProcess(id, record);
+    return this.ledger.hasOtherClaim(id, besides) || this.note.belongsToAnotherProcess(id, record);
   }
 
   /**
@@ -64,7 +64,7 @@ export class Claims {
    * @param owner the resource that asks, whose replacement can adopt the record that it has in state
    */
   isFree(record: ApiRecord, owner?: Owner): boolean {
-    return !this.isOfAnotherResource(record.id, record, { owner }) && !this.isDeleted(record.id, record);
+    return !this.belongsToAnotherResource(record.id, record, { owner }) && !this.isDeleted(record.id, record);
   }
 
   /**

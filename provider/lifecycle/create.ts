@@ -97,8 +97,13 @@ async function settle(
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const notStoredHash = hashOfNotStored(definition, inputs.values, seen);
-    const isIdAlone = record === undefined && !(error instanceof NotStoredError);
-    const outputs = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, isIdAlone, notStoredHash });
+    const isIdUnconfirmed = record === undefined && !(error instanceof NotStoredError);
+    const outputs = partialOutputsOf(scope, inputs, seen, {
+      claim,
+      isAdopted,
+      isIdUnconfirmed,
+      notStoredHash,
+    });
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
     throw new PartialFailureError(

@@ -88,7 +88,7 @@ function likeness(
   const { wanted } = lostCreate;
   const shown = record ?? listed;
   const isEqual = record !== undefined && showsNoDifference(definition, wanted, record);
-  if (claims.isOfAnotherResource(shown.id, record, { claim: keptClaim(scope, shown) }))
+  if (claims.belongsToAnotherResource(shown.id, record, { claim: unconfirmedClaim(scope, shown) }))
     return isEqual ? "alike" : undefined;
   if (isEqual && age.isSurelyNew(shown.id)) return "equal";
   const equalsAnother = [...creates.lostCreates].some(
@@ -152,12 +152,12 @@ function assertMayBeEmpty({ claims, definition, ledger }: RecordScope, baseline:
 
 /** Whether a resource has got the record in this run. */
 export function isTaken(scope: RecordScope, record: ApiRecord): boolean {
-  return scope.claims.isTakenInRun(record.id, keptClaim(scope, record));
+  return scope.claims.isTakenInRun(record.id, unconfirmedClaim(scope, record));
 }
 
 /** The claim that does not count: of a create whose kept id the record has, although it cannot be that create's. */
-function keptClaim({ creates, definition }: RecordScope, record: ApiRecord): Claim | undefined {
-  const kept = creates.keptIds.get(record.id);
+function unconfirmedClaim({ creates, definition }: RecordScope, record: ApiRecord): Claim | undefined {
+  const kept = creates.unconfirmedIds.get(record.id);
   return kept && !isAlike(definition, kept.wanted, record) ? kept.claim : undefined;
 }
 

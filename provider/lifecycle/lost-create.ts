@@ -159,7 +159,7 @@ function claimFound(
   const claim = claims.takeFound(id, owner, record);
   // What a person made before it is then not taken for the record of a later create.
   if (record) creates.rememberId(id, baseline);
-  else creates.keptIds.set(id, { claim, wanted });
+  else creates.unconfirmedIds.set(id, { claim, wanted });
   return { id, claim, record };
 }
 
@@ -178,15 +178,15 @@ async function keepIdOrThrow(
   const { answeredId } = lostAnswer;
   if (answeredId === undefined) throw lostError(scope, lostAnswer, reason);
   const found = await collection.find(answeredId, operation).catch(() => undefined);
-  if (claims.isOfAnotherResource(answeredId) || (found && !isAlike(definition, wanted, found)))
+  if (claims.belongsToAnotherResource(answeredId) || (found && !isAlike(definition, wanted, found)))
     throw lostError(scope, lostAnswer, reason);
   // The answer may have said that the create failed.
-  const advice = message`${withoutPeriod(lostAnswer)}. ${adviceOnId(scope, answeredId)}`;
+  const advice = message`${withoutPeriod(lostAnswer)}. ${adviceOnUnconfirmedId(scope, answeredId)}`;
   return { ...claimFound(scope, lostCreate, answeredId), advice };
 }
 
 /** What to do if an id that nothing but an answer shows is not the record's. */
-export function adviceOnId({ definition, settings }: RecordScope, id: string): Message {
+export function adviceOnUnconfirmedId({ definition, settings }: RecordScope, id: string): Message {
   return message`If ${quoteId(id)} is the id of something else, such as a job, the ${definition.singular} may exist
     with another id: then \`pulumi up --refresh\` with the setting ${sourceOf(settings, "adoptExisting")} finds and
     adopts it.`;

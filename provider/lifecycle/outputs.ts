@@ -12,7 +12,7 @@ interface OutputOptions {
   /** The attributes in state, to keep them; by default they are the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
   readonly isPartial?: boolean | undefined;
-  readonly isIdAlone?: boolean | undefined;
+  readonly isIdUnconfirmed?: boolean | undefined;
   readonly isAdopted?: boolean | undefined;
   readonly notStoredHash?: Outputs["notStoredHash"];
   /** Throw if a value cannot be read; by default the declared one is kept. */
@@ -27,7 +27,7 @@ export function outputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  { claim, attributes, isPartial, isIdAlone, isAdopted, notStoredHash, isStrict }: OutputOptions = {},
+  { claim, attributes, isPartial, isIdUnconfirmed, isAdopted, notStoredHash, isStrict }: OutputOptions = {},
 ): Outputs {
   const { definition } = scope;
   const values: Record<string, Value> = {};
@@ -49,7 +49,7 @@ export function outputsOf(
     keyFingerprint: scope.keyFingerprint,
     claim,
     ...(isPartial && { isPartial }),
-    ...(isIdAlone && { isIdAlone }),
+    ...(isIdUnconfirmed && { isIdUnconfirmed }),
     ...(isAdopted && { isAdopted }),
     ...(notStoredHash !== undefined && { notStoredHash }),
   };
@@ -66,7 +66,7 @@ export function partialOutputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  options: Pick<OutputOptions, "claim" | "isIdAlone" | "isAdopted" | "notStoredHash">,
+  options: Pick<OutputOptions, "claim" | "isIdUnconfirmed" | "isAdopted" | "notStoredHash">,
 ): Outputs {
   const outputs = outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
   const isLong = (value: Value): boolean => JSON.stringify(value).length > maxPartialCharacters;

@@ -40,7 +40,7 @@ export interface Outputs {
    */
   readonly isPartial?: boolean | undefined;
   /** Nothing but the answer to the create has shown the id, which may be that of a job. */
-  readonly isIdAlone?: boolean | undefined;
+  readonly isIdUnconfirmed?: boolean | undefined;
   /**
    * A hash of the declared value of a property that only a replacement changes, if the API has stored another: `www.shop.example` of
    * a domain that it calls `shop.example`. A replacement would create another such record.

@@ -52,7 +52,7 @@ export class RunCreates {
   /** Creates whose answer was lost and that are being looked for. */
   readonly lostCreates = new Set<LostCreate>();
   /** The ids that were kept although nothing but the answer to a create has shown them, and what that create wanted. */
-  readonly keptIds = new Map<string, { readonly claim: Claim; readonly wanted: WantedValues }>();
+  readonly unconfirmedIds = new Map<string, { readonly claim: Claim; readonly wanted: WantedValues }>();
 
   /** The records that were there before the first create. They are read once; if that fails, the next create reads them. */
   readBaselineOnce(read: () => Promise<Baseline>): Promise<Baseline> {

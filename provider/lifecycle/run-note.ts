@@ -42,7 +42,7 @@ export interface NoteLine {
 const isCreate = ({ verb }: NoteLine): boolean => verb === "creates";
 
 /** Nothing but an answer has shown the id, which may be that of a job. */
-const isIdAlone = (line: NoteLine): boolean => isCreate(line) && line.identity === undefined;
+const isIdUnconfirmed = (line: NoteLine): boolean => isCreate(line) && line.identity === undefined;
 
 const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
 
@@ -104,7 +104,7 @@ export class RecordNote {
   keep(id: string, claim: Claim, outputs: Outputs): boolean {
     const subject = this.subjectOf(outputs);
     this.tryToAdd(subject.tookExisting ? "keepsTaken" : "keeps", id, claim, subject.identities[0]);
-    return this.isOfOthers(this.linesSinceCreate(id, subject), claim);
+    return this.hasOtherClaim(this.linesSinceCreate(id, subject), claim);
   }
 
   /** A resource has created a record. Throws if another process adopted it before the answer came. */
@@ -148,7 +148,7 @@ export class RecordNote {
     const yields = (line: NoteLine, at: number): boolean =>
       own !== -1 && at > own && this.hasOurAccount(line);
     const isDeleted = lines.some((line, at) => isDelete(line) && !yields(line, at));
-    if (!isDeleted && (first === undefined || this.isOfOurLedger(first))) return;
+    if (!isDeleted && (first === undefined || this.isInOurLedger(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
     const wayOut = isDeleted
       ? "Remove the option import, and run `pulumi up` again"
@@ -178,12 +178,12 @@ export class RecordNote {
     const inState = this.subjectOf(outputs);
     const identities = record && [...inState.identities, this.identityOf(record)];
     const subject = identities && { ...inState, identities, isAtAnyAddress: true };
-    if (this.isOfOthers(this.linesSinceCreate(id, subject), claim)) return "nobody";
+    if (this.hasOtherClaim(this.linesSinceCreate(id, subject), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim, inState.identities[0]);
     // Another process may have been faster. With another key, it may delete an equal record with the same id in another account.
     const after = this.linesSinceCreate(id, subject);
     const first = after.find((line) => isDelete(line) && this.hasOurAccount(line));
-    if (this.isOfOthers(after, claim)) return "nobody";
+    if (this.hasOtherClaim(after, claim)) return "nobody";
     return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
   }
 
@@ -192,20 +192,20 @@ export class RecordNote {
    *
    * @param record counts also those with another key that have this record
    */
-  isOfAnotherProcess(id: string, record?: ApiRecord): boolean {
-    return this.isOfOthers(this.linesSinceCreate(id, record && this.subjectToGet(record)));
+  belongsToAnotherProcess(id: string, record?: ApiRecord): boolean {
+    return this.hasOtherClaim(this.linesSinceCreate(id, record && this.subjectToGet(record)));
   }
 
   /** Whether another process has the record, and not only an id that may be that of a job. */
   isTaken(id: string): boolean {
-    return this.isOfOthers(this.linesSinceCreate(id).filter((line) => !isIdAlone(line)));
+    return this.hasOtherClaim(this.linesSinceCreate(id).filter((line) => !isIdUnconfirmed(line)));
   }
 
-  private isOfOthers(lines: readonly NoteLine[], claim?: Claim): boolean {
+  private hasOtherClaim(lines: readonly NoteLine[], claim?: Claim): boolean {
     const claims = new Set<string>();
     for (const line of lines) {
       if (isDelete(line)) claims.delete(line.claim);
-      else if (!this.isOfOurLedger(line)) claims.add(line.claim);
+      else if (!this.isInOurLedger(line)) claims.add(line.claim);
     }
     if (claim !== undefined) claims.delete(claimText(claim));
     return claims.size > 0;
@@ -218,7 +218,7 @@ export class RecordNote {
 
   /** Whether another process deletes the record, or has deleted it. */
   isDeletedElsewhere(id: string): boolean {
-    return this.linesSinceCreate(id).some((line) => isDelete(line) && !this.isOfOurLedger(line));
+    return this.linesSinceCreate(id).some((line) => isDelete(line) && !this.isInOurLedger(line));
   }
 
   /** Whether another process has created a record with this id, so that any other claim on it is void. */
@@ -232,7 +232,8 @@ export class RecordNote {
   /** Whether another process has created the record, and not only found it, and this run has not deleted it since. */
   hasCreate(id: string): boolean {
     const [first, ...later] = this.linesSinceCreate(id);
-    if (first === undefined || !isCreate(first) || this.note.isOwn(first) || isIdAlone(first)) return false;
+    if (first === undefined || !isCreate(first) || this.note.isOwn(first) || isIdUnconfirmed(first))
+      return false;
     const isFound = (line: NoteLine): boolean => isAdoption(line) && line.claim === first.claim;
     return !later.some((line) => isDelete(line) || isFound(line));
   }
@@ -273,7 +274,7 @@ export class RecordNote {
   }
 
   /** Whether this process wrote the line with our key, so that our ledger knows it already. */
-  private isOfOurLedger(line: NoteLine): boolean {
+  private isInOurLedger(line: NoteLine): boolean {
     return this.note.isOwn(line) && this.hasOurAccount(line);
   }
 

@@ -124,7 +124,7 @@ export function assertSameRecord(
     );
   const isAlikeIn = ({ values }: Pick<Inputs, "values">): boolean =>
     isAlike(definition, wantedValues(definition, values), record);
-  if (outputs.isIdAlone && !isAlikeIn(outputs) && !isAlikeIn(declared))
+  if (outputs.isIdUnconfirmed && !isAlikeIn(outputs) && !isAlikeIn(declared))
     throw new RecordMismatchError(
       message`${label} ${quoteId(record.id)} seems to be another record than the one in state, so nothing is done to it. Run
         \`pulumi state delete URN\`; if it is the one, declare what it has, and name its id with the option import.`,
@@ -144,5 +144,7 @@ export function assertSameRecord(
 
 /** Whether a record must be read, and compared with state, before it is written. */
 export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean {
-  return hasFixedKey(scope.definition) || !isAccountOfState(scope, outputs) || outputs.isIdAlone === true;
+  return (
+    hasFixedKey(scope.definition) || !isAccountOfState(scope, outputs) || outputs.isIdUnconfirmed === true
+  );
 }

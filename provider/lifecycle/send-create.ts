@@ -16,7 +16,7 @@ import { sourceOf } from "../api/settings";
 import { isAlike } from "./alike";
 import { wasListed, type Baseline } from "./baseline";
 import { shownValues, type WantedValues } from "./difference";
-import { adviceOnId, recoverCreate } from "./lost-create";
+import { adviceOnUnconfirmedId, recoverCreate } from "./lost-create";
 import type { CreatedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import type { Claim } from "./resource";
@@ -99,10 +99,16 @@ async function postOnce(
   try {
     const record = await recordOfAnswer(scope, id, claim, wanted, answer, mayBeDeleted, operation);
     if (record) ledger.markSeen(id);
-    else creates.keptIds.set(id, { claim, wanted });
+    else creates.unconfirmedIds.set(id, { claim, wanted });
     creates.rememberId(id, baseline);
     claims.tellCreated(id, claim, record);
-    return { id, claim, record, emptyListForm, advice: record ? undefined : adviceOnId(scope, id) };
+    return {
+      id,
+      claim,
+      record,
+      emptyListForm,
+      advice: record ? undefined : adviceOnUnconfirmedId(scope, id),
+    };
   } catch (error) {
     ledger.release(id, claim);
     throw error;
@@ -152,16 +158,16 @@ function assertNew(
   const { claims, definition } = scope;
   const { requestText } = answer;
   // If two creates are answered with the same id, the one whose answer holds the record keeps it.
-  const isIdAlone = !holdsRecord(scope, wanted, answer);
-  const isOfOther = isIdAlone && claims.isTakenInRun(id);
-  if (!isOfOther && !isOlderRecord(scope, id, baseline)) return;
-  if (isIdAlone)
+  const hasOnlyId = !holdsRecord(scope, wanted, answer);
+  const belongsToOther = hasOnlyId && claims.isTakenInRun(id);
+  if (!belongsToOther && !isOlderRecord(scope, id, baseline)) return;
+  if (hasOnlyId)
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and no record.`,
       "look only",
       // The other one may have been answered with the id of a job.
-      { answeredId: isOfOther ? id : undefined },
+      { answeredId: belongsToOther ? id : undefined },
     );
   throw new UptimeError(
     message`${requestText} returned ${definition.singular} ${quoteId(id)}, which was there before: the
@@ -202,14 +208,14 @@ async function recordOfAnswer(
       options,
     );
   // Meanwhile another create may have been answered with the record of this id.
-  const isOfOther = (): boolean => ledger.isVoid(id, claim);
+  const belongsToOther = (): boolean => ledger.isVoid(id, claim);
   try {
-    const isIdAlone = !isRecordOf(definition, record);
-    const found = await readUntil(collection, id, operation, (one) => isIdAlone || one !== undefined);
+    const hasOnlyId = !isRecordOf(definition, record);
+    const found = await readUntil(collection, id, operation, (one) => hasOnlyId || one !== undefined);
     if (found instanceof NotFoundError) throw found;
     // The server may have changed the name beyond recognition.
     const answered = record && shownValues(definition, record, { unescape: true, refuse: () => undefined });
-    if (!isOfOther() && [wanted, answered].some((one) => one && isAlike(definition, one, found)))
+    if (!belongsToOther() && [wanted, answered].some((one) => one && isAlike(definition, one, found)))
       return found;
   } catch (cause) {
     if (cause instanceof NotFoundError || isRefusedId(cause))
@@ -219,7 +225,7 @@ async function recordOfAnswer(
         otherId: answer.otherId,
       });
     // The record cannot be read now, but its id is known and must be kept.
-    if (!isOfOther() && !(cause instanceof RecordMismatchError)) return undefined;
+    if (!belongsToOther() && !(cause instanceof RecordMismatchError)) return undefined;
   }
   // If jobs and records are numbered apart, the id of a job may be that of a record, which another create has made.
   throw lost("another record is there");

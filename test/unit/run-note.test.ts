@@ -74,7 +74,7 @@ describe("the note of a run", () => {
   ])("keeps a record that another process %s", (_, tell) => {
     tell(note());
     noteAs(otherName);
-    expect(note().isOfAnotherProcess("1")).toBe(true);
+    expect(note().belongsToAnotherProcess("1")).toBe(true);
     expect(deleter()).toBe("nobody");
     expect(taking).toThrow("a resource of another provider has monitor 1");
   });
@@ -92,7 +92,7 @@ describe("the note of a run", () => {
   ])("ignores what a process has told if %s", (_, change) => {
     note().keep("1", claim, kept);
     change();
-    expect(note().isOfAnotherProcess("1")).toBe(false);
+    expect(note().belongsToAnotherProcess("1")).toBe(false);
     expect(deleter()).toBe("this process");
   });
 
@@ -173,7 +173,7 @@ describe("the note of a run", () => {
     const one = note();
     deleter(claim, one);
     refuseOther("this run deletes monitor 1");
-    expect(one.isOfAnotherProcess("1")).toBe(false);
+    expect(one.belongsToAnotherProcess("1")).toBe(false);
     one.tellCreated("1", newClaim(), undefined);
   });
 
@@ -199,7 +199,7 @@ describe("the note of a run", () => {
     const one = note();
     one.keep("1", claim, kept);
     one.keep("2", claim, kept);
-    expect(one.isOfAnotherProcess("1")).toBe(false);
+    expect(one.belongsToAnotherProcess("1")).toBe(false);
     fs.rmSync(file());
     expect(() => deleter(claim, one)).toThrow(/Nothing was deleted, because .* was removed meanwhile/);
     note().take(record, newClaim());
@@ -213,14 +213,14 @@ describe("the note of a run", () => {
     note().take(record, claim);
     noteAs(otherName);
     const withOtherKey = (): RecordNote => note(engine, "0000");
-    expect(withOtherKey().isOfAnotherProcess("1")).toBe(false);
+    expect(withOtherKey().belongsToAnotherProcess("1")).toBe(false);
     expect(deleter(newClaim(), withOtherKey())).toBe("nobody");
     // It may have been renamed since the other process has read its state.
     const values = { ...home, name: "Another" };
     const renamed = { ...record, raw: values };
     expect(deleter(newClaim(), withOtherKey(), renamed)).toBe("nobody");
     expect(deleter(newClaim(), withOtherKey(), renamed, { ...kept, values })).toBe("this process");
-    expect(note("127.0.0.1:4001").isOfAnotherProcess("1")).toBe(false);
+    expect(note("127.0.0.1:4001").belongsToAnotherProcess("1")).toBe(false);
   });
 
   test("leaves a record alone that another resource of this process takes while it is read", async () => {
@@ -244,7 +244,7 @@ describe("the note of a run", () => {
     fs.rmSync(file());
     elsewhere().take(record, newClaim());
     noteAs(otherName);
-    expect(note().isOfAnotherProcess("1", record)).toBe(false);
+    expect(note().belongsToAnotherProcess("1", record)).toBe(false);
     note().take(record, claim);
     note().keep("1", claim, { ...kept, importId: "1" });
     expect(deleter()).toBe("nobody");
@@ -288,7 +288,7 @@ describe("the note of a run", () => {
   test("is not written without an engine", () => {
     const none = new RecordNote(openRunNote(undefined), monitor, { hash: "", url: "", source: "" }, "81d0");
     none.take(record, claim);
-    expect([none.isOfAnotherProcess("1"), fs.readdirSync(temporary)]).toEqual([false, []]);
+    expect([none.belongsToAnotherProcess("1"), fs.readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 
