@@ -99,11 +99,11 @@ export function unwrapList(
 
 /**
  * The records of a list: bare, or under `data`, `monitors` and similar names, also one inside the other; null is an empty one, as
- * servers in Go write it, but not beside an {@link unclearCode}. Undefined if the answer is not a list of records.
+ * servers in Go write it, but not beside an unclear code. Undefined if the answer is not a list of records.
  */
 export function parseRecords(body: unknown, definition: Definition): ApiRecord[] | undefined {
   const { list } = unwrapList(body, definition);
-  if (list === null) return unclearCode(body) === undefined ? [] : undefined;
+  if (list === null && !hasUnclearCode(body)) return [];
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => parseRecord(entry, definition));
   return records.every((record) => record !== undefined) ? records : undefined;
@@ -139,30 +139,28 @@ function isSetDate(value: unknown): boolean {
   );
 }
 
-/** Whether an answer holds nothing, or nothing where the record would be. Beside that, it may have an {@link unclearCode}. */
+/** Whether an answer holds nothing, or nothing where the record would be, and no unclear code beside that. */
 export function isBlankAnswer(body: unknown, { singular }: Definition): boolean {
   if (isBlankOrFalse(body)) return true;
   return (
     isObject(body) &&
     parseId(body) === undefined &&
+    !hasUnclearCode(body) &&
     [singular, "data"].some((key) => key in body && isBlankOrFalse(body[key]))
   );
 }
 
-/**
- * Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success.
- *
- * @param isSuccess whether a code in it means a success: see {@link unclearCode}
- */
-export function saysDeleted(body: unknown, id: string, definition: Definition, isSuccess: boolean): boolean {
+/** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
+export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
   if (isObject(body) && body.data === false) return false;
-  if ((isSuccess && isBlankAnswer(body, definition)) || parseRecord(body, definition)?.id === id) return true;
+  if (isBlankAnswer(body, definition) || parseRecord(body, definition)?.id === id) return true;
   if (!isObject(body)) return saysDone(body);
+  const isClear = !hasUnclearCode(body);
   return statusParts(body).some((part) =>
     Object.entries(part).some(([key, value]) => {
       const name = plainName(key);
       if (statusNames.test(name))
-        return (isSuccess && isGoodStatus(value)) || (name === "result" && ["1", id].includes(textOf(value)));
+        return (isClear && isGoodStatus(value)) || (name === "result" && ["1", id].includes(textOf(value)));
       return (flagNames.test(name) || /^(?:is)?deleted$/.test(name)) && saysDone(value);
     }),
   );
@@ -175,17 +173,16 @@ function statusParts(body: unknown): Record<string, unknown>[] {
 }
 
 /**
- * A code or a status of which only the server knows whether it means a failure: 10001 of `{"code": 10001, "data": null}`, for example.
- * Undefined if there is none, or if the answer also has a flag of success.
+ * Whether an answer has a code or a status of which only the server knows whether it means a failure: 10001 of
+ * `{"code": 10001, "data": null}`, for example. A flag of success beside it decides.
  */
-export function unclearCode(body: unknown): string | undefined {
+function hasUnclearCode(body: unknown): boolean {
   const said = statusParts(body).flatMap((part) => Object.entries(part));
-  const has = (names: RegExp, isMeant: (value: unknown) => boolean) =>
-    said.find(([name, value]) => names.test(plainName(name)) && isMeant(value));
-  if (has(flagNames, (value) => isTrue(value) || isWordOfSuccess(value))) return undefined;
+  const has = (names: RegExp, isMeant: (value: unknown) => boolean): boolean =>
+    said.some(([name, value]) => names.test(plainName(name)) && isMeant(value));
   const isClear = (value: unknown): boolean => isGoodStatus(value) || nothing.test(textOf(value));
-  const unclear = has(statusNames, (value) => !isClear(value));
-  return unclear && textOf(unclear[1]);
+  const isSuccess = has(flagNames, (value) => isTrue(value) || isWordOfSuccess(value));
+  return !isSuccess && has(statusNames, (value) => !isClear(value));
 }
 
 /** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
@@ -237,9 +234,9 @@ const isWordOfSuccess = (value: unknown): boolean =>
 const saysDone = (value: unknown): boolean =>
   isWordOfSuccess(value) || /^\d+$/.test(textOf(value)) || isSetDate(value);
 
-/** A code other than 0 and those of HTTP may mean anything: 40001, for example. */
+/** A code other than 0, 20000 and those of HTTP may mean anything: 10001, for example. */
 const isGoodStatus = (value: unknown): boolean =>
-  isWordOfSuccess(value) || /^(?:0+|2\d\d)$/.test(textOf(value));
+  isWordOfSuccess(value) || /^(?:0+|2\d\d|20000)$/.test(textOf(value));
 
 /** What servers write as a status if they have nothing to show. */
 const nothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;

@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
-
 import {
   isBlankAnswer,
   isMarkedDeleted,
@@ -7,9 +5,7 @@ import {
   isRecordId,
   isRecordOf,
   parseRecord,
-  parseRecords,
   saysDeleted,
-  unclearCode,
   type ApiRecord,
 } from "./answer";
 import { pathOf, type Answer, type ApiRequest, type Client, type SendEvents } from "./client";
@@ -21,7 +17,6 @@ import { parseError, quoteBody } from "./error-body";
 import { adviceIfMaybeGone } from "./failed-attempt";
 import {
   ApiError,
-  joinMessages,
   message,
   NotFoundError,
   quoteId,
@@ -67,8 +62,6 @@ export class Collection {
    */
   emptyListForm: EmptyListForm = "entry";
   private updateMethod: "PATCH" | "PUT" = "PATCH";
-  /** See {@link unclearCode}. */
-  private readonly successCodes = new Set<string>();
 
   constructor(
     readonly definition: Definition,
@@ -89,30 +82,10 @@ export class Collection {
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.requestText} returned no ${singular}: ${quoteBody(answer.body)}.`;
-    const isBlank = isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere;
-    if (isBlank && (await this.isSuccess(answer.body, operation))) throw new NotFoundError(problem);
-    const advice = isBlank ? adviceIfMaybeGone({ method: "GET", id }) : [];
-    const sentences = [
-      message`${problem} Check ${this.client.address.source}.`,
-      ...advice.map((one) => [one]),
-    ];
-    throw new UptimeError(joinMessages(sentences, " "));
-  }
-
-  /**
-   * Whether an answer that holds nothing means a success. A code such as 10001 means a success if the list has it too. A list without
-   * records must be another answer, because a gateway may give the same one to everything.
-   */
-  private async isSuccess(body: unknown, operation: Operation): Promise<boolean> {
-    const code = unclearCode(body);
-    if (code === undefined || this.successCodes.has(code)) return true;
-    const list = { method: "GET", plural: this.definition.plural, operation } as const;
-    const shown = (await this.request(list).catch(() => undefined))?.body;
-    const records = parseRecords(shown, this.definition);
-    if (unclearCode(shown) !== code || !records) return false;
-    if (records.length === 0 && isDeepStrictEqual(shown, body)) return false;
-    this.successCodes.add(code);
-    return true;
+    if (isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere)
+      throw new NotFoundError(problem);
+    const advice = [`Check ${this.client.address.source}.`, ...adviceIfMaybeGone({ method: "GET", id })];
+    throw new UptimeError(message`${problem} ${advice.join(" ")}`);
   }
 
   /** The record under an id; undefined if it does not exist. */
@@ -177,8 +150,7 @@ export class Collection {
    */
   async delete(id: string, operation: Operation, events?: SendEvents): Promise<Message | undefined> {
     const { body, requestText } = await this.requestRecord(id, { method: "DELETE", operation, ...events });
-    const says = (isSuccess: boolean): boolean => saysDeleted(body, id, this.definition, isSuccess);
-    if (says(false) || (says(true) && (await this.isSuccess(body, operation)))) return undefined;
+    if (saysDeleted(body, id, this.definition)) return undefined;
     return message`${requestText} returned ${quoteBody(body)}`;
   }
 
@@ -265,8 +237,8 @@ export class Collection {
   }
 
   private wordsOf({ body }: Answer, record: ApiRecord | undefined): Message | undefined {
-    const isBlank = isBlankAnswer(body, this.definition) && unclearCode(body) === undefined;
-    return isRecordOf(this.definition, record) || isBlank ? undefined : quoteBody(body);
+    const isExpected = isRecordOf(this.definition, record) || isBlankAnswer(body, this.definition);
+    return isExpected ? undefined : quoteBody(body);
   }
 
   /** Throws {@link NotFoundError} if the record is marked as deleted. */

@@ -353,6 +353,7 @@ describe("a code or a status beside nothing", () => {
     { code: 0 },
     { code: "00000" },
     { code: 200 },
+    { code: 20000 },
     { status: "success" },
     { code: 10001, success: true },
     { status: "not_found" },
@@ -364,21 +365,6 @@ describe("a code or a status beside nothing", () => {
     expect(await monitors.delete("7", start())).toBeUndefined();
     expect(await listed(monitors)).toEqual([]);
   });
-
-  test.each(unclear)(
-    "that the server shows beside its records means a success, which is asked once (%j)",
-    async (said) => {
-      let asked = 0;
-      const { monitors } = collectionOf((_query, path) => {
-        if (path.endsWith("/7")) return bodyWith(said);
-        asked++;
-        return { ...bodyWith(said), data: records(9, 8) };
-      });
-      for (let reads = 0; reads < 2; reads++)
-        expect(await errorOf(requests.get(monitors))).toBeInstanceOf(NotFoundError);
-      expect(asked).toBe(1);
-    },
-  );
 });
 
 describe("a record that is marked as deleted", () => {

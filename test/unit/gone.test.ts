@@ -294,23 +294,6 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     expect(storedIds()).toHaveLength(2);
   });
 
-  test.each([20000, 1])(
-    "a destroy is finished on a server whose own code %i means a success",
-    async (code) => {
-      const [all] = await createdBefore(front, 2);
-      emulator.fault = (request) => {
-        const { method, path } = request;
-        if (method === "DELETE") return stored(200, { code, data: null });
-        if (isList(request)) return answer(200, { code, data: emulator.monitors.all() });
-        return answer(200, { code, data: emulator.monitors.get(path.replace(/.*\//, "")) ?? null });
-      };
-      expect(await destroyAll(all, 1)).toEqual(["deleted", "deleted"]);
-      expect(storedIds()).toEqual([]);
-      // The list says what the code means, once, and also when it has become empty.
-      expect(sentRequests().filter((sent) => sent.startsWith("GET"))).toHaveLength(1);
-    },
-  );
-
   test("nor does an update read what it ignores and does not send", async () => {
     const one = new Program(front).resource("monitor", { ignoreChanges: ["interval"] });
     await one.up(home);
