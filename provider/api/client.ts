@@ -16,7 +16,7 @@ import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { mayHaveEffect, nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
 import { decodeText, type Headers, type Method, type Transport } from "./transport";
-import type { ShowWait } from "./wait-notice";
+import { WaitNotice, type ShowWait } from "./wait-notice";
 
 /** What a sender must know of a write. */
 export interface SendEvents {
@@ -68,6 +68,7 @@ export interface ClientDependencies {
 /** HTTP to one address: keep-alive connections, the key in the header, rate limits, retries, errors as sentences. */
 export class Client {
   private readonly limiter: RateLimiter;
+  private readonly unreachableNotice: WaitNotice;
 
   constructor(
     readonly address: Address,
@@ -75,6 +76,7 @@ export class Client {
     private readonly dependencies: ClientDependencies,
   ) {
     this.limiter = new RateLimiter(settings, dependencies.clock, dependencies.showWait);
+    this.unreachableNotice = new WaitNotice(dependencies.showWait);
   }
 
   /** How many requests may be sent at the same time. */
@@ -119,10 +121,18 @@ export class Client {
       if (this.limiter.hasGivenUp) throw denialError("throttled");
       const pause = retries.recordFailure(result.failure, readySince, this.limiter.servedCount);
       if (pause === undefined || pause > operation.timeLeft) throw lastError;
+      if (retries.unreachableSince !== undefined)
+        this.showUnreachable(retries.unreachableSince, pause, operation.urnOrOwner);
       await operation.sleep(pause).catch(() => {
         throw denialError("ended");
       });
     }
+  }
+
+  private showUnreachable(since: number, wait: number, resource: string | undefined): void {
+    const now = this.dependencies.clock.now();
+    const text = `no connection for ${Math.round((now - since) / 1000)} s, trying again`;
+    this.unreachableNotice.update({ wait, since, resources: [resource], text }, now);
   }
 
   private async attempt(

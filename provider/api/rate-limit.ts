@@ -167,12 +167,12 @@ export class RateLimiter {
   private sleep(wait: number): void {
     // A request that is sent again is at the end of the queue, although its operation may be the first of the run.
     const waiters = [...this.queue].sort((a, b) => a.since - b.since);
+    const all = this.servedCount + this.running + waiters.length;
     const waiting = {
       wait,
       since: waiters[0]?.since ?? Infinity,
       resources: waiters.map(({ operation }) => operation.urnOrOwner),
-      done: this.servedCount,
-      all: this.servedCount + this.running + waiters.length,
+      text: `rate limit: ${Math.ceil(wait / 1000)} s, ${this.servedCount} of ${all} done`,
     };
     const untilNotice = this.notice.update(waiting, this.clock.now());
     this.timer = new AbortController();

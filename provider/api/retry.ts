@@ -79,7 +79,8 @@ const restartMilliseconds = 60_000;
 export class Retries {
   private countedFailures = 0;
   private pauses = 0;
-  private unreachableSince: number | undefined;
+  /** Since when nothing has accepted a connection; undefined if the last failure was another one. */
+  unreachableSince: number | undefined;
 
   /**
    * @param maxRetries how many times the request may be sent again

@@ -10,7 +10,7 @@ const maxRows = 3;
 /** Shows a line that need not be kept after the wait, in the row of a resource: see `Operation.urnOrOwner`. */
 export type ShowWait = (line: string, resource: string | undefined) => unknown;
 
-/** Requests that wait for a rate limit. */
+/** Requests that wait. */
 interface Waiting {
   /** Milliseconds until the next one is sent. */
   readonly wait: number;
@@ -18,19 +18,18 @@ interface Waiting {
   readonly since: number;
   /** Their resources, in the order in which their operations began. */
   readonly resources: Iterable<string | undefined>;
-  readonly done: number;
-  /** All requests so far: answered, sent and waiting. */
-  readonly all: number;
+  /** The short fact that a person sees. */
+  readonly text: string;
 }
 
-/** Shows long waits for a rate limit while they last. */
+/** Shows long waits of one kind while they last. */
 export class WaitNotice {
   private shownAt = -Infinity;
 
   constructor(private readonly show: ShowWait = () => undefined) {}
 
   /** Shows a wait if it is a long one. Returns the milliseconds until it is to be shown again if it still lasts. */
-  update({ wait, since, resources, done, all }: Waiting, now: number): number {
+  update({ wait, since, resources, text }: Waiting, now: number): number {
     const isLong = now + wait - since > quietMilliseconds;
     const due = Math.max(
       since + (isLong ? gatherMilliseconds : quietMilliseconds),
@@ -39,8 +38,7 @@ export class WaitNotice {
     if (now < due) return due - now;
     this.shownAt = now;
     // Of many rows, a terminal shows the last ones.
-    for (const resource of [...new Set(resources)].slice(-maxRows))
-      this.show(`rate limit: ${Math.ceil(wait / 1000)} s, ${done} of ${all} done`, resource);
+    for (const resource of [...new Set(resources)].slice(-maxRows)) this.show(text, resource);
     return pauseMilliseconds;
   }
 }

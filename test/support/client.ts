@@ -1,4 +1,4 @@
-import { Client } from "../../provider/api/client";
+import { Client, type ClientDependencies } from "../../provider/api/client";
 import { systemClock, type Clock } from "../../provider/api/clock";
 import { UptimeError } from "../../provider/api/errors";
 import { readSettings } from "../../provider/api/settings";
@@ -11,10 +11,10 @@ export function clientOf(
   given: Settings,
   clock: Clock = systemClock,
   transport: Transport = httpTransport(),
-  print?: (line: string) => unknown,
+  others: Partial<ClientDependencies> = {},
 ): Client {
   const settings = readSettings({ get: (key) => given[key] }, {});
-  return new Client(settings.baseUrl, settings, { clock, transport, ...(print && { print }) });
+  return new Client(settings.baseUrl, settings, { clock, transport, ...others });
 }
 
 /** What an operation of a client fails with. */

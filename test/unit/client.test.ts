@@ -18,8 +18,13 @@ afterEach(() => {
   request.mockReset().mockImplementation(original);
 });
 
+const settingsAt = (url: string) => ({
+  "uptime:baseUrl": url,
+  "uptime:apiKey": key,
+  "uptime:maxRetries": "0",
+});
 const clientAt = (url: string, more: Record<string, string> = {}, clock?: Clock): Client =>
-  clientOf({ "uptime:baseUrl": url, "uptime:apiKey": key, "uptime:maxRetries": "0", ...more }, clock);
+  clientOf({ ...settingsAt(url), ...more }, clock);
 
 function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer> {
   return client.send({
@@ -107,6 +112,24 @@ describe("an error of the connection", () => {
       expect(clock.now()).toBeLessThanOrEqual(60_000);
     },
   );
+
+  test("that was not made is told after ten seconds of trying, and every twenty seconds", async () => {
+    const clock = instantClock();
+    request.mockRejectedValue(Object.assign(new Error(), { code: "ECONNREFUSED", syscall: "connect" }));
+    const lines: [number, string, string | undefined][] = [];
+    const showWait = (line: string, row: string | undefined) => lines.push([clock.now() / 1000, line, row]);
+    const client = clientOf(settingsAt("http://127.0.0.1:1"), clock, undefined, { showWait });
+    const operations = ["one", "two"].map((urn) => new Operation({ clock }, { urn }));
+    await Promise.all(operations.map((operation) => errorOf(send(client, { operation }))));
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines[0]?.[0]).toBeGreaterThanOrEqual(8);
+    expect(lines[0]?.[0]).toBeLessThan(20);
+    for (const [index, [time, line, row]] of lines.entries()) {
+      expect(line).toMatch(/^no connection for \d\d? s, trying again$/);
+      expect(["one", "two"]).toContain(row);
+      if (index > 0) expect(time - (lines[index - 1]?.[0] ?? 0)).toBeGreaterThanOrEqual(20);
+    }
+  });
 });
 
 test("a bug in describing a refusal is thrown, not taken for a cut connection", async () => {

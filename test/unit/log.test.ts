@@ -24,7 +24,7 @@ test("a log has a line for each request, as docs/settings.md shows", async () =>
       await clock.sleep(milliseconds);
       return { status, headers: {}, body: Buffer.from("[]") };
     },
-    (line) => lines.push(line),
+    { print: (line) => lines.push(line) },
   );
   for (const method of ["GET", "POST"] as const)
     await clock.until(client.send({ method, plural: "monitors", operation: new Operation({ clock }) }));
