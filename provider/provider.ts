@@ -5,7 +5,7 @@ import { monitor as monitorDefinition } from "./definitions/monitor";
 import { dynamicProvider } from "./engine/dynamic";
 import { endAtSignal, endWithEngine, engineAddressIn } from "./engine/end";
 import type * as engines from "./engine/engine-log";
-import { FrontSession } from "./engine/front";
+import { FrontSession } from "./engine/front-session";
 import { openRunNote } from "./lifecycle/note-file";
 import { ownerOf } from "./lifecycle/owners";
 

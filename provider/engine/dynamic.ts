@@ -9,7 +9,8 @@ import { hiddenNames } from "../common/pulumi";
 import { read } from "../lifecycle/read";
 import type { RequestOptions } from "../lifecycle/resource";
 import { newFront } from "./collecting-front";
-import { FrontSession, type Front } from "./front";
+import type { Front } from "./front";
+import { FrontSession } from "./front-session";
 import { OperationError } from "./operation-error";
 import {
   decodeDeclaration,

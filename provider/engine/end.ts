@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 import { connect } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
-import type { FrontSession } from "./front";
+import type { FrontSession } from "./front-session";
 
 /** Time between two checks whether the engine still runs, if standard input does not show it. */
 const enginePollMilliseconds = 2000;

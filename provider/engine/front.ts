@@ -7,7 +7,7 @@ import type { Definition } from "../definitions/field";
 import { withMarkedSecrets } from "../definitions/keys";
 import { engineUnknown, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
-import { counted, safeName } from "../common/text";
+import { safeName } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
 import { create } from "../lifecycle/create";
 import { deleteRecord } from "../lifecycle/delete";
@@ -24,10 +24,10 @@ import { readUnmanaged } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { RequestOptions, Outputs, OperationResult } from "../lifecycle/resource";
-import { Session } from "../lifecycle/session";
 import { update } from "../lifecycle/update";
 import type { InputProblem } from "../lifecycle/validate";
 import { getOrMake } from "../common/values";
+import type { FrontSession } from "./front-session";
 import type { ReviewFile } from "./review-file";
 import { Redactor } from "./redactor";
 import { OperationError } from "./operation-error";
@@ -41,83 +41,6 @@ import {
   secretInputNames,
   markSecrets,
 } from "./request";
-
-/** More lines would push errors off the screen. */
-const maxAnnouncements = 19;
-
-/** What the fronts of a process share: the operations that run, and what a run tells people only once, or only so often. */
-export class FrontSession extends Session {
-  /** A program has declared a resource, so the settings are its own. */
-  hasProgram = false;
-  /** A program's preview can be run again. `pulumi do` has none. */
-  hasPreview = true;
-  /** A check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
-  hasRefused = false;
-  private announced = 0;
-  private readonly replacements = new Set<string>();
-  /** Records like new ones: each is told of at the end if it is left then. */
-  private namesakes: { readonly text: string; readonly isLeft: () => boolean }[] = [];
-  private readonly running = new Set<Promise<unknown>>();
-
-  /** Runs an operation. {@link idle} waits for it. */
-  async track<T>(operation: () => T | Promise<T>): Promise<T> {
-    const running = (async () => operation())();
-    this.running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.running.delete(running);
-    }
-  }
-
-  async idle(): Promise<void> {
-    while (this.running.size > 0) await Promise.allSettled(this.running);
-  }
-
-  /** Shows an import, an adoption or that a record stays, unless there were many. */
-  announce(print: () => void): void {
-    if (++this.announced <= maxAnnouncements) print();
-  }
-
-  /** Tells once why resources are replaced that get another provider, and what prevents that. */
-  tellReplacement(advice: string): void {
-    const line = `uptime: Resources that move to another provider are replaced, because its address or key differs. If the account is the same, ${advice}.`;
-    if (!this.replacements.has(line)) this.print(line);
-    this.replacements.add(line);
-  }
-
-  noteNamesake(text: string, isLeft: () => boolean): void {
-    this.namesakes.push({ text, isLeft });
-  }
-
-  /** Prints a hint after a refusal, how many announcements were left out, and records that a killed run may have made. */
-  endLogs(): void {
-    this.tellNamesakes();
-    const more = this.announced - maxAnnouncements;
-    if (this.hasRefused && this.hasPreview)
-      this.print(
-        "uptime: `npx --no pulumi-uptime doctor --program .` lists everything that the preview refuses.",
-      );
-    if (more > 0)
-      this.print(
-        `uptime: ${counted(more, "more record")} ${more === 1 ? "is" : "are"} imported, adopted or left to another resource; \`npx --no pulumi-uptime doctor --program . --json\` lists all imports.`,
-      );
-    this.announced = 0;
-    this.hasRefused = false;
-  }
-
-  private tellNamesakes(): void {
-    const left = this.namesakes.filter(({ isLeft }) => isLeft()).map(({ text }) => text);
-    this.namesakes = [];
-    if (left.length === 0) return;
-    const more = left.length - maxAnnouncements;
-    const named = left.slice(0, maxAnnouncements).join(", ") + (more > 0 ? ` and ${more} more` : "");
-    this.print(
-      `uptime: Created beside records with the same name that no resource of this run has: ${named}. If a killed run has made them, ` +
-        "delete them; with uptime:adoptExisting, equal ones are adopted instead.",
-    );
-  }
-}
 
 export interface FrontContext {
   readonly definition: Definition;

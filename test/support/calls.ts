@@ -4,7 +4,7 @@ import { domain } from "../../provider/definitions/domain";
 import type { Definition } from "../../provider/definitions/field";
 import { monitor } from "../../provider/definitions/monitor";
 import { dynamicProvider } from "../../provider/engine/dynamic";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import type { SessionDependencies } from "../../provider/lifecycle/session";
 import { isMarked } from "./marks";
 

@@ -1,4 +1,4 @@
-import type { FrontSession } from "../../provider/engine/front";
+import type { FrontSession } from "../../provider/engine/front-session";
 import type { SessionDependencies } from "../../provider/lifecycle/session";
 import { startDynamic, type Kind, type Provider, type Settings } from "./calls";
 import { ModelResource, type ResourceOptions } from "./model";

@@ -1,4 +1,4 @@
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import type { ModelResource } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
 import { isList, lists, posts, storedIds } from "../support/sent";

@@ -2,7 +2,7 @@ import { domain } from "../../provider/definitions/domain";
 import { engineUnknown } from "../../provider/common/marks";
 import { monitor } from "../../provider/definitions/monitor";
 import { parseUrl } from "../../provider/common/url";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import { hosted, revealed, type HostedProvider, type Properties } from "../support/calls";
 import { home as valid } from "../support/monitors";
 

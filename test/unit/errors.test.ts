@@ -10,7 +10,7 @@ import { readText } from "../../provider/cli/shared/files";
 import { monitor } from "../../provider/definitions/monitor";
 import { engineUnknown } from "../../provider/common/marks";
 import type { Emulator, Fault } from "../../provider/emulator";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import { openRunNote } from "../../provider/lifecycle/note-file";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import { domain } from "../../provider/definitions/domain";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import { monitor } from "../../provider/definitions/monitor";
 import { engineUnknown } from "../../provider/common/marks";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";

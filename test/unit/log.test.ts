@@ -1,6 +1,6 @@
 import { Operation } from "../../provider/api/operation";
 import { EngineLog } from "../../provider/engine/engine-log";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import { blocksOf } from "../support/blocks";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";

@@ -1,7 +1,8 @@
 import type * as proto from "@pulumi/pulumi/proto/provider_pb";
 
 import { domain } from "../../provider/definitions/domain";
-import { Front, FrontSession } from "../../provider/engine/front";
+import { Front } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import { OperationError } from "../../provider/engine/operation-error";
 import { changedSettings, checkProviderSettings, configOf } from "../../provider/engine/provider-settings";
 import { parseUrn } from "../../provider/common/urn";

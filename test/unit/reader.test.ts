@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
 import { dialectChoices } from "../../provider/emulator";
 import type { RecordScope } from "../../provider/lifecycle/record-scope";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import { each } from "../support/program";
 import { hosted, revealed, type HostedProvider } from "../support/calls";
 import { isList, lists } from "../support/sent";

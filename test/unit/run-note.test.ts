@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
 import type { EngineLog } from "../../provider/engine/engine-log";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
 import { PluginRun } from "../../provider/engine/plugin/run";
 import { Claims, newClaim } from "../../provider/lifecycle/claims";

@@ -7,7 +7,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { whileListening } from "../../provider/cli/shared/collecting-preview";
 import type { CollectedResource } from "../../provider/engine/collected";
 import { newFront } from "../../provider/engine/collecting-front";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import { decodeDeclaration } from "../../provider/engine/request";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
 import { canary } from "../support/canary.cjs";

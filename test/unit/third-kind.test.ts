@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type * as Kinds from "../../provider/definitions";
 import { boolean, text } from "../../provider/definitions/field";
 import { dynamicType } from "../../provider/common/pulumi";
-import { FrontSession } from "../../provider/engine/front";
+import { FrontSession } from "../../provider/engine/front-session";
 import { hosted } from "../support/calls";
 import type * as Cli from "../support/cli";
 import type * as Third from "../support/third-resource";

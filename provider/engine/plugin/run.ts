@@ -10,7 +10,8 @@ import type { SessionDependencies } from "../../lifecycle/session";
 import { collectVariable } from "../collected";
 import { newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
-import { FrontSession, type FrontContext } from "../front";
+import type { FrontContext } from "../front";
+import { FrontSession } from "../front-session";
 import { runLookup, withRedactedErrors } from "../lookup";
 import {
   changedSettings,
