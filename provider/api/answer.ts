@@ -1,7 +1,6 @@
 import { withoutValidity } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
 import { getOrMake, maxDepth, isObject } from "../common/values";
-import type { Method } from "./transport";
 
 /** A record as the API shows it: its id, its fields under the API's names, and everything else under the server's. */
 export interface ApiRecord {
@@ -56,7 +55,7 @@ function rawOf(shown: Record<string, unknown>, definition: Definition): Record<s
 }
 
 /** Some servers answer with a list of one. */
-const onlyOneIn = (value: unknown): unknown =>
+export const onlyOneIn = (value: unknown): unknown =>
   Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
 
 /** Where servers have the list of an answer, beside the records' own name. */
@@ -99,11 +98,11 @@ export function unwrapList(
 
 /**
  * The records of a list: bare, or under `data`, `monitors` and similar names, also one inside the other; null is an empty one, as
- * servers in Go write it, but not beside an unclear code. Undefined if the answer is not a list of records.
+ * servers in Go write it. Undefined if the answer is not a list of records.
  */
 export function parseRecords(body: unknown, definition: Definition): ApiRecord[] | undefined {
   const { list } = unwrapList(body, definition);
-  if (list === null && !hasUnclearCode(body)) return [];
+  if (list === null) return [];
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => parseRecord(entry, definition));
   return records.every((record) => record !== undefined) ? records : undefined;
@@ -131,7 +130,7 @@ export function isMarkedDeleted({ raw }: ApiRecord): boolean {
 }
 
 /** Whether a value is a date from 1900 to 2099: a string, a Unix time, or an object with one; also `true`. 1970-01-01 means that there is no date. */
-function isSetDate(value: unknown): boolean {
+export function isSetDate(value: unknown): boolean {
   if (isObject(value)) return Object.values(value).some(isSetDate);
   const text = textOf(value);
   return (
@@ -139,114 +138,9 @@ function isSetDate(value: unknown): boolean {
   );
 }
 
-/** Whether an answer holds nothing, or nothing where the record would be, and no unclear code beside that. */
-export function isBlankAnswer(body: unknown, { singular }: Definition): boolean {
-  if (isBlankOrFalse(body)) return true;
-  return (
-    isObject(body) &&
-    parseId(body) === undefined &&
-    !hasUnclearCode(body) &&
-    [singular, "data"].some((key) => key in body && isBlankOrFalse(body[key]))
-  );
-}
-
-/** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
-export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
-  if (isObject(body) && body.data === false) return false;
-  if (isBlankAnswer(body, definition) || parseRecord(body, definition)?.id === id) return true;
-  if (!isObject(body)) return saysDone(body);
-  const isClear = !hasUnclearCode(body);
-  return statusParts(body).some((part) =>
-    Object.entries(part).some(([key, value]) => {
-      const name = plainName(key);
-      if (statusNames.test(name))
-        return (isClear && isGoodStatus(value)) || (name === "result" && ["1", id].includes(textOf(value)));
-      return (flagNames.test(name) || /^(?:is)?deleted$/.test(name)) && saysDone(value);
-    }),
-  );
-}
-
-/** The objects of an answer in which it may say whether the request has succeeded. The first one is the answer itself. */
-function statusParts(body: unknown): Record<string, unknown>[] {
-  const whole = onlyOneIn(body);
-  return isObject(whole) ? [whole, whole.meta, whole.data].filter(isObject) : [];
-}
-
-/**
- * Whether an answer has a code or a status of which only the server knows whether it means a failure: 10001 of
- * `{"code": 10001, "data": null}`, for example. A flag of success beside it decides.
- */
-function hasUnclearCode(body: unknown): boolean {
-  const said = statusParts(body).flatMap((part) => Object.entries(part));
-  const has = (names: RegExp, isMeant: (value: unknown) => boolean): boolean =>
-    said.some(([name, value]) => names.test(plainName(name)) && isMeant(value));
-  const isClear = (value: unknown): boolean => isGoodStatus(value) || nothing.test(textOf(value));
-  const isSuccess = has(flagNames, (value) => isTrue(value) || isWordOfSuccess(value));
-  return !isSuccess && has(statusNames, (value) => !isClear(value));
-}
-
-/** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
-export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
-  // A bare `false` or `0` says that nothing was done, or to how many records.
-  if (method !== "GET" && isFalse(body)) return true;
-  const parts = statusParts(body);
-  const { error, errors, [definition.singular]: shown } = parts[0] ?? {};
-  const isRefusal = (mayBeRecord: boolean): boolean =>
-    parts.some((part) => saysFailed(part, method, mayBeRecord)) ||
-    (method === "DELETE" && [...parts, shown].some((part) => isObject(part) && saysNo(part.deleted))) ||
-    [error, errors].some((one) => !isBlankOrFalse(one) && !isFalse(one));
-  // Nearly always, so that a list is not parsed twice.
-  if (!isRefusal(false)) return false;
-  const record = parseRecord(body, definition);
-  const holdsRecords = method !== "DELETE" && (parseRecords(body, definition)?.length ?? 0) > 0;
-  if (holdsRecords || isRecordOf(definition, record)) return false;
-  // An object with an id may be a record that shows nothing else. After a delete it cannot be one, and after a create its own address
-  // decides.
-  return isRefusal(record !== undefined && method !== "DELETE" && method !== "POST");
-}
-
-/** Whether an object says that a request failed: by `ok: false`, `status: false` or `code: 403`, for example. */
-function saysFailed(part: Record<string, unknown>, method: Method, mayBeRecord: boolean): boolean {
-  return Object.entries(part).some(([key, value]) => {
-    const name = plainName(key);
-    if (flagNames.test(name)) return saysNo(value);
-    if (mayBeRecord || !statusNames.test(name)) return false;
-    const text = textOf(value);
-    if (value === false || failures.test(text)) return true;
-    // A number in `result` may be an id.
-    return name !== "result" && isErrorCode(text, method);
-  });
-}
-
-const flagNames = /^(?:is)?(?:success(?:ful)?|ok)$/;
-const statusNames = /^(?:http)?(?:status(?:code)?|code|stat|result)$/;
-
-const saysNo = (value: unknown): boolean => isFalse(value) || /^no?$/i.test(textOf(value));
-
 /** A value as text; empty if it is an object. `String` would throw on one whose `toString` is not a function. */
-const textOf = (value: unknown): string =>
+export const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
-
-const isWordOfSuccess = (value: unknown): boolean =>
-  /^(?:true|yes|ok|done|success(?:ful)?|deleted)$/i.test(textOf(value));
-
-/** Whether a value says that a delete is done: a word of success, the number of deleted records, a record's id, or a date. */
-const saysDone = (value: unknown): boolean =>
-  isWordOfSuccess(value) || /^\d+$/.test(textOf(value)) || isSetDate(value);
-
-/** A code other than 0, 20000 and those of HTTP may mean anything: 10001, for example. */
-const isGoodStatus = (value: unknown): boolean =>
-  isWordOfSuccess(value) || /^(?:0+|2\d\d|20000)$/.test(textOf(value));
-
-/** What servers write as a status if they have nothing to show. */
-const nothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;
-
-/** What servers write in the place of a status of failure. */
-const failures = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied)$/i;
-
-/** Whether a code says that a request failed. A create that is answered with one such as 50001 may have been stored. */
-const isErrorCode = (text: string, method: Method): boolean =>
-  /^(?:4\d{2,}|5\d\d)$/.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text));
 
 /** A name in lower case and without `_` and `-`: `nextpageurl` of `next_page_url`, `nextPageUrl` and `next-page-url`. */
 export const plainName = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
@@ -269,11 +163,10 @@ export const isBlankOrFalse = (value: unknown): boolean =>
 /** What a list may show for a field that it has not loaded. */
 export const isUnset = (value: unknown): boolean => isBlankOrFalse(value) || value === 0;
 
-/** Fewer forms than a boolean field may have: here, a wrong guess would turn an answer into a failure. */
 const falseValues: readonly unknown[] = [false, 0, "0", "false"];
 const trueValues: readonly unknown[] = [true, 1, "1", "true"];
 export const isFalse = (value: unknown): boolean => falseValues.includes(value);
-const isTrue = (value: unknown): boolean => trueValues.includes(value);
+export const isTrue = (value: unknown): boolean => trueValues.includes(value);
 
 /** Whether a string can be an id. An id becomes a part of a path, in which `.` and `..` would mean another path. */
 export function isRecordId(text: string): boolean {
@@ -290,7 +183,7 @@ export function compareIds(a: string, b: string): number {
   return a.length - b.length || (a === b ? 0 : a < b ? -1 : 1);
 }
 
-function parseId(body: Record<string, unknown>): string | undefined {
+export function parseId(body: Record<string, unknown>): string | undefined {
   const { id } = body;
   // A server may answer before its database has given the record an id.
   if (typeof id === "number") return Number.isSafeInteger(id) && id > 0 ? String(id) : undefined;

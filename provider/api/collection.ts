@@ -1,13 +1,5 @@
-import {
-  isBlankAnswer,
-  isMarkedDeleted,
-  isFailure,
-  isRecordId,
-  isRecordOf,
-  parseRecord,
-  saysDeleted,
-  type ApiRecord,
-} from "./answer";
+import { isMarkedDeleted, isRecordId, isRecordOf, parseRecord, type ApiRecord } from "./answer";
+import { isBlankAnswer, isFailure, saysDeleted } from "./answer-status";
 import { pathOf, type Answer, type ApiRequest, type Client, type SendEvents } from "./client";
 import type { Definition } from "../definitions/field";
 import type { EmptyListForm, FormPair } from "../definitions/codecs";

@@ -2,6 +2,7 @@ import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject, parseJson } from "../common/values";
 import { isBlankOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./answer";
+import { hasUnclearCode } from "./answer-status";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
 
@@ -22,7 +23,8 @@ export function parsePage(
   { status, body, headers }: Pick<Answer, "status" | "body" | "headers">,
   definition: Definition,
 ): Page | undefined {
-  const { envelopes } = unwrapList(body, definition);
+  const { envelopes, list } = unwrapList(body, definition);
+  if (list === null && hasUnclearCode(body, definition)) return undefined;
   // Twice, because `pagination` may be inside `meta`.
   const parts = withParts(withParts([...envelopes, ...partsOfHeaders(headers)]));
   const info = merge(parts);

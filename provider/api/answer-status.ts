@@ -1,0 +1,105 @@
+// Whether an answer says that its request has succeeded, beside its HTTP status: by `success: false` or `code: 403`, for example.
+import type { Definition } from "../definitions/field";
+import { isObject } from "../common/values";
+import {
+  isBlankOrFalse,
+  isFalse,
+  isRecordOf,
+  isSetDate,
+  isTrue,
+  onlyOneIn,
+  parseId,
+  parseRecord,
+  parseRecords,
+  plainName,
+  textOf,
+} from "./answer";
+import type { Method } from "./transport";
+
+/** Whether an answer holds nothing, or nothing where the record would be, and no unclear code beside that. */
+export function isBlankAnswer(body: unknown, definition: Definition): boolean {
+  if (isBlankOrFalse(body)) return true;
+  return (
+    isObject(body) &&
+    parseId(body) === undefined &&
+    !hasUnclearCode(body, definition) &&
+    [definition.singular, "data"].some((key) => key in body && isBlankOrFalse(body[key]))
+  );
+}
+
+/**
+ * Whether an answer has a code or a status of which only the server knows whether it means a failure: 10001 of
+ * `{"code": 10001, "data": null}`, for example. A flag of success beside it decides.
+ */
+export function hasUnclearCode(body: unknown, definition: Definition): boolean {
+  const said = statusesIn(body, definition);
+  const isSuccess = said.some(([name, value]) => flagNames.test(name) && (isTrue(value) || isGood(value)));
+  const isUnclear = (value: unknown): boolean => !isGood(value) && !nothing.test(textOf(value));
+  return !isSuccess && said.some(([name, value]) => statusNames.test(name) && isUnclear(value));
+}
+
+/** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
+export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
+  if (isObject(body) && body.data === false) return false;
+  if (isBlankAnswer(body, definition) || parseRecord(body, definition)?.id === id) return true;
+  if (!isObject(body)) return isDone(body);
+  const isClear = !hasUnclearCode(body, definition);
+  return statusesIn(body, definition).some(([name, value]) =>
+    statusNames.test(name)
+      ? isClear && isGood(value)
+      : (flagNames.test(name) || deletedNames.test(name)) && isDone(value),
+  );
+}
+
+/** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
+export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
+  // A bare `false` or `0` says that nothing was done, or to how many records.
+  if (method !== "GET" && isFalse(body)) return true;
+  const said = statusesIn(body, definition);
+  const { error, errors } = (isObject(body) ? body : {}) as { error?: unknown; errors?: unknown };
+  const isRefusal = (mayBeRecord: boolean): boolean =>
+    said.some(([name, value]) => {
+      if (flagNames.test(name) || (deletedNames.test(name) && method === "DELETE")) return isFalse(value);
+      return !mayBeRecord && statusNames.test(name) && isFailureStatus(value, method);
+    }) || [error, errors].some((one) => !isBlankOrFalse(one) && !isFalse(one));
+  // Nearly always, so that a list is not parsed twice.
+  if (!isRefusal(false)) return false;
+  const record = parseRecord(body, definition);
+  const holdsRecords = method !== "DELETE" && (parseRecords(body, definition)?.length ?? 0) > 0;
+  if (holdsRecords || isRecordOf(definition, record)) return false;
+  // An object with an id may be a record that shows nothing else. After a delete it cannot be one, and after a create its own address
+  // decides.
+  return isRefusal(record !== undefined && method !== "DELETE" && method !== "POST");
+}
+
+/** Everything in an answer under names in which it may say whether the request has succeeded; the names are plain. */
+function statusesIn(body: unknown, { singular }: Definition): (readonly [name: string, value: unknown])[] {
+  const whole = onlyOneIn(body);
+  const parts = isObject(whole) ? [whole, whole.meta, whole.data, whole[singular]] : [];
+  return parts
+    .filter(isObject)
+    .flatMap((part) => Object.entries(part).map(([name, value]) => [plainName(name), value] as const));
+}
+
+const flagNames = /^(?:is)?(?:success|ok)$/;
+const statusNames = /^(?:status(?:code)?|code)$/;
+const deletedNames = /^(?:is)?deleted$/;
+
+/** Whether a value is a word or a code of success. A code other than 0, 20000 and those of HTTP may mean anything: 10001, for example. */
+const isGood = (value: unknown): boolean =>
+  /^(?:true|yes|ok|done|success(?:ful)?|deleted|0+|2\d\d|20000)$/i.test(textOf(value));
+
+/** Whether a value says that a delete is done: a word of success, the number of deleted records, a record's id, or a date. */
+const isDone = (value: unknown): boolean => isGood(value) || /^\d+$/.test(textOf(value)) || isSetDate(value);
+
+/** What servers write as a status if they have nothing to show. */
+const nothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;
+
+const wordsOfFailure = /^(?:error|fail|failed|failure|unauthorized|unauthenticated|forbidden|denied)$/i;
+
+/** A create that is answered with a code such as 50001 may have been stored. */
+function isFailureStatus(value: unknown, method: Method): boolean {
+  const text = textOf(value);
+  const isCode = /^(?:4\d{2,}|5\d\d)$/.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text));
+  return value === false || wordsOfFailure.test(text) || isCode;
+}
