@@ -74,35 +74,22 @@ function dateExists(value: string): boolean {
 function oneOfAllowed(value: unknown, field: Field): ValueProblem[] {
   const allowed = field.allowed ?? [];
   if (allowed.some((one) => one === value)) return [];
-  if (allowed.some((one) => typeof one === "number" && String(one) === value)) {
-    const [what, it] = isConfidential(field)
-      ? ["a string of digits", "it"]
-      : [`the string ${JSON.stringify(value)}`, String(value)];
-    return [problem(`is ${what}; write ${it} without quotes`)];
-  }
-  const near = isConfidential(field) ? [] : nearestAllowed(value, allowed).map((one) => JSON.stringify(one));
-  return [
-    problem(
-      `must be one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}${quoteDeclared(value, field)}` +
-        (near.length === 0 ? "" : `; the nearest ${near.length === 1 ? "is" : "are"} ${near.join(" and ")}`),
-    ),
-  ];
+  const near = isConfidential(field) ? undefined : nearestAllowed(value, allowed);
+  const hint = near === undefined ? "" : `; the nearest is ${JSON.stringify(near)}`;
+  const all = allowed.map((one) => JSON.stringify(one)).join(", ");
+  return [problem(`must be one of ${all}${quoteDeclared(value, field)}${hint}`)];
 }
 
-function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): (string | number)[] {
-  if (typeof value === "string") {
-    const strings = allowed.filter((one) => typeof one === "string");
-    // The opposite of what was meant may look like it: `url_no_text` for `url_has_text`.
-    const near = nearest(value, strings, 1 / 4);
-    return near === undefined ? [] : [near];
-  }
-  if (typeof value !== "number") return [];
+function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): string | number | undefined {
+  if (value === "" || (typeof value !== "string" && typeof value !== "number")) return undefined;
+  const strings = allowed.filter((one) => typeof one === "string");
+  // The opposite of what was meant may look like it: `url_no_text` for `url_has_text`.
+  if (strings.length > 0) return nearest(String(value), strings, 1 / 4);
   const numbers = allowed.filter((one) => typeof one === "number");
   // From a very large number, all would be equally far.
-  const near = Math.max(Math.min(value, Math.max(...numbers)), Math.min(...numbers));
-  const distance = (one: number): number => Math.abs(one - near);
-  const least = Math.min(...numbers.map(distance));
-  return numbers.filter((one) => distance(one) === least);
+  const given = Math.max(Math.min(Number(value), Math.max(...numbers)), Math.min(...numbers));
+  if (Number.isNaN(given)) return undefined;
+  return numbers.sort((a, b) => Math.abs(a - given) - Math.abs(b - given))[0];
 }
 
 function idListProblems(value: unknown, field: Field): ValueProblem[] {

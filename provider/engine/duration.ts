@@ -1,16 +1,7 @@
-/** Milliseconds of one unit. Go writes microseconds with either of two letters that look the same. */
-const units: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  "\u00b5s": 1e-3,
-  "\u03bcs": 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
+/** Milliseconds of one unit. The units below a millisecond set no time. */
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-const part = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
+const part = /(\d+\.?\d*|\.\d+)(ms|s|m|h)/g;
 
 /**
  * A duration in Go's syntax, such as `90s` or `1h30m`, in milliseconds. Undefined if it is not positive, which the engine

@@ -11,17 +11,13 @@ test.each<[string, number]>([
   ["1.h", 3_600_000],
   ["1m0.25s", 60_250],
   ["250ms", 250],
-  ["1500us", 1.5],
-  ["1500\u00b5s", 1.5],
-  ["1500\u03bcs", 1.5],
-  ["1000000ns", 1],
   ["2h2h", 14_400_000],
   ["+5s", 5000],
 ])("%s is %d ms", (duration, expected) => {
   expect(parseDuration(duration)).toBeCloseTo(expected, 6);
 });
 
-test.each(["0", "0s", "-1.5s", ""])("%j sets no time", (duration) => {
+test.each(["0", "0s", "500us", "-1.5s", ""])("%j sets no time", (duration) => {
   expect(parseDuration(duration)).toBeUndefined();
 });
 
