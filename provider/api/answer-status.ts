@@ -7,7 +7,7 @@ import {
   isRecordOf,
   isSetDate,
   isTrue,
-  onlyOneIn,
+  unwrapSingle,
   parseId,
   parseRecord,
   parseRecords,
@@ -33,8 +33,9 @@ export function isBlankAnswer(body: unknown, definition: Definition): boolean {
  */
 export function hasUnclearCode(body: unknown, definition: Definition): boolean {
   const said = statusesIn(body, definition);
-  const isSuccess = said.some(([name, value]) => flagNames.test(name) && (isTrue(value) || isGood(value)));
-  const isUnclear = (value: unknown): boolean => !isGood(value) && !nothing.test(textOf(value));
+  const isSuccess = said.some(([name, value]) => flagNames.test(name) && isTrue(value));
+  const isUnclear = (value: unknown): boolean =>
+    !isSuccessStatus(value) && !wordsForNothing.test(textOf(value));
   return !isSuccess && said.some(([name, value]) => statusNames.test(name) && isUnclear(value));
 }
 
@@ -42,12 +43,12 @@ export function hasUnclearCode(body: unknown, definition: Definition): boolean {
 export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
   if (isObject(body) && body.data === false) return false;
   if (isBlankAnswer(body, definition) || parseRecord(body, definition)?.id === id) return true;
-  if (!isObject(body)) return isDone(body);
+  if (!isObject(body)) return isDeletionStatus(body);
   const isClear = !hasUnclearCode(body, definition);
   return statusesIn(body, definition).some(([name, value]) =>
     statusNames.test(name)
-      ? isClear && isGood(value)
-      : (flagNames.test(name) || deletedNames.test(name)) && isDone(value),
+      ? isClear && isSuccessStatus(value)
+      : (flagNames.test(name) || deletedNames.test(name)) && isDeletionStatus(value),
   );
 }
 
@@ -56,12 +57,14 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   // A bare `false` or `0` says that nothing was done, or to how many records.
   if (method !== "GET" && isFalse(body)) return true;
   const said = statusesIn(body, definition);
-  const { error, errors } = (isObject(body) ? body : {}) as { error?: unknown; errors?: unknown };
+  const whole = unwrapSingle(body);
+  const errors = isObject(whole) ? [whole.error, whole.errors] : [];
   const isRefusal = (mayBeRecord: boolean): boolean =>
+    errors.some((error) => !isBlankOrFalse(error) && !isFalse(error)) ||
     said.some(([name, value]) => {
       if (flagNames.test(name) || (deletedNames.test(name) && method === "DELETE")) return isFalse(value);
       return !mayBeRecord && statusNames.test(name) && isFailureStatus(value, method);
-    }) || [error, errors].some((one) => !isBlankOrFalse(one) && !isFalse(one));
+    });
   // Nearly always, so that a list is not parsed twice.
   if (!isRefusal(false)) return false;
   const record = parseRecord(body, definition);
@@ -74,26 +77,27 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
 
 /** Everything in an answer under names in which it may say whether the request has succeeded; the names are plain. */
 function statusesIn(body: unknown, { singular }: Definition): (readonly [name: string, value: unknown])[] {
-  const whole = onlyOneIn(body);
+  const whole = unwrapSingle(body);
   const parts = isObject(whole) ? [whole, whole.meta, whole.data, whole[singular]] : [];
   return parts
     .filter(isObject)
     .flatMap((part) => Object.entries(part).map(([name, value]) => [plainName(name), value] as const));
 }
 
-const flagNames = /^(?:is)?(?:success|ok)$/;
+const flagNames = /^(?:is)?(?:success(?:ful)?|ok)$/;
 const statusNames = /^(?:status(?:code)?|code)$/;
 const deletedNames = /^(?:is)?deleted$/;
 
 /** Whether a value is a word or a code of success. A code other than 0, 20000 and those of HTTP may mean anything: 10001, for example. */
-const isGood = (value: unknown): boolean =>
+const isSuccessStatus = (value: unknown): boolean =>
   /^(?:true|yes|ok|done|success(?:ful)?|deleted|0+|2\d\d|20000)$/i.test(textOf(value));
 
 /** Whether a value says that a delete is done: a word of success, the number of deleted records, a record's id, or a date. */
-const isDone = (value: unknown): boolean => isGood(value) || /^\d+$/.test(textOf(value)) || isSetDate(value);
+const isDeletionStatus = (value: unknown): boolean =>
+  isSuccessStatus(value) || /^\d+$/.test(textOf(value)) || isSetDate(value);
 
 /** What servers write as a status if they have nothing to show. */
-const nothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;
+const wordsForNothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;
 
 const wordsOfFailure = /^(?:error|fail|failed|failure|unauthorized|unauthenticated|forbidden|denied)$/i;
 

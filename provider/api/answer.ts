@@ -14,9 +14,9 @@ export interface ApiRecord {
  * envelope whose object has no id is not the record's. Undefined if there is no record.
  */
 export function parseRecord(answer: unknown, definition: Definition, depth = 3): ApiRecord | undefined {
-  const body = onlyOneIn(answer);
+  const body = unwrapSingle(answer);
   if (!isObject(body) || depth === 0) return undefined;
-  const wrapped = [body[definition.singular], body.data].map(onlyOneIn).filter(isObject);
+  const wrapped = [body[definition.singular], body.data].map(unwrapSingle).filter(isObject);
   const inner = wrapped.flatMap((one) => parseRecord(one, definition, depth - 1) ?? []);
   // It may also say what was done, such as `{"status": "created"}` beside the id.
   const result = parseRecord(body.result, definition, depth - 1);
@@ -55,7 +55,7 @@ function rawOf(shown: Record<string, unknown>, definition: Definition): Record<s
 }
 
 /** Some servers answer with a list of one. */
-export const onlyOneIn = (value: unknown): unknown =>
+export const unwrapSingle = (value: unknown): unknown =>
   Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
 
 /** Where servers have the list of an answer, beside the records' own name. */

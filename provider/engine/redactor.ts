@@ -55,7 +55,7 @@ export class Redactor {
       const shown = part.kind === "value" ? shorten(escapeInvisible(words), 300) : excerpt(words);
       return part.isWithoutPeriod ? cutPeriod(shown) : shown;
     });
-    return escapeCommands(inBrief(parts.join("").toWellFormed()));
+    return escapeCommands(cutMiddle(parts.join("").toWellFormed()));
   }
 
   /** A problem of an input, with the input's name in the text. */
@@ -85,8 +85,8 @@ export class Redactor {
   }
 }
 
-/** A message without its middle if it is too long: its end says what to do. */
-function inBrief(text: string): string {
+/** Cuts a message that is too long in its middle, because its end says what to do. */
+function cutMiddle(text: string): string {
   if (text.length <= maxMessageCharacters) return text;
   const end = text.slice(-maxMessageCharacters / 4);
   return `${shorten(text, maxMessageCharacters - end.length)} ${end}`.toWellFormed();
