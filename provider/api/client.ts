@@ -79,11 +79,6 @@ export class Client {
     this.unreachableNotice = new WaitNotice(dependencies.showWait);
   }
 
-  /** How many requests may be sent at the same time. */
-  get maxConcurrency(): number {
-    return this.settings.maxConcurrency;
-  }
-
   /**
    * Throws {@link ApiError} for a status of 300 and above, {@link LostAnswerError} if a create may have had its effect, and
    * {@link UptimeError} if there is no usable answer.

@@ -43,8 +43,8 @@ export interface WriteAnswer {
 /** How often a list is read at most if records are deleted meanwhile. With a few deletes by hand, the second pass is whole. */
 const maxPasses = 5;
 
-/** Records page by page. `next` takes the number of pages that are still wanted; without it, all are. */
-export type RecordPages = AsyncGenerator<readonly ApiRecord[], void, number | undefined>;
+/** Records page by page. */
+export type RecordPages = AsyncGenerator<readonly ApiRecord[], void>;
 
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
@@ -179,22 +179,19 @@ export class Collection {
     operation: Operation,
     parameters: Readonly<Record<string, string>>,
     seen: Set<string>,
-  ): AsyncGenerator<readonly ApiRecord[], { totals: number[]; hasEnd: boolean }, number | undefined> {
+  ): AsyncGenerator<readonly ApiRecord[], { totals: number[]; hasEnd: boolean }> {
     const totals: number[] = [];
     let hasEnd = false;
-    let pagesWanted: number | undefined;
     const list = { method: "GET", plural: this.definition.plural, operation } as const;
-    const pages = readPages(this.definition, this.client, parameters, (query) =>
-      this.request({ ...list, query }),
-    );
-    for (let step = await pages.next(); !step.done; step = await pages.next(pagesWanted)) {
-      const { records, total, next } = step.value;
+    const send = (query: URLSearchParams): Promise<Answer> => this.request({ ...list, query });
+    const pages = readPages(this.definition, this.client.address, parameters, send);
+    for await (const { records, total, next } of pages) {
       totals.push(total);
       hasEnd = next === undefined;
       const fresh = records.filter(({ id }) => !seen.has(id));
       for (const { id } of fresh) seen.add(id);
       const existing = fresh.filter((record) => !isMarkedDeleted(record));
-      if (existing.length > 0) pagesWanted = yield existing;
+      if (existing.length > 0) yield existing;
     }
     return { totals, hasEnd };
   }

@@ -48,20 +48,19 @@ export class Listing {
     return this.filledNames.has(name);
   }
 
-  /** Reads pages until the record is found, or `maxPages` were read. Doubles how many it asks for at once. */
+  /** Reads pages until the record is found, or `maxPages` were read. */
   async find(id: string, maxPages: number): Promise<ApiRecord | undefined> {
-    while (!this.records.has(id) && !this.isComplete && this.pages < maxPages)
-      await this.advance(Math.min(Math.max(1, this.pages), maxPages - this.pages));
+    while (!this.records.has(id) && !this.isComplete && this.pages < maxPages) await this.advance();
     return this.records.get(id);
   }
 
   /** Reads the first page. */
   async readFirstPage(): Promise<void> {
-    if (this.pages === 0 && !this.isComplete) await this.advance(1);
+    if (this.pages === 0 && !this.isComplete) await this.advance();
   }
 
   async complete(): Promise<void> {
-    while (!this.isComplete) await this.advance(Infinity);
+    while (!this.isComplete) await this.advance();
   }
 
   private add(record: ApiRecord): void {
@@ -69,15 +68,15 @@ export class Listing {
     for (const [name, value] of Object.entries(record.raw)) if (!isUnset(value)) this.filledNames.add(name);
   }
 
-  /** Reads the next page, once for all callers that wait for it. With it, up to as many as are wanted are asked for. */
-  private advance(pagesWanted: number): Promise<void> {
-    return (this.next ??= this.read(pagesWanted).finally(() => (this.next = undefined)));
+  /** Reads the next page, once for all callers that wait for it. */
+  private advance(): Promise<void> {
+    return (this.next ??= this.read().finally(() => (this.next = undefined)));
   }
 
-  private async read(pagesWanted: number): Promise<void> {
+  private async read(): Promise<void> {
     this.lastAskedAt = this.clock.now();
     try {
-      const result = await this.source.next(pagesWanted);
+      const result = await this.source.next();
       this.isComplete = result.done === true;
       if (result.done) return;
       this.pages++;

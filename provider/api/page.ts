@@ -13,8 +13,7 @@ export interface Page {
    * to ask for it. "unknown": the answer does not say whether there is one.
    */
   readonly next: URLSearchParams | "more" | "unknown" | undefined;
-  /** The number of the last page, and the number of records on all pages; NaN if the answer does not say. */
-  readonly last: number;
+  /** The number of records on all pages; NaN if the answer does not say. */
   readonly total: number;
 }
 
@@ -46,7 +45,6 @@ export function parsePage(
   return {
     records,
     next: nextPage(info, links, parseNumber(last)),
-    last: parseNumber(last ?? parseQuery(links.last)?.get("page")),
     total: total ?? (count > records.length ? count : NaN),
   };
 }

@@ -1,11 +1,10 @@
 import type { Definition } from "../definitions/field";
 import type { ApiRecord } from "./answer";
-import type { Answer, Client } from "./client";
+import type { Answer } from "./client";
 import { quoteBody } from "./error-body";
 import { ApiError, message, UptimeError, type Message } from "./errors";
 import { parsePage, type Page } from "./page";
 import type { Address } from "./settings";
-import { getOrMake } from "../common/values";
 
 /** Records per page: the most that the API allows. */
 export const pageSize = 100;
@@ -22,16 +21,15 @@ const maxPages = 10_000;
  */
 const maxStalePages = 20;
 
-/** The pages of a list in their order. As many as are wanted are asked for at once, if the server numbers them. */
+/** The pages of a list in their order. */
 export function readPages(
   definition: Definition,
-  { address, maxConcurrency }: Pick<Client, "address" | "maxConcurrency">,
+  address: Address,
   parameters: Readonly<Record<string, string>>,
   send: (query: URLSearchParams) => Promise<Answer>,
-): AsyncGenerator<Page, void, number | undefined> {
+): AsyncGenerator<Page, void> {
   const query = { sort_by: "id", sort: "desc", per_page: String(pageSize), ...parameters };
-  const requests = new PageRequests(definition, send);
-  return new PageWalk(definition, address, maxConcurrency, requests, new URLSearchParams(query)).run();
+  return new PageWalk(definition, address, send, new URLSearchParams(query)).run();
 }
 
 /** The way from a list's first page to its last one. */
@@ -51,21 +49,18 @@ class PageWalk {
   constructor(
     private readonly definition: Definition,
     private readonly address: Address,
-    private readonly maxConcurrency: number,
-    private readonly requests: PageRequests,
+    private readonly send: (query: URLSearchParams) => Promise<Answer>,
     private query: URLSearchParams,
   ) {}
 
-  async *run(): AsyncGenerator<Page, void, number | undefined> {
+  async *run(): AsyncGenerator<Page, void> {
     for (; ; this.number++) {
       const answer = await this.read();
       if (!answer) return;
       const page = pageIn(answer, this.definition, this.address);
-      const pagesWanted = (yield page) ?? Infinity;
+      yield page;
       const next = await this.queryAfter(page, answer.requestText);
       if (!next) return;
-      if (String(next) === String(this.queryOf(this.number + 1)))
-        this.readAhead(Math.min(pagesWanted, this.maxConcurrency, page.last - this.number));
       this.before = { query: this.query, records: page.records };
       this.query = next;
     }
@@ -75,8 +70,7 @@ class PageWalk {
   private async read(): Promise<Answer | undefined> {
     const { number, query } = this;
     try {
-      const answer = await this.requests.ask(query);
-      this.requests.forget(query);
+      const answer = await this.send(query);
       this.asked.add(String(query));
       return answer;
     } catch (error) {
@@ -133,7 +127,7 @@ class PageWalk {
   private async readOpposite(): Promise<"cut" | "whole" | "refused" | "order ignored"> {
     const { query = this.query, records = [] } = this.before ?? {};
     const sort = query.get("sort") === "asc" ? "desc" : "asc";
-    const opposite = await this.requests.recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
+    const opposite = await this.recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
     if (opposite.length === records.length && opposite.some(this.isUnseen)) return "cut";
     if (opposite[0] === undefined) return "refused";
     return opposite[0].id === records[0]?.id ? "order ignored" : "whole";
@@ -141,15 +135,7 @@ class PageWalk {
 
   /** No page says its number, so the page with the number 1 shows where the server begins to count. */
   private async findFirstNumber(): Promise<void> {
-    const query = this.queryOf(1);
-    if ((await this.requests.recordsOf(query)).some(this.isUnseen)) this.firstNumber = 0;
-    else this.requests.forget(query);
-  }
-
-  /** Asks for the next pages, if they are numbered and the last number is known. */
-  private readAhead(count: number): void {
-    for (let ahead = 1; ahead <= count; ahead++)
-      this.requests.ask(this.queryOf(this.number + ahead)).catch(() => undefined);
+    if ((await this.recordsOf(this.queryOf(1))).some(this.isUnseen)) this.firstNumber = 0;
   }
 
   /** The query of a page by its number, from 1 on. */
@@ -157,34 +143,15 @@ class PageWalk {
     return mergeQuery(this.query, new URLSearchParams({ page: String(number - 1 + this.firstNumber) }));
   }
 
-  private readonly isUnseen = ({ id }: ApiRecord): boolean => !this.seenIds.has(id);
-}
-
-/** Requests for pages. One that is on its way, or that was sent ahead of its turn, is not sent again. */
-class PageRequests {
-  private readonly sent = new Map<string, Promise<Answer>>();
-
-  constructor(
-    private readonly definition: Definition,
-    private readonly send: (query: URLSearchParams) => Promise<Answer>,
-  ) {}
-
-  ask(query: URLSearchParams): Promise<Answer> {
-    return getOrMake(this.sent, String(query), () => this.send(query));
-  }
-
-  /** The page was used: if it is asked for again, it may have changed. */
-  forget(query: URLSearchParams): void {
-    this.sent.delete(String(query));
-  }
-
   /** The records of a page; none if the server refuses to show it. */
-  async recordsOf(query: URLSearchParams): Promise<readonly ApiRecord[]> {
-    const answer = await this.ask(query).catch((error: unknown) => {
+  private async recordsOf(query: URLSearchParams): Promise<readonly ApiRecord[]> {
+    const answer = await this.send(query).catch((error: unknown) => {
       if (!saysNoSuchPage(error)) throw error;
     });
     return (answer && parsePage(answer, this.definition)?.records) ?? [];
   }
+
+  private readonly isUnseen = ({ id }: ApiRecord): boolean => !this.seenIds.has(id);
 }
 
 /** The page in an answer. Throws if that is not a list of records. */
