@@ -16,13 +16,13 @@ export type { AccountSettings, ProviderArgs } from "./sdk/provider-args";
 
 export interface Domain extends dynamic.Domain {}
 
-/** A domain, as in pulumi-uptime, on the provider plugin. See docs/domain.md, docs/languages.md and, for what may go wrong, docs/errors.md. */
+/** A domain, as in pulumi-uptime, on the provider plugin. See docs/domain.md, docs/languages.md and docs/errors.md. */
 export class Domain extends pulumi.CustomResource implements dynamic.Domain {
   static readonly __pulumiType: string = pluginType(domain);
 
   /**
-   * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages
-   * that domain as it is. The preview says what is wrong with the arguments. (docs/adopting.md, docs/errors.md)
+   * Declares a domain. If the option `import` names an existing domain's id, nothing is created: the resource manages
+   * that domain. The preview reports wrong arguments. (docs/adopting.md, docs/errors.md)
    */
   constructor(name: string, args: dynamic.DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, pluginBinding);
@@ -66,13 +66,13 @@ export const getDomainsOutput: typeof dynamic.getDomainsOutput = domains.allOutp
 
 export interface Monitor extends dynamic.Monitor {}
 
-/** An uptime monitor, as in pulumi-uptime, on the provider plugin. See docs/monitor.md, docs/languages.md and, for what may go wrong, docs/errors.md. */
+/** An uptime monitor, as in pulumi-uptime, on the provider plugin. See docs/monitor.md, docs/languages.md and docs/errors.md. */
 export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
   static readonly __pulumiType: string = pluginType(monitor);
 
   /**
-   * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages
-   * that monitor as it is. The preview says what is wrong with the arguments. (docs/adopting.md, docs/errors.md)
+   * Declares a monitor. If the option `import` names an existing monitor's id, nothing is created: the resource manages
+   * that monitor. The preview reports wrong arguments. (docs/adopting.md, docs/errors.md)
    */
   constructor(name: string, args: dynamic.MonitorArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(monitor, pluginBinding);

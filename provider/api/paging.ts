@@ -188,8 +188,8 @@ function saysNoSuchPage(error: unknown): error is ApiError {
 /** The error of a list that cannot be followed to its end; its reason is a clause. */
 export function incompleteListError(list: string | Message, reason: string): UptimeError {
   return new UptimeError(
-    message`${list} cannot be read completely: ${reason}. Ask the people who run the server how the next page of this list is
-      asked for. The provider follows links.next, next_page_url, next_cursor, current_page with last_page, and the headers Link, X-Next-Page and
+    message`${list} cannot be read completely: ${reason}. Ask the server's operators how to request the next page of this
+      list. The provider follows links.next, next_page_url, next_cursor, current_page with last_page, and the headers Link, X-Next-Page and
       X-Pagination.`,
   );
 }

@@ -1,5 +1,5 @@
-// Names that the program and the provider's processes share. State has the types, the provider's code and the hidden names, so none of
-// these may ever change.
+// Names that the program and the provider's processes share. The types, the provider's code and the hidden names are in state, so none
+// of these may ever change.
 
 /** The names of one kind of record. */
 export interface Kind {
@@ -30,7 +30,7 @@ export const stackType = "pulumi:pulumi:Stack";
 
 /** The properties that Pulumi does not show, because their names begin with two underscores. */
 export const hiddenNames = {
-  // Inputs of a dynamic resource: what Pulumi does not pass to its provider, and the provider's code.
+  // Inputs of a dynamic resource: options that Pulumi does not pass to its provider, and the provider's code.
   options: "__options",
   providerCode: "__provider",
   // Outputs: what state knows besides the record's values.
@@ -44,8 +44,8 @@ export const hiddenNames = {
   /** See `Outputs.notStoredHash` in lifecycle/resource.ts. */
   notStoredHash: "__notStored",
   /**
-   * An input of a resource of the plugin that was imported. It says that the other inputs are the record's values and not the
-   * program's, and stays until the resource is updated.
+   * An input of an imported resource of the plugin. It marks the other inputs as the record's values, not the program's, and stays
+   * until the resource is updated.
    */
   isImported: "__imported",
   /** A setting that holds the name of a provider of the plugin and the types of its parents. All default providers have one name. */
@@ -54,7 +54,7 @@ export const hiddenNames = {
   addressProofs: "__addresses",
 } as const;
 
-/** What the class tells a dynamic provider beside the inputs. Options are here because Pulumi does not forward them. */
+/** What the class tells a dynamic provider besides the inputs. Options are here because Pulumi does not forward them. */
 export interface HiddenOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
@@ -62,7 +62,7 @@ export interface HiddenOptions {
     Readonly<Partial<Record<"create" | "read" | "update" | "delete", string | undefined>>> | undefined;
   /** The URN suffix when the program sends it, and in state its hash: an `Owner`. The name is in state, so it cannot change. */
   readonly owner?: string | undefined;
-  /** The inputs that the program has marked as secret, beside the fields that always are. */
+  /** The inputs that the program has marked as secret, without the fields that always are. */
   readonly secrets?: readonly string[] | undefined;
 }
 

@@ -21,7 +21,7 @@ export function counted(number: number, singular: string): string {
   return `${number} ${singular}${number === 1 ? "" : "s"}`;
 }
 
-/** Everything that is not a visible character: it could control a terminal, turn the text around, or hide in a program. */
+/** Every character that is not visible: it could control a terminal, reverse the text, or hide in a program. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
 /** A string on one line, with its invisible characters written as in a program. */
@@ -64,7 +64,7 @@ export function plainLine(text: string): string {
 export const cutJson = (text: string): string => text.replace(/[[{]\s*["[{].*/s, "…");
 
 /**
- * The first words of a text, with invisible characters escaped. Search it and its {@link plainLine} for secrets first: this cuts
- * them in pieces.
+ * The first words of a text, with invisible characters escaped. First search the text and its {@link plainLine} for secrets, because
+ * this may cut a secret in two.
  */
 export const excerpt = (text: string): string => shorten(escapeInvisible(plainLine(text)), 300);

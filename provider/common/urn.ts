@@ -5,7 +5,7 @@ export function parseUrn(urn: string) {
 }
 
 /**
- * What tells a resource from others in its stack: its URN without stack and project, which may get other names. For example,
+ * What identifies a resource in its stack: its URN without stack and project, because these may be renamed. For example,
  * `my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web`.
  */
 export function urnSuffixOf(urn: string): string {

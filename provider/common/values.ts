@@ -41,7 +41,7 @@ export function hasUnknown(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasUnknown);
 }
 
-/** No record is nested deeper than this, and Pulumi could not store a value that is. */
+/** No record is nested deeper than this, and Pulumi could not store a deeper value. */
 export const maxDepth = 50;
 
 /** Parses a JSON text; undefined if it is not JSON, or nested too deeply to be walked through. */
@@ -74,7 +74,7 @@ function mendStrings(value: unknown): unknown {
   return mapLeaves(value, (leaf) => (typeof leaf === "string" ? mend(leaf) : leaf), mend);
 }
 
-/** Puts quotes around whole numbers that are too large, and null in the place of what is no number, outside of strings. */
+/** Outside of strings, puts quotes around whole numbers that are too large, and replaces what is not a number by null. */
 function withJsonNumbers(source: string): string {
   let isText = false;
   return source.replace(/\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|-?\b(?:NaN|Infinity)\b/g, (token) => {
@@ -106,8 +106,8 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map
 }
 
 /**
- * Replaces every value that is neither a list nor an object, at any depth, and optionally renames properties. What stays as it is
- * is not copied.
+ * Replaces every value that is neither a list nor an object, at any depth, and optionally renames properties. Unchanged parts are not
+ * copied.
  */
 export function mapLeaves<T>(
   value: T,

@@ -23,13 +23,13 @@ export const monitorFields = {
   /** The URL being monitored: an absolute http or https URL. (docs/monitor.md) */
   url: url("url", { required: true, identifies: true }),
   /**
-   * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not say in which unit; the values suggest
+   * Check interval: 60, 180, 300, 600, 900, 1800 or 3600. The API does not specify the unit; the values suggest
    * seconds. (docs/monitor.md)
    */
   interval: integer("interval", intervals, { required: true }),
   /**
    * When an alert triggers: `url_unavailable` (the URL becomes unavailable), `url_text` (the response contains
-   * `alertTextLookup`) or `url_no_text` (it contains no `alertTextLookup`). Default `url_unavailable`.
+   * `alertTextLookup`) or `url_no_text` (the response does not contain it). Default `url_unavailable`.
    * (docs/monitor.md)
    */
   alertCondition: choice("alert_condition", alertConditions, {
@@ -37,12 +37,12 @@ export const monitorFields = {
     resetByUpdate: true,
   }),
   /**
-   * The text to look for in the response. Required with `url_text`, which alerts if the response contains it, such as `Fatal error`,
-   * and with `url_no_text`, which alerts if it does not, such as `Pay now`. No effect with `url_unavailable`.
+   * The text to look for in the response. Required with `url_text`, which alerts if the response contains the text (`Fatal error`),
+   * and with `url_no_text`, which alerts if the text is missing (`Pay now`). No effect with `url_unavailable`.
    * (docs/monitor.md)
    */
   alertTextLookup: text("alert_text_lookup"),
-  /** Ids of the alert channels, which are whole numbers; their order does not matter. (docs/monitor.md) */
+  /** Ids of the alert channels: whole numbers, in any order. (docs/monitor.md) */
   alertChannelIds: idList("alert_channel_ids", { shownAs: ["alert_channels"] }),
   /**
    * HTTP method of the check request: GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS. Default GET.
@@ -76,18 +76,18 @@ export const monitorFields = {
   /** Days before the domain name expires at which to alert: 0, 1, 2, 3, 7, 14, 30 or 60. (docs/monitor.md) */
   domainAlertDays: integer("domain_alert_days", alertDays, { zeroIsEmpty: true }),
   /**
-   * Start of the maintenance window, `YYYY-MM-DDTHH:MM:SS`. The API does not say in which time zone.
+   * Start of the maintenance window, `YYYY-MM-DDTHH:MM:SS`. The API does not specify the time zone.
    * (docs/monitor.md)
    */
   maintenanceStartAt: dateTime("maintenance_start_at"),
   /**
-   * End of the maintenance window, in the form of `maintenanceStartAt` and later than it: for example
+   * End of the maintenance window, in the same form as `maintenanceStartAt` and later: for example
    * `2030-01-31T23:30:00`. (docs/monitor.md)
    */
   maintenanceEndAt: dateTime("maintenance_end_at"),
   /**
-   * Whether the monitor is paused. The API accepts it on updates only, so a monitor that is declared paused is
-   * created and then updated. (docs/monitor.md)
+   * Whether the monitor is paused. The API accepts this in updates only, so the provider creates the monitor and then
+   * pauses it. (docs/monitor.md)
    */
   pause: boolean("pause", { updateOnly: true, shownAs: ["paused", "is_paused", "paused_at"] }),
 };

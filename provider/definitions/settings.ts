@@ -47,19 +47,19 @@ export const settingDeclarations = {
     secret: true,
     text: "API key, without the word `Bearer`. It is sent as a Bearer token.",
     details:
-      "Not needed if every resource names an account. Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
+      "You do not need it if every resource names an account. Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
   },
   accounts: {
     type: "accounts",
     secret: true,
     text: "Further accounts by name, each with its key and, if they differ, its addresses.",
     details:
-      'Set it with `--secret`. `UPTIME_API_KEY_EU` is the key of the account `eu`, which must be in the setting, such as `{"eu": {}}`. See [Several accounts](#several-accounts).',
+      'Set it with `--secret`. If a key is not in the setting, it comes from the environment: `UPTIME_API_KEY_EU` for `{"eu": {}}`. See [Several accounts](#several-accounts).',
   },
   adoptExisting: {
     type: "boolean",
     default: false,
-    text: "Whether a create first looks for an equal record and adopts it. If one has the same name (and URL, for a monitor) and is not equal, nothing is created.",
+    text: "Whether a create first looks for an equal record and adopts it. If a record has the same name (and URL, for a monitor) but is not equal, nothing is created.",
     details: "See [Adopting](adopting.md#a-program-that-already-declares-them).",
   },
   sameAccount: {
@@ -67,7 +67,7 @@ export const settingDeclarations = {
     default: [],
     text: "Pairs such as `3f9c=81d0`, from the error that asks for them: the address and key in state (`3f9c`) and the present ones (`81d0`) lead to the same account.",
     details:
-      "Separate several by commas. A pair of equal digits says that an account is really empty: remove it afterwards. See [Drift](drift.md#another-address-or-key).",
+      "Separate pairs by commas. A pair of equal digits confirms that the account is really empty; remove it afterwards. See [Drift](drift.md#another-address-or-key).",
   },
   refreshAttributes: {
     type: "boolean",
@@ -80,9 +80,9 @@ export const settingDeclarations = {
     range: [1, 100_000],
     environment: "UPTIME_REQUESTS_PER_MINUTE",
     hasOption: true,
-    text: "Requests per minute that the server allows, if you know it. Without it, the provider slows down when the server tells it to.",
+    text: "Requests per minute that the server allows, if you know the limit. Without it, the provider slows down when the server tells it to.",
     details:
-      "A minute's requests may be sent at once. Lookups in a program and each explicit provider of an account count by themselves, so give each its share.",
+      "A minute's requests may be sent at once. A program's lookups and each explicit provider count separately, so give each its share.",
   },
   timeoutSeconds: {
     type: "integer",
@@ -96,8 +96,8 @@ export const settingDeclarations = {
     range: [0, 100],
     default: 5,
     hasOption: true,
-    text: "How many times a failed request is sent again. A create is sent again only if it certainly had no effect, or if no record of it is found. A 503 begins the count again if the server has served other requests meanwhile. A refused connection is tried for a minute, regardless of this setting.",
-    details: "The command `pulumi-uptime` tries it for three seconds.",
+    text: "How many times a failed request is sent again. A create is sent again only if it certainly had no effect, or if no record of it is found. After a 503 the count restarts if the server has served other requests meanwhile. A refused connection is retried for a minute, regardless of this setting.",
+    details: "The command `pulumi-uptime` retries it for three seconds.",
   },
   maxConcurrency: {
     type: "integer",

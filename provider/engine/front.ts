@@ -120,7 +120,7 @@ export class Front {
       const advice = [
         ...(isOfState
           ? [
-              "If the account has another name now, `pulumi up` without --refresh gives that to the resources that the program declares. Before others can be deleted, set the former name again; or run `pulumi state delete URN`, which leaves the record in the API.",
+              "If the account was renamed, `pulumi up` without --refresh stores the new name for the resources that the program declares. To delete others, first set the former name again; or run `pulumi state delete URN`, which leaves the record in the API.",
             ]
           : []),
         // Without the program, Pulumi uses the settings of the last `up`, even if they have been corrected since.

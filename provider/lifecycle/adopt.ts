@@ -13,7 +13,7 @@ import type { RecordScope } from "./record-scope";
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */
 const minCutLength = 32;
 
-/** Nor does one cut them to more: all beginnings of a text of some hundred thousand characters would not fit into memory. */
+/** No server cuts names to more characters. The limit saves memory, because a text has as many beginnings as characters. */
 const maxCutLength = 1000;
 
 /** A record with the declared name, and the fields in which it differs. */
@@ -101,7 +101,7 @@ export async function namesakesOf(
   return find([...new Set(cut)], otherKeys);
 }
 
-/** Of the listed records, those that share these values, as their own addresses show them. */
+/** The listed records that share these values, as their own addresses show them. */
 async function readNamesakes(
   { collection, definition }: RecordScope,
   wanted: WantedValues,

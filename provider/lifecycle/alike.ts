@@ -3,7 +3,7 @@ import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { compare, shows, type WantedValues } from "./difference";
 
-/** A record is alike if it has the same name or URL, one that the server may have made of ours, or shows neither. */
+/** A record is alike if it has the same name or URL, or one that the server may have made of ours, or if it shows neither. */
 export function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
   const keys = identityKeys(definition);
   if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;

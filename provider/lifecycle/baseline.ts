@@ -10,27 +10,27 @@ import type { Ledger } from "./ledger";
 export interface Baseline {
   /** Numeric ids are compared as numbers, because some servers also accept 01 for 1. */
   readonly ids: ReadonlySet<string | bigint>;
-  /** The ids of records that were listed although this process had deleted them, so that they may be shown for longer. */
+  /** The ids of records that were still listed after this process had deleted them; the server may go on to show them. */
   readonly deletedIds: ReadonlySet<string>;
   /**
-   * The highest id, if the list is in descending order of ids; otherwise undefined. With a list of 9, 7 and 4, the id 12 is certainly
-   * new, and 8 may be new too, on a server that gives ids at random.
+   * The highest id, if the list is in descending order of ids; otherwise undefined. If the list has 9, 7 and 4, the id 12 is certainly
+   * new; 8 may be new too, because some servers give ids at random.
    */
   readonly highestId: bigint | undefined;
-  /** The list was empty although this run knew of records, so it may leave records out, and does not show which ones are new. */
+  /** The list was empty although this run knew of records, so it may leave records out and cannot show which ones are new. */
   readonly isImplausiblyEmpty: boolean;
   /** The records by {@link comparableName}, for adoption; under {@link noName} those whose names the list does not show. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
   /**
-   * Records as their own addresses have shown them to an earlier create, by id: if the list does not show names, each is read once to
-   * learn its name, and not once for each create.
+   * Records by id, as an earlier create has read them at their own addresses. If the list does not show names, each record is thus read
+   * once, and not once for each create.
    */
   readonly recordsByOwnAddress: Map<string, ApiRecord>;
 }
 
 export const noName = "";
 
-/** Reads the whole list: what it does not hold is new. */
+/** Reads the whole list: other records are new. */
 export async function readBaseline(
   collection: Collection,
   ledger: Ledger,

@@ -22,7 +22,7 @@ export interface Declaration {
   readonly old?: Inputs | undefined;
   /**
    * The values in state, also those that an import has just read. A value that is equal to one of these is not refused: with
-   * `ignoreChanges: ["alertCondition"]`, for example, the engine passes what somebody has set by hand.
+   * `ignoreChanges: ["alertCondition"]`, for example, the engine passes a value that somebody has set by hand.
    */
   readonly inState?: Inputs["values"] | undefined;
 }
@@ -51,7 +51,7 @@ export async function check(
     else if (old && key in old.values) values[key] = null;
   }
   const { inState } = declaration;
-  // What is not in the values is not managed.
+  // A field that is not in the values is not managed.
   const isUnchangedInState = (key: string): boolean =>
     inState !== undefined && (!(key in values) || isDeepStrictEqual(values[key], inState[key] ?? null));
   const problems: InputProblem[] = problemsOf(definition, values, isUnchangedInState);

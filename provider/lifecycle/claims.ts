@@ -21,8 +21,8 @@ export function newClaim(): Claim {
 }
 
 /**
- * Which resources have which records, of one kind and in one account: what this process knows (the ledger), and what the
- * other processes of the run have said (the note).
+ * Which resources have which records, of one kind and in one account. The ledger has what this process knows, the note what the
+ * other processes of the run have told.
  */
 export class Claims {
   constructor(
@@ -68,20 +68,20 @@ export class Claims {
   }
 
   /**
-   * Whether the id may be that of a new record by now: this run has deleted the old one, or has begun to. A delete that another process
-   * has begun counts too, because no process says when one ends.
+   * Whether a new record may have the id by now: this run has deleted the old record, or has begun to. A delete that another process
+   * has begun counts too, because no process tells when it ends.
    */
   mayBeUsedAgain(id: string): boolean {
     const { ledger, note } = this;
     return ledger.isDeleted(id) || ledger.isBeingDeleted(id) || note.isDeletedElsewhere(id);
   }
 
-  /** Whether this run knows a record with this id already, so that an answer to a create which names it is not about a new one. */
+  /** Whether this run knows a record with this id already. An answer to a create that names the id is then not about a new record. */
   existedBefore(id: string): boolean {
     return this.ledger.wasSeen(id) || this.note.hasCreate(id);
   }
 
-  /** Whether a resource's claim is void: this run has created another record with its id, so its own is gone. */
+  /** Whether a resource's claim is void: this run has created another record with the id, so the resource's own record is gone. */
   isVoid(id: string, outputs: Pick<Outputs, "claim">): boolean {
     const claim = claimOf(outputs);
     return this.ledger.isVoid(id, claim) || this.note.isCreatedElsewhere(id, claim);
@@ -108,8 +108,8 @@ export class Claims {
   }
 
   /**
-   * Notes that a resource of the program keeps the record that it has in state. Throws if another resource of the program has
-   * the record too: after `b` has adopted the record of `a`, for example.
+   * Notes that a resource of the program keeps its record in state. Throws if another resource of the program has the record
+   * too, for example because `b` has adopted the record of `a`.
    */
   keep(id: string, outputs: Outputs, { owner }: RequestOptions): void {
     if (!this.owners.isDeclared(owner)) return;
@@ -117,7 +117,7 @@ export class Claims {
     const { label, singular } = this.definition;
     if (this.isDeleted(id))
       throw new UptimeError(
-        message`Another resource that managed ${label} ${quoteId(id)} too was deleted in this run, so
+        message`Another resource with ${label} ${quoteId(id)} was deleted in this run, so
           ${this.owners.describe(owner)} may have lost its record. Run \`pulumi up --refresh --run-program\`, which creates the ${singular} again if
           it is gone.`,
       );
@@ -127,8 +127,8 @@ export class Claims {
     if (rival === undefined && !isElsewhere) return;
     throw new UptimeError(
       message`${label} ${quoteId(id)} is managed by both ${this.owners.describe(owner)} and
-        ${this.describe(rival)}. Remove one of them from the program: the record stays. If the record of one is
-        gone, and the server has given its id to that of the other, run \`pulumi state delete URN\` for the one
+        ${this.describe(rival)}. Remove one of them from the program: the record stays. If one resource's record
+        is gone, and the server has given its id to the other one's, run \`pulumi state delete URN\` for the resource
         whose record is gone.`,
     );
   }
@@ -141,7 +141,7 @@ export class Claims {
     return claim;
   }
 
-  /** A create was answered with the id of a new record. {@link tellCreated} follows once it is known to be its own. */
+  /** A create was answered with the id of a new record. {@link tellCreated} follows once the record is known to be the create's. */
   takeCreated(id: string, owner: Owner | undefined, wasSeen = true): Claim {
     const claim = newClaim();
     this.ledger.take(id, claim, owner, { isCreated: true, wasSeen });
@@ -165,7 +165,7 @@ export class Claims {
   }
 
   /**
-   * A resource's delete begins, which ends its claim. Returns who deletes the record: nobody, if another resource has it.
+   * A resource's delete begins, which ends its claim. Returns who deletes the record: nobody if another resource has it.
    *
    * @param findRecord is called if another account may have the same record
    */
@@ -176,14 +176,14 @@ export class Claims {
   ): Promise<Deleter> {
     const claim = claimOf(outputs);
     const record = this.note.mayBeAnotherRecord(id, outputs) ? await findRecord() : undefined;
-    // What follows runs without a pause, so that no other resource of this process takes the record meanwhile.
+    // The rest runs without a pause, so that no other resource of this process takes the record meanwhile.
     this.ledger.endClaim(id, claim);
     return this.ledger.hasOtherClaim(id, { claim })
       ? "nobody"
       : this.note.beginDelete(id, claim, outputs, record);
   }
 
-  /** Says that the record of a deleted resource stays, and for whom. */
+  /** The message that the record of a deleted resource stays, and for whom. */
   describeStay(id: string): Message {
     const { definition, ledger } = this;
     const rival = this.otherDeclaredOwner(id);

@@ -30,7 +30,7 @@ interface Sample {
   readonly missingInList: readonly string[];
 }
 
-/** After so many records that cannot be read, no other one is tried. */
+/** After this many records that cannot be read, no other one is tried. */
 const maxFailures = 5;
 
 /** Reads one listed record at its own address: the one with the most fields, because some servers leave out empty ones. */

@@ -54,7 +54,7 @@ function freeNamesake(
   const identity = comparableIdentity(definition, (key) => wanted.get(key));
   const listed = byName.get(comparableName(wanted.get(nameKeyOf(definition)))) ?? [];
   const found = listed.find((record) => identityIn(definition, record) === identity && claims.isFree(record));
-  // A replacement deletes the old record later, and not every one is announced by a diff.
+  // A replacement deletes the old record later, and no diff announces some replacements.
   return (
     found && {
       text: message`${definition.singular} ${describeRecord(definition, found)}`,
@@ -63,7 +63,7 @@ function freeNamesake(
   );
 }
 
-/** Reads the records that are there before the first create of this process; the other creates wait for that. */
+/** Reads the records that exist before the first create of this process; the other creates wait for that. */
 function waitForBaseline(scope: RecordScope, operation: Operation): Promise<Baseline> {
   const { collection, creates, ledger } = scope;
   const read = () => readBaseline(collection, ledger, operation.forSharedWork());
@@ -81,7 +81,7 @@ async function settle(
   const { definition } = scope;
   const { id, claim, record, advice, isAdopted = false } = created;
   const wanted = wantedValues(definition, inputs.values);
-  // What an update still has to send: update-only fields, and what an adopted record does not show as declared.
+  // An update still has to send update-only fields, and fields that an adopted record does not show as declared.
   const hasUnsent = [...wanted].some(([key, value]) => {
     const field = fieldOf(definition, key);
     if (!isAdopted && !field.updateOnly) return false;
@@ -140,7 +140,7 @@ async function updateNew(
   return sendUpdate(scope, id, wanted, operation, events);
 }
 
-/** Reads a new record, which may not be at its own address yet. An id alone may be that of something else, such as a job. */
+/** Reads a new record, which may not be at its own address yet. An id alone may belong to something else, such as a job. */
 async function readNew(
   { collection, definition }: RecordScope,
   { id }: CreatedRecord,
@@ -151,6 +151,6 @@ async function readNew(
   if (found instanceof NotFoundError) throw found;
   if (isAlike(definition, wanted, found)) return found;
   throw new RecordMismatchError(
-    message`${definition.singular} ${describeRecord(definition, found)} is another one, so nothing was done to it.`,
+    message`${definition.singular} ${describeRecord(definition, found)} is another record, so it was left alone.`,
   );
 }

@@ -34,7 +34,7 @@ async function sendDelete(
   let wasFound = false;
   try {
     if (mustCompareFirst(scope, outputs)) {
-      // In the account of state the answer to the DELETE decides, so a record that is not found here is no error yet.
+      // In state's account the answer to the DELETE decides, so it is no error yet that the record is not found here.
       const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
       if (record) assertSameRecord(scope, outputs, record);
       wasFound = record !== undefined;
@@ -52,7 +52,7 @@ async function sendDelete(
     if (!(error instanceof NotFoundError)) throw error;
     // A key that may not delete a record may get 404 too.
     if (wasFound && !isSameAccount && (await collection.find(id, operation))) throw error;
-    // A record that was found is in the account of state, and an earlier DELETE, whose answer was lost, has deleted it.
+    // The record was found, so this is state's account, and an earlier DELETE whose answer was lost has deleted it.
     if (wasFound) await assertReadable(scope, id, error, operation);
     else await assertGone(scope, id, outputs, error, operation);
   }
@@ -60,7 +60,7 @@ async function sendDelete(
   if (!claims.isVoid(id, outputs)) ledger.markDeleted(id, operation.clock.now());
 }
 
-/** Asks for a record whose DELETE was answered with words that may mean anything. Throws unless it is gone. */
+/** Reads a record whose DELETE got an unclear answer. Throws unless the record is gone. */
 async function assertDeleted(
   scope: RecordScope,
   id: string,

@@ -12,12 +12,12 @@ import { assertSameAddress } from "./same-record";
 export interface Changes {
   /** Properties; "account" and "importId" may be among them. */
   readonly changed: readonly string[];
-  /** Those that only a replacement can change. */
+  /** Properties that only a replacement can change. */
   readonly replaces: readonly string[];
   /**
    * Whether a replacement must delete the old record first. Otherwise its create would adopt the old record, or be refused as a
    * duplicate: a monitor with `uptime:adoptExisting` that keeps its name and URL, for example. It is also set if nothing here
-   * replaces, because the engine has reasons of its own, such as `replaceOnChanges`, of which it does not tell the plugin.
+   * replaces, because the engine does not tell the plugin its own reasons, such as `replaceOnChanges`.
    */
   readonly deleteBeforeReplace: boolean;
 }
@@ -41,7 +41,7 @@ export function diff(
   // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
   const differing = changedKeys(definition, outputs, inputs);
   const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
-  // In another account the same id is another record.
+  // In another account the same id names another record.
   const isImportDone = isMoved || [undefined, id, outputs.importId].includes(inputs.importId);
   const replacing = [...(isMoved ? ["account"] : []), ...(isImportDone ? [] : ["importId"])];
   const renamedAccount = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
@@ -87,7 +87,7 @@ export function changedKeys(definition: Definition, { values: old }: Outputs, { 
   return managedKeys(definition, values).filter((key) => {
     if (!(key in old) || hasUnknown(values[key])) return true;
     const [declared, before] = [managedValue(values, key), managedValue(old, key)];
-    // Days of 0 and empty ones are equal in a record, because the API may store either. If the program changes one to the other, the
+    // In a record, 0 days and no days are equal, because the API may store either. If the program changes one to the other, the
     // update is sent.
     return (declared === 0) !== (before === 0) || !equalValues(fieldOf(definition, key), declared, before);
   });

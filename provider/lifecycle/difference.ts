@@ -12,7 +12,7 @@ export type WantedValues = ReadonlyMap<string, Value>;
 type Comparison =
   /** Equal to a person; `value` is the wanted one. */
   | { readonly outcome: "same"; readonly value: Value }
-  /** `value` is undefined if the record shows something that a field of this type cannot have, and `problem` is what is wrong. */
+  /** If a field of this type cannot have what the record shows, `value` is undefined and `problem` describes it. */
   | { readonly outcome: "differs"; readonly value: Value | undefined; readonly problem?: Message }
   /** The record does not show the field, or the field can never be compared. */
   | { readonly outcome: "notShown" };
@@ -22,7 +22,7 @@ export interface Difference {
   readonly key: string;
   readonly field: Field;
   readonly wanted: Value;
-  /** Undefined if a field of this type cannot have it, and `problem` is what is wrong. */
+  /** Undefined if a field of this type cannot have what the record shows; then `problem` describes it. */
   readonly actual: Value | undefined;
   readonly problem?: Message | undefined;
 }
@@ -157,8 +157,8 @@ export function shownValues(
 }
 
 /**
- * Whether the server may show strings HTML-escaped. It does not if any string has an unescaped `<`, `>`, `"` or `&`: then `&nbsp;` is
- * what the record has, such as the text that a monitor looks for in a page, and an update must not send a space in its place.
+ * Whether the server may show strings HTML-escaped. It does not if any string has an unescaped `<`, `>`, `"` or `&`. Then the record
+ * really has `&nbsp;`, for example as the text that a monitor looks for, and an update must not send a space in its place.
  */
 export function mayBeEscaped(records: readonly ApiRecord[]): boolean {
   return !records.some(({ raw }) =>
@@ -183,7 +183,7 @@ export function missingInList({ fields }: Definition, listed: ApiRecord, record:
   });
 }
 
-/** Whether a record shows nothing for a field, or what a list may show that has not loaded it, such as null, 0 or an empty list. */
+/** Whether a record shows nothing for a field, or a value such as null, 0 or an empty list, as lists show fields that they have not loaded. */
 export function isUnsetIn(field: Field, { raw }: ApiRecord): boolean {
   return shownNames(field).every((name) => isUnset(raw[name]));
 }

@@ -6,8 +6,8 @@ import type { Outputs } from "./resource";
 import { adviseSameAccount, fingerprintInState, isAccountOfState, oldSettingsHint } from "./same-record";
 
 /**
- * Throws unless a record that a delete or an update did not find is certainly gone. It is not certain in another account, nor if the
- * list cannot be read: a proxy answers everything with 404 while the server is restarted, for example.
+ * Throws unless a record that a delete or an update did not find is certainly gone. That is not certain in another account, or if the
+ * list cannot be read: a proxy may answer everything with 404 while the server restarts, for example.
  */
 export async function assertGone(
   scope: RecordScope,
@@ -27,7 +27,7 @@ export async function assertGone(
   await assertReadable(scope, id, missing, operation);
 }
 
-/** Throws if the API cannot be read when it does not show a record: then that says nothing about the record. */
+/** Throws if the API cannot be read: then a missing record proves nothing. */
 export async function assertReadable(
   { definition, reader }: RecordScope,
   id: string,
@@ -65,7 +65,7 @@ export async function assertGoneInRefresh(
   // With a pair of equal digits, a person says that the account is really empty.
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.knownRecordCount <= 1 || isReallyEmpty) return;
-  // It may have been read before this run has created a record again.
+  // The list may have been read before this run created a record again.
   if (list.createdAt <= missedAt && (await assertNotListed(scope, id, missing, operation, missedAt)).size > 0)
     return;
   throw new UptimeError(

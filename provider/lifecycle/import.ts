@@ -23,7 +23,7 @@ import type { InputProblem } from "./validate";
 
 export interface CheckedImport {
   readonly problems: readonly InputProblem[];
-  /** Says which record it imports. */
+  /** Names the record that it imports. */
   readonly announcement?: Message | undefined;
   readonly warnings: readonly Message[];
 }
@@ -134,7 +134,7 @@ async function getToImport(
   }
 }
 
-/** The declared values that an import compares: not what is unknown yet, and not what `ignoreChanges` names. */
+/** The declared values that an import compares: without unknown ones and those that `ignoreChanges` names. */
 function valuesToCompare(
   definition: Definition,
   { values }: Inputs,
@@ -158,7 +158,7 @@ function problemsOfImport(definition: Definition, wanted: WantedValues, record: 
         : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;
     return {
       property: key,
-      reason: message`${reason}. An import changes nothing: declare what is there, or change it there first`,
+      reason: message`${reason}. An import changes nothing: declare the record's value, or change the record first`,
     };
   });
 }

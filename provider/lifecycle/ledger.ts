@@ -19,7 +19,7 @@ interface Entry {
   claimsSinceCreate?: Set<Claim> | undefined;
   /** The owners of planned imports: see {@link Ledger.planImport}. */
   readonly plannedImports: Set<Owner>;
-  /** The server has shown it. */
+  /** The server has shown the record. */
   wasSeen: boolean;
   /** The provider changes it or has just created it, so lists that were read before may be outdated. */
   wasChanged: boolean;
@@ -38,7 +38,7 @@ interface Entry {
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
   private readonly heard = new Set<string>();
-  /** The records whose delete was sent and is not decided yet. */
+  /** The records whose delete was sent, and whose result is not known yet. */
   private readonly beingDeleted = new Set<string>();
   /** The records that this process has deleted, and when, on the clock. */
   private readonly deleted = new Map<string, number>();
@@ -69,7 +69,7 @@ export class Ledger {
   /**
    * A resource gets the record: it creates, adopts or imports it.
    *
-   * @param options.wasSeen false if nothing but the id in an answer speaks for it, which may be that of something else
+   * @param options.wasSeen false if only an answer has shown the id, which may belong to something else
    */
   take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, wasSeen = true } = {}): void {
     const entry = this.entry(id);
@@ -79,7 +79,7 @@ export class Ledger {
     entry.taken = { claim, owner };
     entry.wasSeen ||= wasSeen;
     if (owner !== undefined) entry.plannedImports.delete(owner);
-    // Servers use ids again. What state says of this one is about a record that is gone.
+    // Servers reuse ids. If state has this id, its record is gone.
     if (isCreated) {
       entry.inState.clear();
       entry.claimsSinceCreate = new Set();
@@ -156,8 +156,9 @@ export class Ledger {
   }
 
   /**
-   * Whether a resource has got the record from this process, or is to import it. The one with this claim does not count, nor does state
-   * alone: its record may be gone. Nor does an import of a record that is being deleted: what has its id from then on is a new one.
+   * Whether a resource has got the record from this process, or is to import it. The resource with this claim does not count. Nor does
+   * a resource that only state has, because its record may be gone, nor an import of a record that is being deleted: from then on, the
+   * id means a new record.
    */
   isTakenInRun(id: string, claim?: Claim): boolean {
     const { taken, plannedImports } = this.entries.get(id) ?? {};
@@ -176,8 +177,8 @@ export class Ledger {
   }
 
   /**
-   * Whether a claim does not have the record, because a create of this process has it since: one in state, whose record is gone, or
-   * that of an earlier create, which was answered with the id alone.
+   * Whether a claim no longer has the record, because a create of this process has got it since. The claim is in state, and its record
+   * is gone; or it belongs to an earlier create, which was answered with only the id.
    */
   isVoid(id: string, claim: Claim): boolean {
     return this.entries.get(id)?.claimsSinceCreate?.has(claim) === false;

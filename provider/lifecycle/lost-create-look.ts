@@ -16,9 +16,9 @@ export const lookPauseMilliseconds = 5000;
 
 /** The result of a look: new records that a lost create may have made. */
 export interface Look {
-  /** Surely new, and equal in everything that is declared and shown; or the one that the answer has named. */
+  /** Surely new, and equal in everything that is declared and shown; or named by the answer. */
   readonly equal: readonly ApiRecord[];
-  /** Perhaps ours: the name or URL is the same, or the name's beginning, and something differs or another resource has it. */
+  /** Perhaps ours: the name, its beginning or the URL is the same, but something differs or another resource has the record. */
   readonly alike: readonly ApiRecord[];
   /** One of `alike` may be a record that this run is deleting or has just deleted, so a later look decides. */
   readonly isUndecided?: boolean;
@@ -29,7 +29,7 @@ export interface Look {
 /**
  * Looks once for the record of a lost create among the new ones of the list.
  *
- * @param isLast for the look that decides: it reads the whole list, because on a server whose ids do not rise the record may have a
+ * @param isLast whether this look decides: it reads the whole list, because on a server whose ids do not rise the record may have a
  *   lower id
  */
 export async function lookOnce(
@@ -45,7 +45,7 @@ export async function lookOnce(
     const listed = await listAbove(collection, isLast ? undefined : highestIdBefore, operation);
     if (listed.length === 0) assertMayBeEmpty(scope, baseline);
     const candidates = listed.filter((record) => age.isNew(record));
-    // A create that is still in flight may have made one of them, and is about to say so.
+    // A create that is still in flight may have made one of them, and its answer will show that.
     await operation.inTime(Promise.allSettled(creates.inFlight));
     const named = candidates.find(
       (record) => age.isNamedNow(record) && isShownAlike(definition, wanted, record),
@@ -106,7 +106,7 @@ class RecordAge {
     private readonly isLast: boolean,
   ) {}
 
-  /** Whether a delete of this run leaves open what has the id: servers use ids again, and a replica may show a deleted record. */
+  /** Whether a delete of this run makes it unclear who has the id: servers reuse ids, and a replica may show a deleted record. */
   isUndecided(id: string): boolean {
     const { ledger } = this.scope;
     return ledger.isBeingDeleted(id) || ledger.isDeleted(id, this.now - lookPauseMilliseconds);
@@ -115,7 +115,7 @@ class RecordAge {
   /** Whether the id was given after the create was sent, or again after this run has deleted the record that had it. */
   isSurelyNew(id: string): boolean {
     const { baseline, highestIdBefore } = this.lostCreate;
-    // What the list showed after its delete, it may show still.
+    // A record that the list still showed after its delete may be shown for longer.
     if (this.isUndecided(id) || baseline.deletedIds.has(id)) return false;
     return this.scope.ledger.isDeleted(id) || (isHigher(id, highestIdBefore) && !wasListed(baseline, id));
   }
@@ -140,7 +140,7 @@ class RecordAge {
   }
 }
 
-/** Throws if a list without records leaves some out, so that it does not show either that there is no new one. */
+/** Throws if an empty list must have left records out: then it does not prove that there is no new one. */
 function assertMayBeEmpty({ claims, definition, ledger }: RecordScope, baseline: Baseline): void {
   const hadOthers = (): boolean => [...baseline.ids].some((id) => !claims.mayBeUsedAgain(String(id)));
   if (!ledger.knowsLivingRecord && !hadOthers()) return;
@@ -155,13 +155,13 @@ export function isTaken(scope: RecordScope, record: ApiRecord): boolean {
   return scope.claims.isTakenInRun(record.id, unconfirmedClaim(scope, record));
 }
 
-/** The claim that does not count: of a create whose kept id the record has, although it cannot be that create's. */
+/** The claim that does not count: it belongs to a create that kept the record's id, but cannot have made the record. */
 function unconfirmedClaim({ creates, definition }: RecordScope, record: ApiRecord): Claim | undefined {
   const kept = creates.unconfirmedIds.get(record.id);
   return kept && !isAlike(definition, kept.wanted, record) ? kept.claim : undefined;
 }
 
-/** Whether an id was given after the highest known one; true if ids do not show it. */
+/** Whether an id was given after the highest known one; true if ids do not show that. */
 function isHigher(id: string, highest: bigint | undefined): boolean {
   const number = idNumber(id);
   return highest === undefined || number === undefined || number > highest;
@@ -176,7 +176,7 @@ async function listAbove(
   const listed: ApiRecord[] = [];
   const order = new IdOrder();
   const pages = collection.list(operation);
-  // Each page may be the last that is needed, so no others are asked for at once.
+  // Each page may be the last one needed, so pages are read one by one.
   const pagesWanted = id === undefined ? undefined : 1;
   for (let step = await pages.next(); !step.done; step = await pages.next(pagesWanted)) {
     listed.push(...step.value);
@@ -194,7 +194,7 @@ function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRec
   return isBrief || isAlike(definition, wanted, listed);
 }
 
-/** Whether a listed record shows a name or URL, and is alike: an id alone says nothing. */
+/** Whether a listed record shows a name or URL, and is alike: an id alone proves nothing. */
 function isShownAlike(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
   const shown = identityKeys(definition).filter((key) => shows(fieldOf(definition, key), listed));
   return shown.length > 0 && isAlike(definition, wanted, listed);

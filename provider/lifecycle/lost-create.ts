@@ -104,7 +104,7 @@ async function search(
     if (failure === undefined) looks++;
     // A look that has failed or is undecided is repeated. After an interruption, the first look that began as the last one decides.
     const isAtEnd = failure === undefined && !isUndecided ? isLast && looks >= minLooks : clock.now() >= end;
-    // If the answer has named another id, two looks must find the record: a replica that lags may show that of a person first.
+    // If the answer has named another id, two looks must find the record: a replica that lags may first show a person's record.
     const needsSecondLook = ![undefined, record?.id].includes(answeredId) && record?.id !== idBefore;
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0 && (isLast || isAtEnd || !needsSecondLook))
@@ -157,15 +157,15 @@ function claimFound(
   record?: ApiRecord,
 ): CreatedRecord {
   const claim = claims.takeFound(id, owner, record);
-  // What a person made before it is then not taken for the record of a later create.
+  // Then a later create does not take a record that a person made before it.
   if (record) creates.rememberId(id, baseline);
   else creates.unconfirmedIds.set(id, { claim, wanted });
   return { id, claim, record };
 }
 
 /**
- * After a create no failure drops its id, so an id in an answer is kept even if nothing is found under it yet. Throws if there was
- * none, or if another resource or somebody else has that record by now.
+ * After a create no failure drops its id, so an id in an answer is kept even if nothing is found under it yet. Throws if the answer had
+ * no id, or if another resource or somebody else has that record by now.
  */
 async function keepIdOrThrow(
   scope: RecordScope,
@@ -185,14 +185,14 @@ async function keepIdOrThrow(
   return { ...claimFound(scope, lostCreate, answeredId), advice };
 }
 
-/** What to do if an id that nothing but an answer shows is not the record's. */
+/** What to do if an id that only an answer has shown is not the record's. */
 export function adviceOnUnconfirmedId({ definition, settings }: RecordScope, id: string): Message {
   return message`If ${quoteId(id)} is the id of something else, such as a job, the ${definition.singular} may exist
     with another id: then \`pulumi up --refresh\` with the setting ${sourceOf(settings, "adoptExisting")} finds and
     adopts it.`;
 }
 
-/** Why the provider cannot tell whether a new record is that of a lost create; undefined if there is none like it. */
+/** Why the provider cannot tell whether a lost create made a new record; undefined if no new record is like it. */
 function conflictOf(definition: Definition, { equal, alike }: Look): Message | undefined {
   if (equal.length > 1)
     return message`Several new ${definition.plural} are equal to it (${describeRecords(definition, equal, [])}), so the
@@ -216,8 +216,8 @@ function withDuplicateAdvice({ definition, settings }: RecordScope, error: unkno
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
     message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, ${adopt}name its id with the option
-      import if the resource is new. If a deleted one still has it, as in a trash, restore that one or remove it for good. If it is
-      the resource's own, as with \`pulumi up --replace\`, give the resource the option deleteBeforeReplace.`,
+      import if the resource is new. If a ${singular} in the trash still has it, restore that one or remove it for good. If
+      the resource's own old record has it, as with \`pulumi up --replace\`, set the option deleteBeforeReplace.`,
     { cause: error },
   );
 }
@@ -228,7 +228,7 @@ function apiErrorIn(error: unknown): ApiError | undefined {
   return cause instanceof ApiError ? cause : undefined;
 }
 
-/** Every error after a lost create says that there may be a record, and how to find it. */
+/** Every error after a lost create warns that there may be a record, and tells how to find it. */
 function lostError(
   { definition: { singular }, settings }: RecordScope,
   lostAnswer: LostAnswerError,
@@ -244,7 +244,7 @@ function lostError(
   );
 }
 
-/** An error that names records, of which an adoption would take none, because it needs one that is equal. */
+/** An error that names records that an adoption would not take, because they are not equal. */
 function conflictError(
   { definition: { singular }, settings }: RecordScope,
   lostAnswer: LostAnswerError,

@@ -28,8 +28,8 @@ export function openRunNote(engine: string | undefined): RunNote {
 
 /**
  * The note of a run, in a file that only this user can read. The file is named after the engine's address, which an earlier run may
- * have had too. So when this process begins, it skips the lines before the first one whose writer still runs. All later lines count,
- * even if their writer has crashed.
+ * have had too. So this process first skips all lines before the first one whose writer still runs. All later lines count, even if
+ * their writer has crashed.
  */
 class NoteFile implements RunNote {
   private readonly folder: string;
@@ -148,7 +148,7 @@ class NoteFile implements RunNote {
   }
 }
 
-/** How many runs this process has served: an attached plugin serves several, and its lines of earlier ones are void. */
+/** How many runs this process has served: an attached plugin serves several, and its lines of earlier runs are void. */
 let runsServed = 0;
 
 function* linesIn(text: string): Generator<NoteLine> {

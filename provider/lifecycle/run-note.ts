@@ -17,7 +17,7 @@ export const verbs = [
   "keeps",
   /** The same, and it has adopted or imported the record. */
   "keepsTaken",
-  /** It is about to be deleted with the record. This ends its claim, and nobody takes the record any more. */
+  /** The resource is about to be deleted with the record. This ends its claim, and nobody may take the record any more. */
   "deletes",
 ] as const;
 export type NoteVerb = (typeof verbs)[number];
@@ -41,7 +41,7 @@ export interface NoteLine {
 
 const isCreate = ({ verb }: NoteLine): boolean => verb === "creates";
 
-/** Nothing but an answer has shown the id, which may be that of a job. */
+/** Only an answer has shown the id, which may be a job's. */
 const isIdUnconfirmed = (line: NoteLine): boolean => isCreate(line) && line.identity === undefined;
 
 const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
@@ -53,9 +53,9 @@ const saysTookExisting = ({ verb }: NoteLine): boolean => verb === "takes" || ve
 
 /** The record in question, by which lines of other keys about the same record are recognized. */
 interface Subject {
-  /** See {@link NoteLine.identity}. A delete asks for that of state and that of the record, which may have been renamed. */
+  /** See {@link NoteLine.identity}. A delete asks for state's and the record's, because the record may have been renamed. */
   readonly identities: readonly (string | undefined)[];
-  /** Whether lines with another address count too, because a server may have two. Only a delete asks so: it then leaves a record alone. */
+  /** Whether lines with another address count too, because a server may have two. Only a delete sets this: it then leaves a record alone. */
   readonly isAtAnyAddress?: boolean;
   /** See {@link saysTookExisting}. */
   readonly tookExisting: boolean;
@@ -64,8 +64,8 @@ interface Subject {
 /**
  * What the processes of one run tell each other: each explicit provider is a process, and so is the host of dynamic resources.
  *
- * All see the lines in one order, because the system appends each of them whole to a file on this machine. So a process that adds
- * its line first, and only then asks who has the record, cannot miss another that did the same: the later of the two sees both.
+ * All see the lines in one order, because the system appends each line whole to a file on this machine. So each process first adds its
+ * line, and then asks who has the record. If two do this at the same time, the later one sees both lines.
  */
 export interface RunNote {
   /** Adds a line of this process. Throws if the others cannot learn of it. */
@@ -118,8 +118,8 @@ export class RecordNote {
   }
 
   /**
-   * A resource has found the record of its lost create. The first line ends older claims on the id. The second one tells a process
-   * whose own create has made the record, and is answered later, that it has an owner.
+   * A resource has found the record of its lost create. The first line ends older claims on the id. The second one is for a process
+   * whose own create has made the record and is answered later: the record has an owner.
    */
   tellFound(id: string, claim: Claim, record: ApiRecord | undefined): void {
     const identity = record && this.identityOf(record);
@@ -196,7 +196,7 @@ export class RecordNote {
     return this.hasOtherClaim(this.linesSinceCreate(id, record && this.subjectToGet(record)));
   }
 
-  /** Whether another process has the record, and not only an id that may be that of a job. */
+  /** Whether another process has the record, and not only an id that may be a job's. */
   isTaken(id: string): boolean {
     return this.hasOtherClaim(this.linesSinceCreate(id).filter((line) => !isIdUnconfirmed(line)));
   }
@@ -264,7 +264,7 @@ export class RecordNote {
     };
   }
 
-  /** A record that a resource adopts or imports, or finds as that of its lost create. */
+  /** A record that a resource adopts or imports, or finds for its lost create. */
   private subjectToGet(record: ApiRecord): Subject {
     return { identities: [this.identityOf(record)], tookExisting: true };
   }

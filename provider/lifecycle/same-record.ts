@@ -16,15 +16,15 @@ export function isAccountOfState(account: Account, outputs: Outputs): boolean {
   return isCurrent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
 }
 
-/** Whether state says that it was made in this account, so that only the account's name in `uptime:accounts` has changed. */
+/** Whether state was made in this account, so that only the account's name in `uptime:accounts` has changed. */
 export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
   const { addressHash, keyFingerprint } = outputs;
   return addressHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
 }
 
 /**
- * Whether a resource that leaves a provider is not in this account: neither with the address and key that state has, nor with those that
- * the former provider has since. Undefined: not known.
+ * Whether a resource that leaves a provider is in another account than this: by the address and key in state, and by those that the
+ * former provider has since. Undefined: not known.
  */
 export function isAnotherAccount(
   account: RecordScope,
@@ -72,8 +72,9 @@ export function assertSameAddress(
 }
 
 /**
- * How to say that the account with these digits is the current one. It adds a pair to those that are set already, and to those of other
- * errors, because people run one command after the other. That an account is really empty stands alone: it makes records count as gone.
+ * The advice for a person who knows that the account with these digits is the current one. It adds a pair to the pairs that are set
+ * and to those of other errors, because people run one command after the other. A pair for an empty account is given alone, because
+ * it makes records count as gone.
  */
 export function adviseSameAccount({ keyFingerprint, namedPairs, settings }: Account, digits: string): string {
   const pair = `${digits}=${keyFingerprint}`;
@@ -98,8 +99,8 @@ export function fingerprintInState(account: Account, outputs: Outputs): string {
 
 /**
  * Throws if a record may not be the one in state: a field that no update changes differs, or the key is another one and the name or URL
- * differs. If only the answer to its create has shown its id, that may be the id of a job, which somebody else's record has got since:
- * then name and URL decide.
+ * differs. If only the answer to its create has shown its id, name and URL decide, because the id may be a job's, and somebody else's
+ * record may have it by now.
  *
  * @param declared what the program declares; by default what state has
  */
@@ -118,7 +119,7 @@ export function assertSameRecord(
   if (!isAccountOfState(scope, outputs) && !keys.every(isAsInState))
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has a
-        ${keys.join(" or ")} that differs from state, so it may be another account's: nothing is done to it. If the current
+        ${keys.join(" or ")} that differs from state, so it may be another account's and is left alone. If the current
         key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
         otherwise set the key of its account.${oldSettingsHint(mayHaveOldSettings)}`,
     );
@@ -126,8 +127,8 @@ export function assertSameRecord(
     isAlike(definition, wantedValues(definition, values), record);
   if (outputs.isIdUnconfirmed && !isAlikeIn(outputs) && !isAlikeIn(declared))
     throw new RecordMismatchError(
-      message`${label} ${quoteId(record.id)} seems to be another record than the one in state, so nothing is done to it. Run
-        \`pulumi state delete URN\`; if it is the one, declare what it has, and name its id with the option import.`,
+      message`${label} ${quoteId(record.id)} seems to be another record than the one in state, so it is left alone. Run
+        \`pulumi state delete URN\`. If it is the right record, then declare its values, and name its id with the option import.`,
     );
   const differing = fixedDifference(definition, outputs.values, record);
   if (!differing) return;

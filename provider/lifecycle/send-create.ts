@@ -29,7 +29,7 @@ export async function sendCreate(
   operation: Operation,
 ): Promise<CreatedRecord> {
   const { creates, definition } = scope;
-  // What no record shows, such as a password, does not tell two lost creates apart.
+  // Fields that no record shows, such as a password, do not tell two lost creates apart.
   const turnKey =
     comparableIdentity(definition, (key) => planned.wanted.get(key)) ??
     JSON.stringify(formOf(definition, planned.wanted, "entry"));
@@ -64,7 +64,7 @@ async function inTurn<T>(
     if (before) await operation.inTime(before);
     return run();
   })();
-  // If the time of one ends while it waits, the next one waits for those before it too.
+  // If one times out while it waits, the next one still waits for those before it.
   const all: Promise<unknown> = Promise.allSettled([before, turn]).then(() => {
     if (turns.get(turnKey) === all) turns.delete(turnKey);
   });
@@ -92,7 +92,7 @@ async function postOnce(
       "look only",
     );
   assertNew(scope, id, planned, answer);
-  // A server that uses ids again may also answer from a cache, with a record that has been deleted since.
+  // A server that reuses ids may also answer from a cache, with a record that has been deleted since.
   const mayBeDeleted = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
   const claim = claims.takeCreated(id, owner, holdsRecord(scope, wanted, answer));
   ledger.markChanged(id);
@@ -136,19 +136,19 @@ async function recordInFailure(
   });
   if (record instanceof NotFoundError && answer.isFailureUnsure)
     throw new LostAnswerError(failure.parts, "look only", { cause: record });
-  // The id may be that of the request, and of somebody else's record too.
+  // The id may be the request's, and also that of somebody else's record.
   if (record instanceof NotFoundError || !isAlike(scope.definition, wanted, record)) throw failure;
   return { ...answer, record };
 }
 
-/** Some servers do not answer 404 for what cannot be an id of theirs, such as that of a job or a request, but refuse it. */
+/** Some servers do not answer 404 for an id that cannot be a record's, such as a job's or a request's, but refuse it. */
 const isRefusedId = (error: unknown): boolean => error instanceof ApiError && error.isRefusal;
 
 function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline): boolean {
   return !claims.mayBeUsedAgain(id) && (wasListed(baseline, id) || claims.existedBefore(id));
 }
 
-/** Throws if an answer to a create is a record that was there before, or has only the id of one, which may be that of a job. */
+/** Throws if an answer to a create is a record that was there before, or has only such a record's id, which may be a job's. */
 function assertNew(
   scope: RecordScope,
   id: string,
@@ -176,13 +176,13 @@ function assertNew(
   );
 }
 
-/** Whether an answer holds the record, and not only an id, which may be that of something else, such as a job with a URL. */
+/** Whether an answer holds the record, and not only an id, which may belong to something else, such as a job with a URL. */
 const holdsRecord = ({ definition }: RecordScope, wanted: WantedValues, { record }: WriteAnswer): boolean =>
   record !== undefined && isRecordOf(definition, record) && isAlike(definition, wanted, record);
 
 /**
- * The record of an answer. An id alone may be that of something else, such as a job, so its record is read. Throws
- * {@link LostAnswerError} if that is not the resource's.
+ * The record of an answer. An id alone may belong to something else, such as a job, so its record is read. Throws
+ * {@link LostAnswerError} if the record is not the resource's.
  *
  * @param mayBeDeleted the record in the answer may have been deleted, so it is read too
  */
@@ -227,6 +227,6 @@ async function recordOfAnswer(
     // The record cannot be read now, but its id is known and must be kept.
     if (!belongsToOther() && !(cause instanceof RecordMismatchError)) return undefined;
   }
-  // If jobs and records are numbered apart, the id of a job may be that of a record, which another create has made.
+  // If jobs and records are numbered separately, a job may have the same id as a record of another create.
   throw lost("another record is there");
 }

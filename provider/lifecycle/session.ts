@@ -49,7 +49,7 @@ export class Session {
     this.dependencies = { clock, transport, runNote, print, showWait, ...others };
   }
 
-  /** The API keys in use, the proxy's password and what else no text may show. */
+  /** The API keys in use, the proxy's password and anything else that no text may show. */
   get secrets(): ReadonlySet<string> {
     return this.hidden;
   }

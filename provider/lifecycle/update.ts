@@ -64,7 +64,7 @@ export async function update(
 /** The record of an update does not exist for certain. */
 class GoneError extends UptimeError {}
 
-/** The error of an update that was answered with 404, which may be about something else, such as a channel that does not exist. */
+/** The error of an update that was answered with 404, which may also be about something else, such as a missing channel. */
 async function explainNotFound(
   scope: RecordScope,
   id: string,
@@ -115,7 +115,7 @@ function partialFailure(
       message`The ${definition.label} ${quoteId(id)} was updated, but ${error}`,
       { cause: error },
     );
-  // State keeps the previous values, and does not know whether the record has them still.
+  // State keeps the previous values; it is not known whether the record still has them.
   const values = Object.fromEntries(
     managedKeys(definition, declared.values).map((key) => [key, managedValue(outputs.values, key)]),
   );
@@ -128,7 +128,7 @@ function partialFailure(
   );
 }
 
-/** All managed values but the ignored ones; of these, what an update would reset is sent as the record has it now. */
+/** All managed values but the ignored ones. An ignored field that an update would reset is sent as the record has it now. */
 function wantedOnUpdate(
   definition: Definition,
   { values }: Inputs,

@@ -15,7 +15,7 @@ export interface InputProblem {
 /**
  * Everything that is wrong with the declared fields of one resource, each with its property's path and what is allowed.
  *
- * @param isUnchangedInState whether state has the value of a field already, which then is not judged again
+ * @param isUnchangedInState whether state has a field's value already; then the value is not checked again
  */
 export function problemsOf(
   definition: Definition,

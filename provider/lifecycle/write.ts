@@ -33,8 +33,8 @@ export class NotStoredError extends UptimeError {
 }
 
 /**
- * How often, and how long apart, a record is read that differs from what was sent: the server may still be at
- * work, or a replica may answer that lags. What takes longer is reported as not stored.
+ * How often, and how far apart, a record is read if it differs from what was sent: the server may still be at
+ * work, or a replica may lag. A value that takes longer is reported as not stored.
  */
 const maxReads = 5;
 const readPauseMilliseconds = 1000;
@@ -59,7 +59,7 @@ export async function sendUpdate(
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
-  // A strict server refuses an update of nothing, as of a domain that has only a name.
+  // A strict server refuses an empty update, such as that of a domain with only a name.
   if (changeable.size === 0) return scope.collection.get(id, operation);
   scope.ledger.markChanged(id);
   const answer = await sendForm(
@@ -121,8 +121,8 @@ async function getStored(
 }
 
 /**
- * Reads a record until it is as expected, {@link maxReads} times at most. Returns the error if the last read has found none, for which
- * `isExpected` gets undefined.
+ * Reads a record until it is as expected, at most {@link maxReads} times. If a read finds none, `isExpected` gets undefined; if the
+ * last one does, its error is returned.
  */
 export async function readUntil(
   collection: Collection,

@@ -19,8 +19,8 @@ export interface DomainState extends StateOf<typeof domainFields> {}
 export interface Domain extends OutputsOf<typeof domainFields>, RecordOutputs {}
 
 /**
- * A domain. Fields that you do not declare keep the value that they have in the API, and are shown in `attributes`.
- * See docs/domain.md, docs/api.md for what the API has, and docs/errors.md for what may go wrong.
+ * A domain. Fields that you do not declare keep their value in the API, and are shown in `attributes`.
+ * See docs/domain.md; docs/api.md describes the API, and docs/errors.md the errors.
  *
  * @example
  * const shop = new Domain("shop", { name: "shop.example", homepageUrl: "https://shop.example/home" });
@@ -30,10 +30,10 @@ export class Domain extends pulumi.CustomResource {
   static readonly __pulumiType: string = dynamicType(domain);
 
   /**
-   * Declares a domain. With the option `import`, the id of an existing domain, nothing is created: the resource manages
-   * that domain as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
+   * Declares a domain. If the option `import` names an existing domain's id, nothing is created: the resource manages
+   * that domain, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if both the options `id` and `import` are set, or one of `provider` and `providers`, which pulumi-uptime/native takes. The preview says what is wrong with the arguments: see docs/errors.md
+   * @throws if both the options `id` and `import` are set, or if `provider` or `providers` is, which need pulumi-uptime/native. The preview reports wrong arguments: see docs/errors.md
    */
   constructor(name: string, args: DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, dynamicBinding);
@@ -49,7 +49,7 @@ export class Domain extends pulumi.CustomResource {
    * Reads an existing domain by its id, without managing it. A field that the record does not show is an output of undefined,
    * even if the field is required. Of `state`, only `account` is used. (docs/domain.md)
    *
-   * @throws if `state` has a key that is no output. The run fails if the domain does not exist: see docs/errors.md
+   * @throws if `state` has a key that is not an output. The run fails if the domain does not exist: see docs/errors.md
    */
   static get(
     name: string,

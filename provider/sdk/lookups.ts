@@ -30,8 +30,8 @@ export type OneArgs<Fields, Filters = object> = Selection<Fields, Filters> & {
 /** Selects several records; all of them if nothing is given. */
 export type AllArgs<Fields, Filters = object> = Selection<Fields, Filters> & {
   /**
-   * The field that the result is sorted by: `id`, which is the order of creation, or one that identifies the record. Default
-   * `id`. (docs/resources.md)
+   * The field that the result is sorted by: `id`, which is the order of creation, or a field that identifies the record.
+   * Default `id`. (docs/resources.md)
    */
   readonly sortBy?: "id" | Columns<Fields> | undefined;
   /** `desc` (descending) or `asc` (ascending). Default `desc`. (docs/resources.md) */
@@ -47,7 +47,7 @@ export type LookupResult<Fields> = ResultOf<Fields> & {
   readonly id: string;
   /** The account in which the record was found, if one was named. */
   readonly account: string | undefined;
-  /** Everything else that the API shows of the record, under the API's own names. Null values are left out. */
+  /** The record's other fields, under the API's own names. Null values are left out. */
   readonly attributes: Readonly<Record<string, unknown>>;
 };
 

@@ -19,9 +19,8 @@ export interface MonitorState extends StateOf<typeof monitorFields> {}
 export interface Monitor extends OutputsOf<typeof monitorFields>, RecordOutputs {}
 
 /**
- * An uptime monitor: a check of a URL that runs at a fixed interval. Fields that you do not declare keep the value that
- * they have in the API, and are shown in `attributes`. See docs/monitor.md, docs/api.md for what the API has, and docs/errors.md
- * for what may go wrong.
+ * An uptime monitor: it checks a URL at a fixed interval. Fields that you do not declare keep their value in the API,
+ * and are shown in `attributes`. See docs/monitor.md; docs/api.md describes the API, and docs/errors.md the errors.
  *
  * @example
  * const home = new Monitor("home", { name: "Home page", url: "https://example.com/", interval: 300 });
@@ -31,10 +30,10 @@ export class Monitor extends pulumi.CustomResource {
   static readonly __pulumiType: string = dynamicType(monitor);
 
   /**
-   * Declares a monitor. With the option `import`, the id of an existing monitor, nothing is created: the resource manages
-   * that monitor as it is, and the preview refuses inputs that differ from it. (docs/adopting.md)
+   * Declares a monitor. If the option `import` names an existing monitor's id, nothing is created: the resource manages
+   * that monitor, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if both the options `id` and `import` are set, or one of `provider` and `providers`, which pulumi-uptime/native takes. The preview says what is wrong with the arguments: see docs/errors.md
+   * @throws if both the options `id` and `import` are set, or if `provider` or `providers` is, which need pulumi-uptime/native. The preview reports wrong arguments: see docs/errors.md
    */
   constructor(name: string, args: MonitorArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(monitor, dynamicBinding);
@@ -50,7 +49,7 @@ export class Monitor extends pulumi.CustomResource {
    * Reads an existing monitor by its id, without managing it. A field that the record does not show is an output of undefined,
    * even if the field is required. Of `state`, only `account` is used. (docs/monitor.md)
    *
-   * @throws if `state` has a key that is no output. The run fails if the monitor does not exist: see docs/errors.md
+   * @throws if `state` has a key that is not an output. The run fails if the monitor does not exist: see docs/errors.md
    */
   static get(
     name: string,

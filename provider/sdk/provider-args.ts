@@ -21,17 +21,17 @@ export interface ProviderArgs {
   apiKey?: Input<string> | undefined;
   /** Further accounts by name, each with its key and, if they differ, its addresses. Secret. */
   accounts?: Input<Readonly<Record<string, Input<AccountSettings>>>> | undefined;
-  /** Whether a create first looks for an equal record and adopts it. If one has the same name (and URL, for a monitor) and is not equal, nothing is created. Default: `false`. */
+  /** Whether a create first looks for an equal record and adopts it. If a record has the same name (and URL, for a monitor) but is not equal, nothing is created. Default: `false`. */
   adoptExisting?: Input<boolean> | undefined;
   /** Pairs such as `3f9c=81d0`, from the error that asks for them: the address and key in state (`3f9c`) and the present ones (`81d0`) lead to the same account. */
   sameAccount?: Input<string | Input<string>[]> | undefined;
   /** Whether a refresh also stores `attributes`, at one request per record. Default: `false`. */
   refreshAttributes?: Input<boolean> | undefined;
-  /** Requests per minute that the server allows, if you know it, 1 to 100000. Without it, the provider slows down when the server tells it to. */
+  /** Requests per minute that the server allows, if you know the limit, 1 to 100000. Without it, the provider slows down when the server tells it to. */
   requestsPerMinute?: Input<number> | undefined;
   /** Seconds to wait for one response, 1 to 3600. Default: `30`. */
   timeoutSeconds?: Input<number> | undefined;
-  /** How many times a failed request is sent again, 0 to 100. A create is sent again only if it certainly had no effect, or if no record of it is found. A 503 begins the count again if the server has served other requests meanwhile. A refused connection is tried for a minute, regardless of this setting. Default: `5`. */
+  /** How many times a failed request is sent again, 0 to 100. A create is sent again only if it certainly had no effect, or if no record of it is found. After a 503 the count restarts if the server has served other requests meanwhile. A refused connection is retried for a minute, regardless of this setting. Default: `5`. */
   maxRetries?: Input<number> | undefined;
   /** The maximum number of concurrent requests to one address with one key, 1 to 100. Default: `8`. */
   maxConcurrency?: Input<number> | undefined;

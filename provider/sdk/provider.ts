@@ -9,8 +9,8 @@ import type { ProviderArgs } from "./provider-args";
 import { hasPulumiType } from "./resource";
 
 /**
- * A server and an account on it, for the resources and lookups that have it as their option `provider`. What it does not
- * set comes from the environment (`UPTIME_BASE_URL`, `UPTIME_API_KEY`), but not the address for monitors if it has a `baseUrl`. (docs/installation-configuration.md, docs/settings.md)
+ * A server and an account on it, for the resources and lookups whose option `provider` names it. Settings that you leave
+ * out come from the environment (`UPTIME_BASE_URL`, `UPTIME_API_KEY`), except the address for monitors if it has a `baseUrl`. (docs/installation-configuration.md, docs/settings.md)
  *
  * @example
  * const eu = new Provider("eu", { baseUrl: "https://eu.uptime.example/", apiKey: config.requireSecret("euKey") });

@@ -11,7 +11,7 @@ type NotUsed<Value> = Value | undefined;
 export type StateOf<Fields> = {
   [Key in keyof ArgsOf<Fields>]?: NotUsed<ArgsOf<Fields>[Key]>;
 } & AccountArgs & {
-    /** Not used. Everything else that the API shows of the record. (docs/resources.md) */
+    /** Not used. The record's other fields. (docs/resources.md) */
     attributes?: Input<Readonly<Record<string, unknown>>> | undefined;
   };
 
@@ -27,15 +27,15 @@ export interface RecordOutputs {
   readonly account: Output<string | undefined>;
 
   /**
-   * Everything else that the API shows of the record, under the API's own names. Null values are left out. It is as of the
-   * last write, import or adoption. (docs/resources.md)
+   * The record's other fields, under the API's own names, as of the last write, import or adoption. Null values are left
+   * out. (docs/resources.md)
    */
   readonly attributes: Output<Readonly<Record<string, unknown>>>;
 }
 
 /**
- * @internal What the constructor of each resource does around its call of `super`. It is not a base class between theirs and the
- * SDK's, because the SDK reports the caller of its direct subclass as the program's line.
+ * @internal The work of each resource's constructor before and after its call of `super`. It is not a base class, because the SDK
+ * reports the caller of its direct subclass as the program's line.
  */
 export class Registration {
   private readonly limit = Error.stackTraceLimit;

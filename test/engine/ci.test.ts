@@ -480,7 +480,7 @@ describe.each(platforms)("%s", (_, Kind) => {
     // Only another stack's comment is there.
     Object.assign(forge.pulls.get(12) ?? {}, { head: "a1" });
     if (own) own.body = body.replace("title=test ", "title=staging ");
-    expect((await project.apply("c1")).output).toContain("None of the comments is of a preview of test");
+    expect((await project.apply("c1")).output).toContain("No comment is about a preview of test");
     // Line ends of another kind, and text behind it.
     Object.assign(forge.pulls.get(12) ?? {}, { head: "a1" });
     if (own) own.body = `${body.replaceAll("\n", "\r\n")}\r\nText behind`;

@@ -16,7 +16,7 @@ test("an import is refused, accepted, kept, replaced, removed and renamed", asyn
   emulator.domains.add({ name: "first.example" });
 
   const refused = await workspace.failed("preview");
-  const allowed = "An import changes nothing: declare what is there, or change it there first";
+  const allowed = "An import changes nothing: declare the record's value, or change the record first";
   for (const difference of [
     `interval is 300 in the program and 60 in monitor 1. ${allowed}`,
     `pause is true in the program and false in monitor 1. ${allowed}`,

@@ -158,7 +158,7 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
   expect(table).toMatchObject({ code: 2, stderr: "" });
   expect(rowsIn(table)).toEqual([
     "Resource  Id  Property  In state  In the API",
-    'Monitor gone  3  (gone)  "Gone", "https://example.com/"  is not in the API any more',
+    'Monitor gone  3  (gone)  "Gone", "https://example.com/"  is no longer in the API',
     'Monitor home  1  name  "Home"  "x|`y`\\u001b[31m\\u202e\\n"',
     "Monitor home  1  interval  60  300",
     "Monitor home  1  requestHeaders  [secret]  [secret], differs",
@@ -185,7 +185,7 @@ test("drift is a table of the values in state and in the API, and exit code 2", 
     "",
     "| Resource | Id | Property | In state | In the API |",
     "| --- | --- | --- | --- | --- |",
-    '| `Monitor gone` | `3` | `(gone)` | `"Gone", "https://example.com/"` | `is not in the API any more` |',
+    '| `Monitor gone` | `3` | `(gone)` | `"Gone", "https://example.com/"` | `is no longer in the API` |',
     '| `Monitor home` | `1` | `name` | `"Home"` | `` "x\\|`y`\\u001b[31m\\u202e\\n" `` |',
   ]);
   const json = await drift("--json");
@@ -372,7 +372,7 @@ describe("what Pulumi would run from state", () => {
     [
       "another plugin",
       provider({ __internal: { name: "evil", parameterization: "e30=" } }),
-      /In state the provider is that of another plugin/,
+      /In state the provider belongs to another plugin/,
     ],
     [
       "a provider that has another type than its URN",
@@ -570,7 +570,7 @@ test("without --state, the stack has the state, the settings and the accounts", 
   // What was compared is told, also if not all records can be listed.
   const unlisted = await inStack({}, "--unmanaged");
   expect(unlisted).toMatchObject({ code: 1, stdout: without.stdout });
-  expect(unlisted.stderr).toMatch(/\nThe records that are not managed cannot be listed: .*uptime:accounts/);
+  expect(unlisted.stderr).toMatch(/\nThe unmanaged records cannot be listed: .*uptime:accounts/);
   const env = { PATH: join(folder, "bin") };
   // As `--stack "$STACK"` gives it, if the variable is not set.
   const unnamed = cli(emulator, folder, ["drift", "--stack", ""], { env });

@@ -280,7 +280,7 @@ describe("an export into a folder", () => {
     write("index.ts", sampleProgram);
     await exported();
     expect(text("NEXT-STEPS.md")).toMatch(
-      /Replace all of `index\.ts`, .*`home`.*\n\n```ts\nimport "\.\/monitors";\n/,
+      /Replace all of `index\.ts`: .*`home`.*\n\n```ts\nimport "\.\/monitors";\n/,
     );
   });
 

@@ -456,7 +456,7 @@ describe("a list", () => {
       );
       const { message } = await errorOf(listed(monitors));
       expect(message).toContain(
-        "its pages hold 2 records, and it says that there are 3. Ask the people who run",
+        "its pages hold 2 records, and it says that there are 3. Ask the server's operators",
       );
     },
   );
@@ -559,9 +559,7 @@ describe("a list", () => {
       const { monitors, asked } = collectionOf(() => body);
       const { message } = await errorOf(listed(monitors));
       expect(message).toContain("GET https://uptime.example.com/api/v1/monitors cannot be read completely: ");
-      expect(message).toContain(
-        "Ask the people who run the server how the next page of this list is asked for.",
-      );
+      expect(message).toContain("Ask the server's operators how to request the next page of this list.");
       expect(asked.length).toBeLessThanOrEqual(3);
     },
   );
@@ -577,7 +575,7 @@ describe("a list", () => {
     );
     const { message } = await errorOf(listed(monitors));
     expect(message).toContain(`the request for page 2 returned status ${status}`);
-    expect(message).toContain("Ask the people who run the server");
+    expect(message).toContain("Ask the server's operators");
   });
 
   test.each<[string, (page: number) => object]>([
@@ -660,7 +658,7 @@ describe("a list", () => {
     const { message } = await errorOf(
       listed(collectionOf(() => ({ data: records(9), number: 100, pages: 3, has_more: true })).monitors),
     );
-    expect(message).toContain("Ask the people who run the server");
+    expect(message).toContain("Ask the server's operators");
   });
 
   test.each([0, 1])(

@@ -237,7 +237,7 @@ const cases: Record<string, () => Promise<unknown>> = {
     emulator.fault = undefined;
     return one.up({ name: "www.shop.example" });
   },
-  "The id in state is that of another record": async () => {
+  "The id in state belongs to another record": async () => {
     onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
     const one = stack();
     await failureOf(one.up(home));

@@ -239,7 +239,7 @@ describe("an import is refused in the preview", () => {
       }),
     );
     const lines = message.split("\n").map((line) => line.replace(/^: /, ""));
-    const end = "An import changes nothing: declare what is there, or change it there first";
+    const end = "An import changes nothing: declare the record's value, or change the record first";
     expect(lines).toEqual([
       expect.stringMatching(/^sslAlertDays must be one of 0, 1/),
       `name is "Home" in the program and "Other" in monitor 1. ${end}`,

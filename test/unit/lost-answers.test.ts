@@ -1054,7 +1054,7 @@ describe("somebody else's record with the id of a job", () => {
       emulator.monitors.add(elsewhere);
       one.nextRun();
       const failure = await failureOf(verb === "up" ? one.up(home) : one.destroy());
-      expect(failure).toContain("seems to be another record than the one in state, so nothing is done to it");
+      expect(failure).toContain("seems to be another record than the one in state, so it is left alone");
       expect(emulator.monitors.all()).toMatchObject([elsewhere]);
     },
   );

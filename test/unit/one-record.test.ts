@@ -304,7 +304,7 @@ test.each(fronts)(
     await one.replace(home);
     expect(storedIds()).toEqual(["2"]);
     expect(await failureOf(two.up(home))).toMatch(
-      /^Another resource that managed Monitor 1 too was deleted in this run.*--refresh/,
+      /^Another resource with Monitor 1 was deleted in this run.*--refresh/,
     );
     program.nextRun();
     await two.refresh();

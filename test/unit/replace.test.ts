@@ -78,7 +78,7 @@ describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) =
     const failure = await failureOf(program.resource("domain").up({ ...declared, name }));
     expect(failure).toContain("status 422");
     expect(failure).toContain("deleteBeforeReplace");
-    expect(failure).toContain("If a deleted one still has it, as in a trash, restore that one");
+    expect(failure).toContain("If a domain in the trash still has it, restore that one");
     expect(storedIds("domain")).toEqual(["1"]);
   });
 });

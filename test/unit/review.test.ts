@@ -237,7 +237,7 @@ describe("an apply may do what was reviewed", () => {
     write("comments.json", (await run(changes, edits, ["--title", "staging"])).stdout);
     expect(await apply(changes, edits, undefined, "--title", "staging")).toMatchObject(isApplied);
     const { stderr } = await apply(changes, edits, undefined, "--title", "prod");
-    expect(stderr).toContain("None of the comments is of a preview of prod");
+    expect(stderr).toContain("No comment is about a preview of prod");
   });
 
   describe("and what a run has left of it that failed in the middle", () => {
@@ -351,12 +351,12 @@ describe("an apply stops", () => {
     [
       "nothing was reviewed",
       () => Promise.resolve([]),
-      /^Nothing is applied\. Nothing of this was reviewed\. There is no comment of a preview\. /,
+      /^Nothing is applied\. Nothing of this was reviewed\. There is no comment about a preview\. /,
     ],
     [
       "only others have commented",
       () => Promise.resolve([others]),
-      /reviewed\. None of the comments is of a preview of team\/prod\. /,
+      /reviewed\. No comment is about a preview of team\/prod\. /,
     ],
     [
       "an older commit was reviewed",
@@ -406,7 +406,7 @@ describe("an apply stops", () => {
       expect(await apply(changes, edits, given, "--max-deletes", "0")).toMatchObject({ code: 0 });
     const other = await apply(changes.slice(1), edits, digest);
     expect(other.code).toBe(1);
-    expect(other.stderr).toContain(`The digest ${digest} is that of other changes than those listed above.`);
+    expect(other.stderr).toContain(`The digest ${digest} belongs to other changes than those listed above.`);
     expect(await digestOf([], [])).toBe("none");
     expect(await apply([], [], "")).toMatchObject({ code: 0 });
     expect(await apply(changes, edits, "nothing.json")).toMatchObject({
@@ -562,8 +562,8 @@ describe("code of other packages in state", () => {
     const { stdout } = await run(steps, withCode([...code, plugin]));
     expect(stdout).toContain(
       "#### Code in the stack's state that is not in this program (2)\n\n" +
-        "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. " +
-        "Expect it if the pull request changes or removes the code, or if an earlier comment shows the same hash. " +
+        "Pulumi runs this code when it refreshes or deletes these resources, and merging this pull request allows that. " +
+        "Expect the code if the pull request changes or removes it, or if an earlier comment shows the same hash. " +
         "Otherwise find out who wrote it into the state before you merge.\n\n" +
         `- \`${many.join(", ")}\`: code \`${reviewHash(["code", "of state"])}\`\n` +
         "- `evil default`: the plugin from `https://plugins.example`, `CCCCCCCCCC`\n",
@@ -597,7 +597,7 @@ describe("code of other packages in state", () => {
     const whole = await digestOf(changes, withCode(code));
     for (const given of [digest, whole]) expect(await check(given)).toMatchObject(isApplied);
     const other = (await digestOf(changes)).slice(0, 16);
-    expect((await check(other)).stderr).toContain("is that of other code than code in state of Table users");
+    expect((await check(other)).stderr).toContain("belongs to other code than code in state of Table users");
     expect(await apply(changes, withCode(code), digest)).toMatchObject({ code: 1 });
     expect(await apply([], withCode(code, []), digest)).toMatchObject(isApplied);
 

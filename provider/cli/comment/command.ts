@@ -20,18 +20,18 @@ const maxSummaryCharacters = 1_000_000;
 
 export function configure(command: Command, context: CommandContext): void {
   command
-    .option("--preview <file>", "what `pulumi preview --json` printed, with the options below")
-    .option("--preview-log <file>", "its standard error, shown if there is no result")
-    .option("--drift <file>", "what `pulumi-uptime drift --json` printed")
-    .option("--doctor <file>", "what `pulumi-uptime doctor --json` printed")
-    .option("--tried <file>", "what `pulumi-uptime try --json` printed")
-    .option("--title <name>", "what the comment is about (default: PROJECT/STACK)")
+    .option("--preview <file>", "the output of `pulumi preview --json`, with the options below")
+    .option("--preview-log <file>", "standard error of the preview, shown if there is no result")
+    .option("--drift <file>", "the output of `pulumi-uptime drift --json`")
+    .option("--doctor <file>", "the output of `pulumi-uptime doctor --json`")
+    .option("--tried <file>", "the output of `pulumi-uptime try --json`")
+    .option("--title <name>", "the comment's title (default: PROJECT/STACK)")
     .option("--commit <sha>", "the commit that was previewed")
     .option("--run-url <url>", "the page of this run, whose log has everything")
-    .option("--limit <bytes>", "how long the comment may be; 0 is no limit", byteLimit, 65_536)
+    .option("--limit <bytes>", "maximum length of the comment; 0 is no limit", byteLimit, 65_536)
     .option(
       "--max-deletes <number>",
-      "how many resources may be deleted: a number, or a share such as 20%",
+      "maximum number of resources to delete, or a share such as 20%",
       deleteLimit,
     )
     .option("--reviewed <review>", "stop unless this was reviewed: a file or a digest")
@@ -43,17 +43,18 @@ export function configure(command: Command, context: CommandContext): void {
       `
 Prints a Markdown comment for a pull request or an issue. The preview must be
 made with --show-replacement-steps; with --show-sames, the comment also shows
-changes of the options protect and retainOnDelete, and tells the code of the
-program from other code in state. A file that does not exist counts as not
-given. GitHub allows 65536 characters, GitLab 1000000.
+changes of the options protect and retainOnDelete, and tells the program's code
+from other code in state. A file that does not exist is ignored. GitHub allows
+65536 characters, GitLab 1000000.
 
-With --reviewed, the exit code is 1 if an apply would do anything other than the
-reviewed comments of that title say. They are a JSON array of objects with
-"body", "pull" and "head". To allow exactly one run, give its digest. Before the
-apply's preview, --code checks the code of other packages in state.
+With --reviewed, the exit code is 1 if an apply would do anything that the
+reviewed comments of that title do not show. The file is a JSON array of objects
+with "body", "pull" and "head". To allow exactly one run, pass its digest
+instead. Before the apply's preview, --code checks the code of other packages in
+state.
 
 --max-deletes counts deletes and replacements of all packages. Without
---reviewed, the comment only says that there are more.
+--reviewed, the comment only warns if there are more.
 
 Examples:
   pulumi-uptime drift --json > drift.json

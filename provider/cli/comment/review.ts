@@ -102,11 +102,11 @@ export function codeStop(code: readonly ApplyAction[], review: Review): string |
   if (missing.length === 0) return undefined;
   const reason =
     "digest" in review
-      ? `The digest ${review.digest} is that of other code than ${titlesOf(code)}.`
+      ? `The digest ${review.digest} belongs to other code than ${titlesOf(code)}.`
       : [`Nobody has reviewed ${titlesOf(missing)}.`, ...review.problems].join(" ");
   return (
-    `Nothing is previewed or applied, because Pulumi may run code from the state that no review has. ${reason} Find out ` +
-    "who has written it. To go on: merge a pull request whose comment shows it, or if it is right, run the workflow by hand " +
+    `Nothing is previewed or applied, because state has code that nobody has reviewed, and Pulumi may run it. ${reason} Find out ` +
+    "who wrote it. To go on: merge a pull request whose comment shows it or, if it is right, run the workflow by hand " +
     `with the digest ${partialDigest(code)}.`
   );
 }
@@ -136,7 +136,7 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
   if ("digest" in review)
     return review.digest === digestOf(actions)
       ? undefined
-      : `The digest ${review.digest} is that of other changes than those listed above.`;
+      : `The digest ${review.digest} belongs to other changes than those listed above.`;
   const { changeHashes, problems, hasComments } = review;
   const isReviewed = ({ hash, allowedBy = [] }: ApplyAction): boolean =>
     changeHashes.has(hash) ||
@@ -152,8 +152,8 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
     return [`${missing.length} of ${all} ${were} not reviewed: ${titlesOf(missing)}.`, ...problems].join(" ");
   }
   const fault = hasComments
-    ? `None of the comments is of a preview of ${title || "the stack"}.`
-    : "There is no comment of a preview.";
+    ? `No comment is about a preview of ${title || "the stack"}.`
+    : "There is no comment about a preview.";
   return ["Nothing of this was reviewed.", ...(problems.length > 0 ? problems : [fault])].join(" ");
 }
 

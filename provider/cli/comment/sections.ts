@@ -93,8 +93,8 @@ function codeSection({ drift, programCode }: Facts): Section {
   });
   const heading =
     `#### Code in the stack's state that is not in this program (${undeclared.length})\n\n` +
-    "Pulumi runs it when it refreshes or deletes these resources, and merging this pull request allows that. Expect it if the " +
-    "pull request changes or removes the code, or if an earlier comment shows the same hash. Otherwise find out who wrote it " +
+    "Pulumi runs this code when it refreshes or deletes these resources, and merging this pull request allows that. Expect the code " +
+    "if the pull request changes or removes it, or if an earlier comment shows the same hash. Otherwise find out who wrote it " +
     "into the state before you merge.";
   return { heading, items };
 }

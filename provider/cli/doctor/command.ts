@@ -44,7 +44,7 @@ export function configure(command: Command, context: CommandContext): void {
       .addOption(new Option("--cwd <dir>", "the project's folder (default: this one)").conflicts("program"))
       .option(
         "--program <dir>",
-        "also preview a program, and list every resource that would be refused, and what `pulumi up` would do",
+        "also preview a program: list all refused resources, and what `pulumi up` would do",
       )
       .option("--json", "print JSON"),
   )
@@ -54,11 +54,11 @@ export function configure(command: Command, context: CommandContext): void {
 Settings come from options, from the stack's configuration if there is a Pulumi
 project, and from the environment.
 
-With --program, \`pulumi preview\` runs the program, in whatever language it is,
-with the settings of its stack. Pulumi reports only one of the resources that
-are refused. This lists all of them, and what \`pulumi up\` would do: which
-creates have a record like them already, which are equal, and which monitors
-have no alert channels. Nothing is changed. --json names every resource.
+With --program, \`pulumi preview\` runs the program, in any language, with its
+stack's settings. Pulumi reports only one refused resource. This lists all of
+them, and what \`pulumi up\` would do: which new resources have a similar or an
+equal record already, and which monitors have no alert channels. Nothing is
+changed. --json names every resource.
 
 Examples:
   pulumi-uptime doctor
@@ -128,7 +128,7 @@ async function examine(
   if (program === undefined || told.some(({ level }) => level === "failed")) {
     const isNeeded = unset.length === 0 || (await stateUsesStackSettings(location));
     const none =
-      "The stack has no settings, and needs none: every resource has an explicit provider, which `drift` asks";
+      "The stack has no settings, and needs none: every resource has an explicit provider, whose settings `drift` uses";
     tell(...(isNeeded ? unset : [ok("settings", none)]));
     return undefined;
   }

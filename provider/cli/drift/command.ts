@@ -53,8 +53,8 @@ export function configure(command: Command, context: CommandContext): void {
       `
 Changes neither state nor the API, and runs no program. Settings come from
 options, from the stack's configuration, and from the environment. With --state,
-the stack is only asked if --stack names it. Fields in ignoreChanges are not
-compared.
+the stack's configuration is only read if --stack names the stack. Fields in
+ignoreChanges are not compared.
 
 Examples:
   pulumi-uptime drift --stack prod
@@ -70,8 +70,7 @@ Examples:
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       const errors = groupErrors(report).map(({ urn, reason }) => `${parseUrn(urn).name}: ${reason}`);
-      if (listingError !== undefined)
-        errors.push(`The records that are not managed cannot be listed: ${listingError}`);
+      if (listingError !== undefined) errors.push(`The unmanaged records cannot be listed: ${listingError}`);
       const namesConfig = errors.some((error) => error.includes("pulumi config set"));
       if (namesConfig && options.state !== undefined && options.stack === undefined)
         errors.push("With --state, the configuration of a stack is only read if --stack names it.");

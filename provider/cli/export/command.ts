@@ -54,11 +54,11 @@ export function configure(command: Command, context: CommandContext): void {
       )
       .addOption(new Option("--only <kind>", "export only this kind of record").choices(plurals))
       .option("--search <text>", "export only records that the API finds by this text")
-      .option("--stack <name>", "the project's stack, for settings and for what it manages already")
+      .option("--stack <name>", "the project's stack: its settings, and the records to leave out")
       .option("--account <name>", "the account of uptime:accounts to export")
       .option(
         "--secrets <file>",
-        "also write the secrets to this file, from which the steps in NEXT-STEPS.md set them",
+        "also write the secrets to this file, which the steps in NEXT-STEPS.md read",
       )
       .option("--dry-run", "write nothing, only list the files")
       .option("--json", "print the report as JSON"),
@@ -68,8 +68,8 @@ export function configure(command: Command, context: CommandContext): void {
       `
 Reads the API and writes nothing to it. The key comes from the environment
 (UPTIME_API_KEY) or from the stack's configuration. In YAML, Python and Go, the
-plugin imports the records, and Pulumi generates the code. NEXT-STEPS.md says
-what to do after an export.
+plugin imports the records, and Pulumi generates the code. NEXT-STEPS.md has
+the steps that follow.
 
 Examples:
   pulumi-uptime export --out monitoring

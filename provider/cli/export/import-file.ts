@@ -93,7 +93,7 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
       lines: [`pulumi import --file ${shellWord(importFile)} --out ${shellWord(code)}${onStack}`],
     },
     {
-      text: "Copy the resources to the program. Then the preview must show no change. `pulumi up` stores that: run it before you change anything.",
+      text: "Copy the resources to the program. Then the preview must show no change. Run `pulumi up` before you change anything.",
       lines: [
         `# Copy the resources in ${code} to ${program}, then:`,
         `pulumi preview${onStack}`,

@@ -43,16 +43,16 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
     },
     {
       text: isSampleIn(project)
-        ? "Replace all of `index.ts`, which declares only the sample monitor `home`: `pulumi up` would create it. If it has been " +
-          "created already, keep its declaration, or remove it to delete the record."
+        ? "Replace all of `index.ts`: it declares only the sample monitor `home`, which `pulumi up` would create. If that monitor exists " +
+          "already, keep its declaration, or remove it to delete the record."
         : "Import the new modules in the program's main file, by their paths from there; no existing file was changed.",
       lines: isMainKept ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
       language: "ts",
     },
     {
       text:
-        "The values of request headers, and URLs with a password, are secrets, so the program reads them from the stack's configuration. Each of these " +
-        "must be set; a command without a value asks for it." +
+        "The values of request headers, and URLs with a password, are secrets, so the program reads them from the stack's configuration. Set " +
+        "each of them; a command without a value asks for it." +
         (secretsFile === undefined
           ? " The option `--secrets FILE` of the export writes the values to a file: to use it, remove what the export wrote, and export again."
           : ""),
@@ -63,8 +63,8 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
     },
     {
       text:
-        "The API does not show whether a monitor has a password. Set the passwords that Pulumi must send with the next " +
-        "update of the monitor; the others are not needed.",
+        "The API does not show whether a monitor has a password. Set only the passwords that Pulumi must send with the next " +
+        "update of the monitor.",
       lines: values.flatMap(({ key, secret }) => (secret === undefined ? [setSecret(key)] : [])),
     },
     {
@@ -75,8 +75,8 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
     },
     {
       text:
-        "After the first `pulumi up`, remove the option `import` from the program, because while it is there, Pulumi cannot recreate a record " +
-        "that somebody has deleted by hand. Then run `pulumi up` once more, which stores that.",
+        "After the first `pulumi up`, remove the option `import` from the program: with it, Pulumi cannot recreate a record that somebody " +
+        "has deleted by hand. Then run `pulumi up` once more, which stores the change.",
       lines: [`node -e '${removeImports}' ${modules.map((name) => `${name}.ts`).join(" ")}`, "pulumi up"],
     },
     `${protectText} To let Pulumi delete any of them, run \`pulumi config set ${protectKey} false\` and then \`pulumi up\`.`,

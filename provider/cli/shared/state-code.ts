@@ -53,7 +53,7 @@ function problemOfResource(resource: StateResource): string | undefined {
   }
   if (type !== providerType) return undefined;
   const { url, base } = pluginOf({ inputs });
-  if (base !== undefined) return "In state the provider is that of another plugin";
+  if (base !== undefined) return "In state the provider belongs to another plugin";
   if (url === undefined || url === ownPluginAddress()) return undefined;
   return `In state the plugin of ${name} has ${typeof url === "string" ? `the address ${JSON.stringify(url)}` : "an address that is not a plain string"}, and this package's is ${ownPluginAddress()}`;
 }

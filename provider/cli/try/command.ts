@@ -32,7 +32,7 @@ export function configure(command: Command, context: CommandContext): void {
       .addOption(
         new Option(
           "--state [file]",
-          "try what the stack has, or a file that `pulumi stack export` wrote",
+          "try the monitors in the stack's state, or in a file from `pulumi stack export`",
         ).conflicts("all"),
       )
       .option("--all", "try all monitors of the account")
@@ -43,14 +43,14 @@ export function configure(command: Command, context: CommandContext): void {
     .addHelpText(
       "after",
       `
-Sends the request of each monitor from this machine, and lists which of them
-would alert at once, and why. By default it runs \`pulumi preview\`, and tries
-what that would create or change. Changes neither state nor the API. Paused
-monitors, those in their maintenance window, and those with values that are not
-known yet are skipped.
+Sends the request of each monitor from this machine, and lists which monitors
+would alert at once, and why. By default it runs \`pulumi preview\`, and tries the
+monitors that are new or would change. Changes neither state nor the API. Skips
+monitors that are paused, in their maintenance window, or have values that are
+not known yet.
 
-The settings of the API are only needed with --all. They come from options, from
-the stack's configuration if there is a project, and from the environment.
+Only --all needs the settings of the API. They come from options, from the
+stack's configuration if there is a project, and from the environment.
 
 Examples:
   pulumi-uptime try
