@@ -20,9 +20,9 @@ export function hasPassword(value: unknown): boolean {
   return value.slice(0, Math.max(0, value.lastIndexOf("@"))).split(":").length > 2;
 }
 
-/** A URL without the user name and password in it; any other text as it is. */
-export function withoutLogin(text: string): string {
-  return text.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1");
+/** A URL without the user name and password in it; any other value as it is. */
+export function withoutLogin(value: unknown): unknown {
+  return typeof value === "string" ? value.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1") : value;
 }
 
 /** The address to which an answer redirects; undefined if it does not. */

@@ -15,7 +15,7 @@ export function describeRecord(
     const field = fieldOf(definition, key);
     const value = readableValue(field, record);
     if (isConfidential(field) || value === undefined) return [];
-    return [quoteValue(typeof value === "string" ? withoutLogin(value) : value)];
+    return [quoteValue(withoutLogin(value))];
   });
   const id = quoteId(record.id);
   return values.length > 0 ? message`${id} (${joinMessages(values, ", ")})` : [id];

@@ -1,12 +1,6 @@
 import { reviewHash } from "../shared/review-hash";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import {
-  changeOf,
-  importIdIn,
-  isDestructive,
-  type PlannedChange,
-  type PlannedProperty,
-} from "../shared/planned-changes";
+import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shared/planned-changes";
 import { secretText, type Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOfThisPackage, titleOf } from "../shared/resource-types";
@@ -100,7 +94,7 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
   const { title, operation, isPendingDelete, urn, recordId } = change;
   const oldRecord = reviewHash(["leftover", urn, recordId]);
   const isMade = operation === "create" || operation === "replace";
-  const set = declared && operation === "update" ? valuesSet(change) : undefined;
+  const set = declared && operation === "update" ? valuesSet(change) : [];
   return {
     hash: isPendingDelete ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
@@ -108,12 +102,12 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
     leftovers: [
       ...(operation === "replace" ? [oldRecord] : []),
       ...(declared && isMade ? [hashOfRecord(declared)] : []),
-      ...(set ? [noValue, ...set] : []).map((value) => hashOfValue(change, value)),
+      ...set.map((value) => hashOfValue(change, value)),
     ],
-    allowedBy: (set?.length === 0 ? [noValue] : (set ?? [])).map((value) => [
+    allowedBy: set.map((value) => [
       hashOfValue(change, value),
       // What makes a record empties nothing.
-      ...(declared && !isEmptied(value) ? [hashOfRecord(declared)] : []),
+      ...(declared && value.after !== emptied ? [hashOfRecord(declared)] : []),
     ]),
   };
 }
@@ -130,13 +124,14 @@ function editAction(
   destroyed: ReadonlySet<string>,
 ): ApplyAction {
   const { urn, id, outcome, properties } = edit;
-  const declaredValue = (name: string) => declared?.properties.find(({ property }) => property === name);
-  const leftovers = (of: PlannedChange): string[] =>
-    outcome === "gone"
-      ? [hashOfChange(of), hashOfRecord(of)]
-      : [noValue, ...properties.map(({ property }) => ({ property, ...declaredValue(property) }))].map(
-          (value) => hashOfValue(of, value),
-        );
+  const leftovers = (of: PlannedChange): string[] => {
+    if (outcome === "gone") return [hashOfChange(of), hashOfRecord(of)];
+    const declaredValue = ({ property }: { property: string }): SetValue => {
+      const { after = emptied } = of.properties.find((one) => one.property === property) ?? {};
+      return { property, after };
+    };
+    return [noValue, ...properties.map(declaredValue)].map((value) => hashOfValue(of, value));
+  };
   return {
     hash: reviewHash(["drift", urn, id, outcome, properties, ...(edit.replaces ? ["replaces"] : [])]),
     title: `${titleOf(urn)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
@@ -162,21 +157,28 @@ function hashOfChange(change: PlannedChange): string {
   ]);
 }
 
-/** A value that an update sets: of a property, or of an option that Pulumi keeps in state. */
-type SetValue = Pick<PlannedProperty, "property"> & { readonly after?: string | undefined };
+/** A value that an update sets, as JSON: of a property, or of an option that Pulumi keeps in state. */
+interface SetValue {
+  readonly property: string;
+  readonly after: string;
+}
 
-const isEmptied = ({ after = "null" }: SetValue): boolean => after === "null";
+const emptied = "null";
 
-/** What an update sets that shows no value: it verifies a write that has failed although all of it is in state. */
+/** Stands for an update that shows no value: it verifies a write that has failed although all of it is in state. */
 const noValue: SetValue = { property: "", after: "" };
 
 /** All that an update sets, also the secrets that it may set. */
 function valuesSet({ properties, options, maybeChanged }: PlannedChange): SetValue[] {
-  return [...properties, ...options, ...maybeChanged.map((property) => ({ property, after: secretText }))];
+  return [
+    noValue,
+    ...[...properties, ...options].map(({ property, after = emptied }) => ({ property, after })),
+    ...maybeChanged.map((property) => ({ property, after: secretText })),
+  ];
 }
 
 /** The hash of one value that a change sets. */
-function hashOfValue(change: PlannedChange, { property, after = "null" }: SetValue): string {
+function hashOfValue(change: PlannedChange, { property, after }: SetValue): string {
   const { urn, account, provider, secrets, valuesHash } = change;
   const secret = secrets.includes(property) ? valuesHash : undefined;
   return reviewHash(["value", urn, account, provider, property, after, secret]);

@@ -240,8 +240,7 @@ export function importIdIn(state: PreviewStep["newState"]): string | undefined {
 /** The name and URL of a resource's record, unless they are secret. */
 function recordNamesIn(definition: Definition | undefined, state: PreviewStep["oldState"]): string[] {
   return (definition ? identityKeys(definition) : [])
-    .map((key) => state?.outputs?.[key] ?? state?.inputs?.[key])
-    .map((value) => (typeof value === "string" ? withoutLogin(value) : value))
+    .map((key) => withoutLogin(state?.outputs?.[key] ?? state?.inputs?.[key]))
     .flatMap((value) => (value === secretText ? [] : (shownJson(value) ?? [])));
 }
 
