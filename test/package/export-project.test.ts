@@ -199,16 +199,28 @@ describe("an export into a folder", () => {
 
   test("exports every record if the project's stack cannot be read, and says so", async () => {
     addMonitor("Shop");
+    const { url, apiKey } = emulator;
     const env = stackWith(resource(monitorType, "shop", "1"));
+    fs.rmSync(join(folder, "bin", "config.json"));
+    const readable = { ...env, UPTIME_BASE_URL: url, UPTIME_API_KEY: apiKey };
+    const { code, stdout, stderr } = await exportedWith(readable, "--dry-run");
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Would write 1 resource to out:/)]);
+    const told =
+      /^The project's stack cannot be read.* Records that the stack manages already are exported too\.\n/;
+    expect(stderr).toMatch(told);
+    // What is missing may be set there.
+    expect(await failed(exportedWith({ ...env, UPTIME_BASE_URL: undefined }))).toMatch(told);
+    expect(await failed(exportedWith(readable, "--stack", "prod"))).toMatch(/`pulumi config .* failed/);
+  });
+
+  test("writes nothing if there are settings and no state, or no project for the option --stack", async () => {
+    addMonitor("Shop");
+    const env = { ...stackWith(), UPTIME_BASE_URL: emulator.url };
     fs.rmSync(join(folder, "bin", "state.json"));
-    const { code, stdout } = await exportedWith({ ...env, UPTIME_BASE_URL: emulator.url }, "--dry-run");
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(/^Would write 1 resource to out:[^]*stack cannot be read, so every record is/),
-    ]);
-    expect(await failed(exportedWith(env, "--stack", "prod"))).toMatch(/`pulumi stack export` in .* failed/);
+    expect(await failed(exportedWith(env))).toMatch(/`pulumi stack export` in .* failed/);
     newProject({});
-    expect(await failed(exportedWith(env, "--stack", "prod"))).toMatch(/^\S+out has no Pulumi project yet/);
+    expect(await failed(exportedWith(env, "--stack", "prod"))).toMatch(/^\S+out has no Pulumi\.yaml/);
+    expect(files()).toEqual([]);
   });
 
   test("keeps every file of an existing project, and says what to add", async () => {
@@ -289,7 +301,8 @@ describe("an export into a folder", () => {
     fs.rmSync(out(), { recursive: true });
     const { stdout } = await exported("--dry-run", "--secrets", "secrets.json");
     expect(stdout).toMatch(/^Would write 7 resources to out:\n {2}Pulumi.yaml\n/);
-    expect(fs.readdirSync(folder)).toEqual([]);
+    // The folder of the CLI that has the stack.
+    expect(fs.readdirSync(folder)).toEqual(["bin"]);
   });
 });
 
@@ -372,9 +385,10 @@ describe("an export reads", () => {
   test("with progress on a terminal, and without elsewhere", async () => {
     addNasty(emulator, 3);
     const args = ["export", "--out", "out", "--dry-run"];
-    const seen = await cli(emulator, folder, args, { isTTY: true });
+    const env = stackWith();
+    const seen = await cli(emulator, folder, args, { env, isTTY: true });
     expect(seen.stderr).toContain("Reading monitors: 3 …");
     expect(seen.stderr.endsWith("\r\u001b[K")).toBe(true);
-    expect((await cli(emulator, folder, args)).stderr).toBe("");
+    expect((await cli(emulator, folder, args, { env })).stderr).toBe("");
   });
 });

@@ -4,7 +4,7 @@ import { createContext, Script } from "node:vm";
 
 import ts from "typescript";
 
-import { cli, emulator, folder, type Outcome, withCli } from "./cli";
+import { cli, emulator, folder, type Outcome, withCli, withStack } from "./cli";
 
 /** Gives each test of the file a server, and a project to export into. */
 export function withExports(): void {
@@ -28,7 +28,8 @@ export function write(file: string, content: string): void {
   fs.writeFileSync(out(file), content);
 }
 
-export const exported = (...args: string[]): Promise<Outcome> => exportedWith({}, ...args);
+/** Exports to a project, whose stack is empty. */
+export const exported = (...args: string[]): Promise<Outcome> => exportedWith(withStack(folder, {}), ...args);
 export const exportedWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
   cli(emulator, folder, ["export", "--out", "out", ...args], { env });
 

@@ -3,22 +3,20 @@ import { relative, resolve } from "node:path";
 
 import { Option, type Command } from "commander";
 
-import { UptimeError } from "../../api/errors";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { pluginType, dynamicType } from "../../common/pulumi";
 import { hasPassword } from "../../common/url";
 import { parseUrn } from "../../common/urn";
-import { groupBy } from "../../common/values";
 import { packageFiles, writeProject } from "../shared/dependency";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
-import { exportState, type StackLocation } from "../shared/pulumi-cli";
+import { exportState } from "../shared/pulumi-cli";
 import { listOf } from "../shared/quoting";
 import { readDeclarable } from "../shared/records";
 import { findDefinition } from "../shared/resource-types";
-import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
+import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
 import { managedResources, managesRecord, type StackState } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
@@ -147,10 +145,15 @@ async function readAccount(
   language: Language,
   context: CommandContext,
 ) {
-  const { only, search, account } = options;
+  const { only, search, stack, account } = options;
   const isProgram = language === "typescript";
-  const { location, state, problem } = await readStack(options, project, context);
-  const { config, forAccount } = await commandSettings(options, context, location);
+  const location = { cwd: project.directory, env: context.env, stack };
+  const stackSettings = await settingsInFolder(options, context, location, stack !== undefined);
+  const { config, forAccount, unreadStack } = stackSettings;
+  if (unreadStack !== undefined)
+    context.stderr.write(`${unreadStack} Records that the stack manages already are exported too.\n`);
+  const hasStack = project.exists && unreadStack === undefined;
+  const state: StackState = hasStack ? await exportState(location) : { version: 3, deployment: {} };
   const settings = forAccount(account);
   const connect = (definition: Definition) => context.session.connect(definition, settings);
   const reading = definitions
@@ -158,11 +161,11 @@ async function readAccount(
     .map((definition) => readDeclarable(connect(definition), search, context));
   const records = (await Promise.all(reading)).flat();
 
-  const managed = groupBy(managedResources(state), ({ resource }) => resource.id ?? "");
-  const added = records.filter(({ definition, record }) => {
-    const rivals = managed.get(record.id) ?? [];
-    return !rivals.some((one) => managesRecord(one, connect(definition), account, record));
-  });
+  const managed = managedResources(state);
+  const added = records.filter(
+    ({ definition, record }) =>
+      !managed.some((one) => managesRecord(one, connect(definition), account, record)),
+  );
   // In YAML, resources of all types share their names.
   const named = (state.deployment.resources ?? []).filter(
     ({ type }) => language === "yaml" || findDefinition(type),
@@ -177,9 +180,7 @@ async function readAccount(
     ? "The program reads it from the stack's configuration, as a secret."
     : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";
   const notes = [
-    problem !== undefined &&
-      `The project's stack cannot be read, so every record is exported, including those that it manages already. ${problem}`,
-    location !== undefined &&
+    hasStack &&
       added.length > 0 &&
       "Records in the stack's state are left out. What the program declares and state does not have yet is exported again: run " +
         "`pulumi up` first.",
@@ -192,25 +193,4 @@ async function readAccount(
 function noteOnSecrets(file: string, isWritten: boolean): string {
   if (!isWritten) return `${file} is not written, because no exported record has a secret.`;
   return `${file} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`;
-}
-
-/** The stack that the program is for; without a location if there is none, or if it cannot be read because of a problem. */
-async function readStack(
-  { stack }: ExportOptions,
-  { directory, exists }: Project,
-  { env }: CommandContext,
-): Promise<{ state: StackState; location?: StackLocation; problem?: string }> {
-  const state = { version: 3, deployment: {} };
-  if (!exists && stack !== undefined)
-    throw new UptimeError(
-      `${directory} has no Pulumi project yet, so it has no stack. Run the export without --stack.`,
-    );
-  if (!exists) return { state };
-  const location = { cwd: directory, env, stack };
-  try {
-    return { state: await exportState(location), location };
-  } catch (error) {
-    if (stack !== undefined || !(error instanceof UptimeError)) throw error;
-    return { state, problem: error.message };
-  }
 }

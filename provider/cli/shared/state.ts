@@ -127,8 +127,8 @@ export function managesRecord(
   account: unknown,
   record: ApiRecord,
 ): boolean {
+  if (definition !== scope.definition || resource.id !== record.id) return false;
   const outputs = decodeOutputs(definition, resource.outputs ?? {});
-  if (definition.label !== scope.definition.label || resource.id !== record.id) return false;
   // State of older versions does not say the key.
   if (outputs.keyFingerprint === undefined)
     return isAccountOfState(scope, outputs) && outputs.account === account;
