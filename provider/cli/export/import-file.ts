@@ -74,7 +74,7 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
       text: "Install the package, and its provider plugin for Pulumi.",
       lines: [
         ...(project.hasPackage ? [] : [`npm install --omit=peer ${packageWord()}`]),
-        ...(project.namesPlugin ? [] : ["npx --no pulumi-uptime plugin install"]),
+        "npx --no pulumi-uptime plugin install",
       ],
     },
     {

@@ -49,7 +49,7 @@ const maxRedirects = 10;
 const maxTextBytes = 8 * 1024 * 1024;
 
 export class Sender {
-  private readonly slots = new Slots(8);
+  private readonly slots = new Slots();
   // Loading undici takes a tenth of a second, and only this command sends with it directly.
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   private readonly undici = require("undici") as typeof Undici;

@@ -1,13 +1,14 @@
-/** Runs work for hosts: one piece at a time for each host, and at most `most` pieces in all. */
+/** The most requests at a time. */
+const maxRunning = 8;
+
+/** Runs work for hosts: one piece at a time for each host. */
 export class Slots {
   private readonly busy = new Set<string>();
   /** Wakes what waits for its host, or for others to end. */
   private readonly waiting: (() => void)[] = [];
 
-  constructor(private readonly most: number) {}
-
   async run<T>(host: string, work: () => Promise<T>): Promise<T> {
-    while (this.busy.has(host) || this.busy.size >= this.most)
+    while (this.busy.has(host) || this.busy.size >= maxRunning)
       await new Promise<void>((wake) => this.waiting.push(wake));
     this.busy.add(host);
     try {
