@@ -13,7 +13,6 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources } from "../shared/state";
 import { NamesakeFinder, twinsAmong, type FoundNamesake } from "./namesakes";
 
 /** What a `pulumi up` would do, and what a person may want to think about twice; printed by `doctor --json`. */
@@ -57,18 +56,12 @@ export async function checkProgram(location: StackLocation, settings: CommandSet
     }
   }
   const plan = await planOf(planned, finder);
-  const managed = managedResources(state).map(({ resource }) => resource);
-  const deleted = new Set(steps.filter(({ op }) => op === "delete").map(({ urn }) => urn));
-  // The program may rename a resource, with an alias or by a move to the plugin.
-  const former = new Set(steps.map(({ oldState }) => oldState?.urn));
-  const kept = managed.filter(({ urn }) => !former.has(urn));
-  const declared = new Set([...kept, ...steps].map(({ urn }) => urn).filter((urn) => !deleted.has(urn)));
   // The engine itself imports a resource of the plugin.
   const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), newState?.importID]));
   const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
   return {
     /** The number of resources of this package that the program declares. */
-    resources: declared.size,
+    resources: new Set(steps.flatMap(({ urn, newState }) => (newState ? [urn] : []))).size,
     ...plan,
     refused: refused
       .map(({ title, urnSuffix, importId = importIdOf.get(urnSuffix), problems }) => ({
@@ -84,7 +77,7 @@ export async function checkProgram(location: StackLocation, settings: CommandSet
     unchecked: [...finder.unchecked],
     /** False if every resource has an explicit provider, so that the stack needs no settings of its own. */
     usesStackSettings: usesStackSettings(
-      [...steps.map(({ newState }) => newState), ...managed].map((one) => one?.provider),
+      steps.map(({ newState, oldState }) => (newState ?? oldState)?.provider),
     ),
   };
 }

@@ -89,9 +89,9 @@ export async function installPlugin(folder: string, version: string, location: S
   await output(args, location);
 }
 
-/** Runs a preview. One that fails has errors in its result. Throws if there is no result. */
+/** Runs a preview, which also lists what stays as it is. One that fails has errors in its result. Throws if there is no result. */
 export async function runPreview(location: StackLocation): Promise<Preview> {
-  const args = onStack(["preview", "--json"], location);
+  const args = onStack(["preview", "--json", "--show-sames"], location);
   const { code, out, failure, ownWords } = await runPulumi(args, location);
   const preview = parseAs(previewReport, out);
   if (!preview) throw new UptimeError(failure);
