@@ -64,7 +64,7 @@ function findingsOf(more: Partial<ProgramReport>, like = {}, ...titles: string[]
     record: undefined,
     namesakes,
   }));
-  const lists = { refused: [], errors: [], unchecked: [], silent: [], twins: [] };
+  const lists = { refused: [], errors: [], unchecked: [], withoutChannels: [], twins: [] };
   return programFindings({ resources: 2, usesStackSettings: true, ...lists, planned, ...more });
 }
 

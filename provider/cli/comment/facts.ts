@@ -23,7 +23,7 @@ import { applyActions, declaredCodeHashes, importsOfGoneRecords } from "./apply-
 /** The most lines of a failure that are shown; the job's log has all. */
 const maxFailureLines = 40;
 
-/** The options of the command: files, and what is said or checked. */
+/** The options of the command. */
 export interface CommentOptions {
   readonly preview?: string;
   readonly previewLog?: string;
@@ -174,15 +174,15 @@ function withReviewLines(preview: Preview, text: string): Preview {
   return { ...preview, steps };
 }
 
-/** Says why a preview has no result: what it printed, unless that is a part of a result. */
+/** Why a preview has no result: what it printed, such as `error: no stack selected`, unless that is a part of a result. */
 function unreadablePreview(text: string, log: string): string {
   const start = text.search(/^\{/m);
-  const said = /^\{"sequence":/m.test(text)
+  const reason = /^\{"sequence":/m.test(text)
     ? "`pulumi preview --json` printed events instead of a result: run it without PULUMI_ENABLE_STREAMING_JSON_PREVIEW."
     : start < 0
       ? text
       : `\`pulumi preview --json\` printed no whole result: ${oneLine(text.slice(start), 100)}`;
-  const lines = [said, log].join("\n").trim().split("\n");
+  const lines = [reason, log].join("\n").trim().split("\n");
   const more = lines.length - maxFailureLines;
   if (more > 0) lines.splice(maxFailureLines, more, `… and ${counted(more, "more line")}`);
   return lines.join("\n") || "`pulumi preview` printed nothing.";

@@ -2,7 +2,7 @@ import { hexHash } from "../../common/hash";
 import { reviewHashLength } from "../shared/review-hash";
 import type { ApplyAction, ApplyActions } from "./apply-actions";
 
-/** What the comment's first line says to programs. */
+/** What programs read in the comment's first line. */
 export interface Marker {
   readonly title: string;
   readonly commit?: string | undefined;
@@ -43,15 +43,12 @@ export function markerIn(body: string): Marker | undefined {
   };
 }
 
-/**
- * One word for exactly what an apply does and runs; `none` if it writes nothing. It begins with the word for the code, which is
- * known before a preview.
- */
+/** A hash of all that an apply does and runs; `none` if it writes nothing. Its first half is that of the code, known before a preview. */
 export function digestOf({ writes, code }: ApplyActions): string {
   return writes.length === 0 ? "none" : `${partialDigest(code)}${partialDigest(writes)}`;
 }
 
-/** Half of a digest. */
+/** Half of a digest: the hash of the writes or of the code. */
 export function partialDigest(actions: readonly ApplyAction[]): string {
   const hashes = actions.map(({ hash }) => hash).sort();
   return hexHash(hashes.join(), 16);
@@ -66,7 +63,7 @@ export function digestIn(text: string): string | undefined {
 const [leftoversShare, hashesShare] = [1 / 4, 1 / 3];
 
 /**
- * All hashes in one word, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
+ * All hashes, joined, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
  *
  * @param programCode the code that the program declares, as far as the preview shows it: it is in state after an apply
  * @param limit the most characters of the comment

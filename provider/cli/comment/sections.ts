@@ -27,13 +27,13 @@ const maxNamed = 40;
  */
 export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const { failedChecks, errors, changes, edits, tried, isPreviewed } = facts;
-  const value = isWhole ? wholeValue : shortValue;
-  const isOfRest = (change: PlannedChange): boolean => !isOfThisPackage(change.urn) && !isDestructive(change);
+  const show = isWhole ? wholeValue : shortValue;
+  const isOther = (change: PlannedChange): boolean => !isOfThisPackage(change.urn) && !isDestructive(change);
   const section = (operation: PlannedOperation, name: string, suffix = ""): Section => {
-    const list = changes.filter((change) => change.operation === operation && !isOfRest(change));
-    return changesSection(`#### ${name} (${list.length})${suffix}`, list, value, edits);
+    const list = changes.filter((change) => change.operation === operation && !isOther(change));
+    return changesSection(`#### ${name} (${list.length})${suffix}`, list, show, edits);
   };
-  const rest = changes.filter(isOfRest);
+  const others = changes.filter(isOther);
   const warnings = warningItems(facts);
   const warningSection = listSection(warnings, "#### Before you merge");
   const isShort = warnings.length <= maxWarningsFirst;
@@ -48,8 +48,8 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     ...(isShort ? [] : [warningSection]),
     ...tried,
     ...(isPreviewed ? [codeSection(facts)] : []),
-    ...driftSections(facts, value),
-    changesSection(`#### Of other packages: ${countTexts(rest).join(", ")}`, rest, value, edits),
+    ...driftSections(facts, show),
+    changesSection(`#### Of other packages: ${countTexts(others).join(", ")}`, others, show, edits),
     section("import", "Imported", ": nothing is written"),
   ];
 }
@@ -114,15 +114,15 @@ const shortValue: ShowValue = (value) =>
 function changesSection(
   heading: string,
   changes: readonly PlannedChange[],
-  value: ShowValue,
+  show: ShowValue,
   edits: Facts["edits"],
 ): Section {
   const items = changes.map((change) => {
     const sign = signs[change.operation];
     const edit = edits.get(change.urn);
     const lines = [
-      `${change.title}${detailOf(change, value)}`,
-      ...propertyLines(change, value, edit).map((line) => `    ${line}`),
+      `${change.title}${detailOf(change, show)}`,
+      ...propertyLines(change, show, edit).map((line) => `    ${line}`),
     ];
     return {
       text: lines.map((line) => `${sign} ${printable(line)}`).join("\n"),
@@ -134,12 +134,12 @@ function changesSection(
 }
 
 /** What the line of a resource shows after its name. */
-function detailOf(change: PlannedChange, value: ShowValue): string {
+function detailOf(change: PlannedChange, show: ShowValue): string {
   const { operation, definition, importId, recordId = importId, recordNames, account } = change;
   const { isDeletedFirst, isPendingDelete, isProtected, keptBy } = change;
   const isNamed = recordId !== undefined && (definition !== undefined || operation !== "update");
   const known = isNamed
-    ? [`${definition ? "record" : "id"} ${value(recordId)}`, ...recordNames.map(value)]
+    ? [`${definition ? "record" : "id"} ${show(recordId)}`, ...recordNames.map(show)]
     : [];
   return [
     ...(account === undefined ? [] : [` of ${account}`]),
@@ -152,9 +152,9 @@ function detailOf(change: PlannedChange, value: ShowValue): string {
 }
 
 /** The properties that change, and such options; of a resource of another package only these. */
-function propertyLines(change: PlannedChange, value: ShowValue, edit?: DriftedResource): string[] {
+function propertyLines(change: PlannedChange, show: ShowValue, edit?: DriftedResource): string[] {
   const { operation, definition, properties, options, maybeChanged } = change;
-  const optionLines = options.map((option) => `option ${propertyText(option, value)}`);
+  const optionLines = options.map((option) => `option ${propertyText(option, show)}`);
   if (!isOfThisPackage(change.urn) || operation === "import" || operation === "delete") return optionLines;
   const unclear = maybeChanged.map((key) => `${key} (secret)`);
   const isHidden = properties.length === 0 && (unclear.length > 0 || options.length === 0);
@@ -165,29 +165,29 @@ function propertyLines(change: PlannedChange, value: ShowValue, edit?: DriftedRe
     after !== undefined &&
     after === JSON.stringify(definition?.fields[property]?.default);
   const shown = properties.filter((property) => !isDefault(property));
-  const lines = shown.map((property) => propertyText(property, value, edit));
+  const lines = shown.map((property) => propertyText(property, show, edit));
   return [...lines, ...unclear.map((text) => `${text} may change too`), ...optionLines];
 }
 
-/** Merging overwrites what was set by hand, so that is the old value, and not the one in state. */
+/** A property with its old and new value. Merging overwrites what was set by hand, so that is the old value, and not state's. */
 function propertyText(
   { property, before, after }: PlannedProperty,
-  value: ShowValue,
+  show: ShowValue,
   edit?: DriftedResource,
 ): string {
-  const present = value(after ?? "(none)");
+  const planned = show(after ?? "(none)");
   const byHand = edit?.outcome === "changed" && edit.properties.find((one) => one.property === property);
   if (!byHand)
-    return before === undefined ? `${property}: ${present}` : `${property}: ${value(before)} => ${present}`;
+    return before === undefined ? `${property}: ${planned}` : `${property}: ${show(before)} => ${planned}`;
   const edited = byHand.secret ? secretText : JSON.stringify(byHand.inApi ?? null);
-  return `${property}: ${value(edited)} (by hand) => ${present}`;
+  return `${property}: ${show(edited)} (by hand) => ${planned}`;
 }
 
-function driftSections({ drift, missingImports, isKnown, changes }: Facts, value: ShowValue): Section[] {
+function driftSections({ drift, missingImports, isKnown, changes }: Facts, show: ShowValue): Section[] {
   if (!drift) return [];
   const changeOf = new Map(changes.map((change) => [change.urn, change]));
   /** What the API shows, and what merging does there if that is not to set it back. */
-  const present = ({ urn, outcome, replaces }: DriftedResource, name: string, inApi: string): string => {
+  const inApiText = ({ urn, outcome, replaces }: DriftedResource, name: string, inApi: string): string => {
     if (!isKnown) return inApi;
     const { operation, properties = [], keptBy } = changeOf.get(urn) ?? {};
     if (missingImports.has(urn)) return "cannot be imported again: the apply fails";
@@ -205,10 +205,10 @@ function driftSections({ drift, missingImports, isKnown, changes }: Facts, value
     const isNamed = record !== undefined && outcome === "changed";
     return [
       title,
-      isNamed ? `${id} ${value(JSON.stringify(record))}` : id,
+      isNamed ? `${id} ${show(JSON.stringify(record))}` : id,
       property,
-      value(inState),
-      value(present(resource, property, inApi)),
+      show(inState),
+      show(inApiText(resource, property, inApi)),
     ];
   };
   const heading = isKnown ? "#### Edited by hand: merging this undoes these edits" : handHeading;

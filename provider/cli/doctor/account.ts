@@ -17,21 +17,21 @@ import { listOf } from "../shared/quoting";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
 import { twinsAmong } from "./namesakes";
 
-/** Tells findings, which a person sees at once. */
-export type Tell = (...findings: readonly Finding[]) => void;
+/** Reports findings, which a person sees at once. */
+export type ReportFindings = (...findings: readonly Finding[]) => void;
 
 /** Checks the settings of an account, and its server with each kind of record. */
 export async function examineAccount(
   name: string | undefined,
   settings: Settings,
   { session, stderr }: CommandContext,
-  tellAll: Tell,
+  reportAll: ReportFindings,
 ): Promise<void> {
   const prefix = name === undefined ? "" : `Account ${safeName(name)}: `;
-  const tell: Tell = (...findings) => {
-    tellAll(...findings.map((one) => ({ ...one, text: prefix + one.text })));
+  const report: ReportFindings = (...findings) => {
+    reportAll(...findings.map((one) => ({ ...one, text: prefix + one.text })));
   };
-  tell(...addressFindings(settings));
+  report(...addressFindings(settings));
   const isOneServer = settings.baseUrl.url === settings.monitorsBaseUrl.url;
   for (const definition of definitions)
     try {
@@ -39,9 +39,9 @@ export async function examineAccount(
         show(`Reading ${definition.plural} …`);
         return checkServer(session.connect(definition, settings), new Redactor(session.secrets));
       });
-      tell(...found);
+      report(...found);
     } catch (error) {
-      tell(failed(`${definition.plural}-request`, reasonOf(error, session)));
+      report(failed(`${definition.plural}-request`, reasonOf(error, session)));
       // A server that refuses the key for one kind of record refuses it for all; a 403 may be about this kind only.
       if (isOneServer && (error instanceof KeyRefusedError || error instanceof UnreachableError)) break;
     }

@@ -22,7 +22,7 @@ import { addSettingOptions, settingsInFolder } from "../shared/setting-options";
 import type { CommandSettings, SettingOptions } from "../shared/setting-options";
 import { managedResources } from "../shared/state";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
-import { examineAccount, type Tell } from "./account";
+import { examineAccount, type ReportFindings } from "./account";
 import { checkProgram, type ProgramReport } from "./program";
 import { programFindings, refusedCode } from "./program-findings";
 
@@ -69,11 +69,11 @@ Examples:
     .action(async (options: DoctorOptions) => {
       const { stdout, stderr, setExitCode } = context;
       const findings: Finding[] = [];
-      const tell: Tell = (...found) => {
+      const report: ReportFindings = (...found) => {
         findings.push(...found);
         if (!options.json) for (const finding of found) stdout.write(lineOf(finding, context));
       };
-      const program = await examine(options, context, findings, tell);
+      const program = await examine(options, context, findings, report);
       if (options.json) stdout.write(jsonText({ findings, program }));
       const faults = findings.filter(({ level }) => level === "failed");
       const isBroken = faults.some(({ code }) => code !== refusedCode);
@@ -90,12 +90,12 @@ function lineOf({ level, text }: Finding, { stdout, env }: CommandContext): stri
   return `${isColored ? styleText(colors[level], word, { validateStream: false }) : word}  ${printable(text)}\n`;
 }
 
-/** Checks versions, settings, the server, and a program if one is named. It only reads; `told` is what it has told so far. */
+/** Checks versions, settings, the server, and a program if one is named. It only reads; `found` is what it has reported so far. */
 async function examine(
   options: DoctorOptions,
   context: CommandContext,
-  told: readonly Finding[],
-  tell: Tell,
+  found: readonly Finding[],
+  report: ReportFindings,
 ): Promise<ProgramReport | undefined> {
   const { env, session } = context;
   const { stack, program } = options;
@@ -103,7 +103,7 @@ async function examine(
   if (!existsSync(cwd)) throw new UptimeError(`${cwd} does not exist.`);
   const location = { cwd, env, stack: stack === true ? undefined : stack };
   const project = readProject(cwd);
-  tell(...(await versionFindings(project, location)));
+  report(...(await versionFindings(project, location)));
 
   const isStackAsked = stack !== undefined || program !== undefined;
   let settings: CommandSettings;
@@ -112,27 +112,27 @@ async function examine(
   } catch (error) {
     const reason = reasonOf(error, session);
     const text = program === undefined ? reason : `${reason.replace(/\.?$/, ".")} ${previewNeeds}`;
-    tell(failed("settings", text));
+    report(failed("settings", text));
     return undefined;
   }
   const { unreadStack } = settings;
   const { accounts, unset } = readAccounts(settings, session);
   // The missing settings may be in the stack, so the stack that cannot be read is the failure to report.
   const isStackMissed = unreadStack !== undefined && unset.length > 0;
-  if (unreadStack !== undefined) tell((isStackMissed ? failed : warning)("stack", unreadStack));
-  tell(...settingFindings(settings, project));
+  if (unreadStack !== undefined) report((isStackMissed ? failed : warning)("stack", unreadStack));
+  report(...settingFindings(settings, project));
 
-  for (const [name, ofAccount] of accounts) await examineAccount(name, ofAccount, context, tell);
+  for (const [name, ofAccount] of accounts) await examineAccount(name, ofAccount, context, report);
   if (isStackMissed) return undefined;
   // A program whose resources all have explicit providers needs no other settings.
-  if (program === undefined || told.some(({ level }) => level === "failed")) {
+  if (program === undefined || found.some(({ level }) => level === "failed")) {
     const isNeeded = unset.length === 0 || (await stateUsesStackSettings(location));
     const none =
       "The stack has no settings, and needs none: every resource has an explicit provider, whose settings `drift` uses";
-    tell(...(isNeeded ? unset : [ok("settings", none)]));
+    report(...(isNeeded ? unset : [ok("settings", none)]));
     return undefined;
   }
-  return examineProgram(location, settings, unset, context, tell);
+  return examineProgram(location, settings, unset, context, report);
 }
 
 /** Previews a program; `unset` is what is wrong with the stack's settings, which it may not need. */
@@ -141,18 +141,18 @@ async function examineProgram(
   settings: CommandSettings,
   unset: readonly Finding[],
   { session, stderr }: CommandContext,
-  tell: Tell,
+  report: ReportFindings,
 ): Promise<ProgramReport | undefined> {
   try {
-    const report = await withProgress(stderr, (show) => {
+    const checked = await withProgress(stderr, (show) => {
       show("Running `pulumi preview`, which may take a minute …");
       return checkProgram(location, settings, session);
     });
-    const isUnset = unset.length > 0 && report.usesStackSettings && report.errors.length === 0;
-    tell(...(isUnset ? unset : programFindings(report)));
-    return report;
+    const isUnset = unset.length > 0 && checked.usesStackSettings && checked.errors.length === 0;
+    report(...(isUnset ? unset : programFindings(checked)));
+    return checked;
   } catch (error) {
-    tell(...unset, failed("preview", reasonOf(error, session)));
+    report(...unset, failed("preview", reasonOf(error, session)));
     return undefined;
   }
 }

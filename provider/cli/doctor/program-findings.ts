@@ -10,7 +10,7 @@ export const refusedCode = "program-refused";
 
 /** The findings of a preview: one for each warning and each reason to refuse a resource, and one for all other creates, updates and so on. */
 export function programFindings(report: ProgramReport): Finding[] {
-  const { resources, planned, twins, silent, refused, errors, unchecked } = report;
+  const { resources, planned, twins, withoutChannels, refused, errors, unchecked } = report;
   const plans = planned.map((one) => ({ ...one, outcome: outcomeOf(one) }));
   const adopted = plans.filter(({ outcome }) => outcome === "adopted").length;
   const refusedCount = refused.length + plans.filter(({ outcome }) => outcome === "refused").length;
@@ -20,14 +20,14 @@ export function programFindings(report: ProgramReport): Finding[] {
     ...(refusedCount > 0 ? [`${refusedCount} refused`] : []),
   ];
   const declared = `The program declares ${counted(resources, "resource")}: ${counts.join(", ") || "nothing to do"}.`;
-  const noChannels = `Without alert channels, nobody is told of a failure: ${listOf(silent)}.`;
+  const noChannels = `Without alert channels, nobody is told of a failure: ${listOf(withoutChannels)}.`;
   return [
     ...plainFindings(planned.filter(({ namesakes }) => namesakes.length === 0)),
     ...planned.filter(({ namesakes }) => namesakes.length > 0).map((one) => namesakeFinding(one, twins)),
     ...twins.map(({ same, resources }) =>
       warning("program-twins", `Several new resources have the same ${same}: ${listOf(resources)}.`),
     ),
-    ...(silent.length > 0 ? [warning("program-channels", noChannels)] : []),
+    ...(withoutChannels.length > 0 ? [warning("program-channels", noChannels)] : []),
     ...unchecked.map((text) => warning("program-unchecked", text)),
     ...refused.flatMap(({ title, importId, reasons }) => {
       const resource = importId === undefined ? title : `${title} (import ${importId})`;

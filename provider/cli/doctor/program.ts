@@ -42,11 +42,11 @@ export async function checkProgram(location: StackLocation, settings: CommandSet
   const finder = new NamesakeFinder(state, settings, session);
   const planned: PlannedStep[] = [];
   for (const step of steps) {
-    const told = collected.get(urnSuffixOf(step.urn));
+    const checked = collected.get(urnSuffixOf(step.urn));
     const change = changeOf(step);
     const definition = change?.definition;
-    if (!change || !definition || (told && told.problems.length > 0)) continue;
-    if (told || !step.newState) planned.push({ definition, step, change });
+    if (!change || !definition || (checked && checked.problems.length > 0)) continue;
+    if (checked || !step.newState) planned.push({ definition, step, change });
     // The engine does not call a provider whose own settings are not known yet.
     else {
       const { name } = parseUrn(providerUrnOf(step.newState.provider));
@@ -109,7 +109,7 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
      * The new resources that can have alert channels and declare none, so that nobody is told of a failure. An import keeps the
      * channels that the program does not declare.
      */
-    silent: creates.filter(isSilent).map(({ change }) => change.title),
+    withoutChannels: creates.filter(hasNoChannels).map(({ change }) => change.title),
   };
 }
 
@@ -134,7 +134,7 @@ function identityOfStep(one: PlannedStep): string | undefined {
 }
 
 /** Whether a resource can have alert channels and declares none. */
-function isSilent({ definition: { fields }, step: { newState } }: PlannedStep): boolean {
+function hasNoChannels({ definition: { fields }, step: { newState } }: PlannedStep): boolean {
   const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
   return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
 }

@@ -27,7 +27,7 @@ import { addSettingOptions, commandSettings, type SettingOptions } from "../shar
 import { managedResources, managesRecord, pendingCreates, type ManagedResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
-import { compareResource, hearOfResource, type ComparedResource } from "./comparison";
+import { compareResource, rememberClaim, type ComparedResource } from "./comparison";
 
 interface DriftOptions extends SettingOptions {
   readonly cwd?: string;
@@ -111,7 +111,7 @@ async function findDrift(
     const unmanaged = await unmanagedRecords(managed, connectTo, context.session.secrets);
     return { report: { ...report, unmanaged } };
   } catch (error) {
-    // The drift that was found in other accounts is still told.
+    // The drift that was found in other accounts is still shown.
     return { report, listingError: reasonOf(error, context.session) };
   }
 }
@@ -121,7 +121,7 @@ async function compareAll(
   connectTo: ConnectTo,
   { stderr, session }: CommandContext,
 ): Promise<Omit<DriftReport, "code" | "pending">> {
-  const accounts = groupBy(managed, (one) => hearOfResource(one, connectTo));
+  const accounts = groupBy(managed, (one) => rememberClaim(one, connectTo));
   const servers = new Set<string>();
   const connect: ConnectTo = (...account) => {
     const scope = connectTo(...account);

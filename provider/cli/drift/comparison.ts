@@ -23,10 +23,12 @@ export interface ComparedResource {
 }
 
 /**
- * Notes a record in state. An account that lacks all records in state is then not taken for one that lacks its first. Returns the
- * account, as its server and key; "" if it is not known.
+ * Books a resource's claim on its record. With all of them booked, an account with an empty list is known to lack more than one record,
+ * which is an error and no drift.
+ *
+ * @returns the account, as its server and key; "" if it is not known
  */
-export function hearOfResource({ definition, resource }: ManagedResource, connectTo: ConnectTo): string {
+export function rememberClaim({ definition, resource }: ManagedResource, connectTo: ConnectTo): string {
   try {
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connectTo(resource.provider, definition, outputs.account);
@@ -62,8 +64,8 @@ export async function compareResource(
       return { error: { urn, id, message }, isKeyRefused: error instanceof KeyRefusedError };
     // The message quotes the values of fixed properties, which may be secret.
     const isQuoted = fixedKeys(definition).some(clear.isSecret);
-    const told = isQuoted ? "is not the record in state" : message;
-    return { drift: driftOf(clear, { outcome: "another record", message: told }) };
+    const shown = isQuoted ? "is not the record in state" : message;
+    return { drift: driftOf(clear, { outcome: "another record", message: shown }) };
   }
 }
 

@@ -13,8 +13,8 @@ import { titleOf } from "./resource-types";
 import { assertOwnCode } from "./state-code";
 
 /**
- * Runs a preview in which the provider tells what it checks and refuses nothing. Changes nothing, and writes no file. Throws if
- * Pulumi would run code in state that is not this package's.
+ * Runs a preview in which the provider sends what it checks to this process, and refuses nothing. Changes nothing, and writes no
+ * file. Throws if Pulumi would run code in state that is not this package's.
  *
  * @returns `collected` is by URN suffix, with titles for people such as `Monitor shop`; `state` is what was before, with its secrets
  * in the clear
@@ -23,13 +23,13 @@ export async function collectingPreview(location: StackLocation) {
   const state = await exportState(location, { showSecrets: true });
   assertOwnCode(state);
   const collected = new Map<string, CollectedResource & { title: string }>();
-  const hear = ({ urnSuffix, ...told }: CollectedResource): void => {
+  const onResource = ({ urnSuffix, ...checked }: CollectedResource): void => {
     const title = titleOf(`urn:pulumi:::::${urnSuffix}`);
     // A diff may refuse what a check has not, and what is replaced is checked twice.
-    const problems = [...new Set([...(collected.get(urnSuffix)?.problems ?? []), ...told.problems])];
-    collected.set(urnSuffix, { ...told, urnSuffix, title, problems });
+    const problems = [...new Set([...(collected.get(urnSuffix)?.problems ?? []), ...checked.problems])];
+    collected.set(urnSuffix, { ...checked, urnSuffix, title, problems });
   };
-  const preview = await whileListening(hear, (env) =>
+  const preview = await whileListening(onResource, (env) =>
     runPreview({ ...location, env: { ...location.env, ...env } }),
   );
   return { preview, collected, state };
@@ -49,9 +49,9 @@ function newSocketFolder(): string {
   );
 }
 
-/** Runs some work with an environment in which providers tell what they check, through a socket and not a file. */
+/** Runs some work with an environment in which providers send what they check through a socket, because a file would hold secrets. */
 export async function whileListening<T>(
-  hear: (resource: CollectedResource) => void,
+  onResource: (resource: CollectedResource) => void,
   work: (env: NodeJS.ProcessEnv) => Promise<T>,
 ): Promise<T> {
   const folder = newSocketFolder();
@@ -61,11 +61,11 @@ export async function whileListening<T>(
     connection.on("error", () => undefined);
     // Without the option, the end of the text destroys the connection before the answer.
     text(connection.iterator({ destroyOnReturn: false }))
-      .then((told) => {
-        hear(collectedResource.parse(JSON.parse(told)));
+      .then((sent) => {
+        onResource(collectedResource.parse(JSON.parse(sent)));
         connection.end("heard");
       })
-      // A provider that was killed, or of another version, has told nothing.
+      // A provider that was killed has sent only a part, and one of another version has another form.
       .catch(() => connection.destroy());
   });
   try {

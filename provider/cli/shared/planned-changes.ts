@@ -18,7 +18,7 @@ import { findDefinition, isOfThisPackage, titleOf } from "./resource-types";
 const operations = ["replace", "delete", "create", "update", "import"] as const;
 export type PlannedOperation = (typeof operations)[number];
 
-/** Operations that are a part of another one, or that write nothing. */
+/** Operations that are a part of another one, such as `create-replacement`, or that write nothing. */
 const silentOperations: readonly string[] = [
   "same",
   "read",
@@ -104,8 +104,8 @@ export function plannedChanges({ steps, changeSummary }: Preview): {
   const deleted = new Set(all.flatMap(({ op, urn }) => (op === "delete" ? [urn] : [])));
   const planned = all.flatMap((step) => {
     const change = changeOf(step);
-    const isLeft = change?.operation === "delete" && deleted.has(step.oldState?.deletedWith ?? "");
-    return change ? [isLeft ? { ...change, keptBy: "deletedWith" as const } : change] : [];
+    const staysInApi = change?.operation === "delete" && deleted.has(step.oldState?.deletedWith ?? "");
+    return change ? [staysInApi ? { ...change, keptBy: "deletedWith" as const } : change] : [];
   });
   const changes = [...planned, ...pendingDeletes(all), ...updates];
   const weight = (change: PlannedChange): number =>

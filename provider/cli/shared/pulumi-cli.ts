@@ -28,7 +28,7 @@ export interface StackLocation {
 /**
  * Runs the Pulumi CLI. A failure is a result, not an error.
  *
- * @returns `failure` is an error's message; `ownWords` are the CLI's own about it, which have no secret of the stack
+ * @returns `failure` is an error's message; `cliMessage` is what the CLI itself printed about it, without secrets of the stack
  */
 async function runPulumi(args: readonly string[], { cwd, env }: StackLocation) {
   const name = `\`pulumi ${args.slice(0, 2).join(" ")}\` in ${cwd}`;
@@ -41,9 +41,11 @@ async function runPulumi(args: readonly string[], { cwd, env }: StackLocation) {
   try {
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
     const code = child.exitCode;
-    const said = oneLine(err) || `it ended with code ${String(code)}`;
-    const ownWords = said.includes("failed to load checkpoint: EOF") ? `${said}. ${emptyFileAdvice}` : said;
-    return { code, out, ownWords, failure: `${name} failed: ${ownWords.replace(/^error: /, "")}` };
+    const printed = oneLine(err) || `it ended with code ${String(code)}`;
+    const cliMessage = printed.includes("failed to load checkpoint: EOF")
+      ? `${printed}. ${emptyFileAdvice}`
+      : printed;
+    return { code, out, cliMessage, failure: `${name} failed: ${cliMessage.replace(/^error: /, "")}` };
   } catch (error) {
     const reason =
       (error as NodeJS.ErrnoException).code === "ENOENT"
@@ -92,11 +94,11 @@ export async function installPlugin(folder: string, version: string, location: S
 /** Runs a preview, which also lists what stays as it is. One that fails has errors in its result. Throws if there is no result. */
 export async function runPreview(location: StackLocation): Promise<Preview> {
   const args = onStack(["preview", "--json", "--show-sames"], location);
-  const { code, out, failure, ownWords } = await runPulumi(args, location);
+  const { code, out, failure, cliMessage } = await runPulumi(args, location);
   const preview = parseAs(previewReport, out);
   if (!preview) throw new UptimeError(failure);
   if (code === 0 || errorsIn(preview).length > 0) return preview;
-  const [message = ownWords] = printedIn(preview);
+  const [message = cliMessage] = printedIn(preview);
   return { ...preview, diagnostics: [{ severity: "error", message }] };
 }
 

@@ -46,13 +46,13 @@ function summaryOf(report: TryReport): string {
 
 /** The report for a terminal: a table of what would alert, was skipped or was redirected, and the counts. */
 export function tryText(report: TryReport): string {
-  const told = [
+  const shown = [
     ...alertingIn(report),
     ...withOutcome(report, "skipped"),
     ...withOutcome(report, "ok").filter(({ redirects = [] }) => redirects.length > 0),
   ];
-  if (told.length === 0) return `${summaryOf(report)}\n`;
-  const rows = told.map((monitor) => [monitor.title, monitor.outcome, whyOf(monitor)]);
+  if (shown.length === 0) return `${summaryOf(report)}\n`;
+  const rows = shown.map((monitor) => [monitor.title, monitor.outcome, whyOf(monitor)]);
   const lines = textTable({ heads: ["Monitor", "Result", "Why"], rows });
   return [...lines, "", summaryOf(report), ""].join("\n");
 }

@@ -29,7 +29,7 @@ export function isLinkLocal(host: string): boolean {
 }
 
 /** Looks up a host name for a connection; a link-local address is an error, so that there is no connection to one. */
-export const lookupElsewhere: LookupFunction = (host, options, done) => {
+export const lookupAllowed: LookupFunction = (host, options, done) => {
   dns.lookup(host, options, (error, found, family) => {
     const addresses = typeof found === "string" ? [found] : error ? [] : found.map(({ address }) => address);
     if (addresses.some(isLinkLocal)) done(new LinkLocalError(), []);
@@ -41,7 +41,7 @@ export const lookupElsewhere: LookupFunction = (host, options, done) => {
 export function leadsToLinkLocal({ hostname }: URL): Promise<boolean> {
   if (isLinkLocal(hostname)) return Promise.resolve(true);
   return new Promise((resolve) => {
-    lookupElsewhere(hostname.replace(/^\[|\]$/g, ""), { all: true }, (error) => {
+    lookupAllowed(hostname.replace(/^\[|\]$/g, ""), { all: true }, (error) => {
       resolve(error instanceof LinkLocalError);
     });
   });

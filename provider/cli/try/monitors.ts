@@ -52,7 +52,7 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
     const plain = collected.get(urnSuffixOf(urn))?.inputs ?? {};
     const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
-    const untold = secrets.filter(([, value]) => value === undefined);
+    const unknown = secrets.filter(([, value]) => value === undefined);
     return {
       title: titleOf(urn),
       urn,
@@ -61,7 +61,7 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
       secret: new Set([...alwaysSecret, ...hidden]),
       // The engine does not call a provider whose own settings are not known yet.
       missing: new Map(
-        untold.map(([key]) => [key, "is secret, and its provider is not known before `pulumi up`"]),
+        unknown.map(([key]) => [key, "is secret, and its provider is not known before `pulumi up`"]),
       ),
     };
   });

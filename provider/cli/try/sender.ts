@@ -7,7 +7,7 @@ import type { Message } from "../../api/errors";
 import { networkFailure } from "../../api/network-errors";
 import { decodeText, isProxied, newDispatcher, type Headers } from "../../api/transport";
 import { redirectOf } from "../../common/url";
-import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupElsewhere } from "./link-local";
+import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupAllowed } from "./link-local";
 import { Slots } from "./slots";
 
 export interface MonitorRequest {
@@ -25,7 +25,7 @@ export interface MonitorAnswer {
   /** The addresses that it was redirected to. */
   readonly redirects: readonly URL[];
   /** A redirect led to another origin, which gets neither headers nor authentication. */
-  readonly hasLeft: boolean;
+  readonly isCrossOrigin: boolean;
   /** When the certificate of the request's own host ends. */
   readonly certificateEnd: Date | undefined;
   /** The beginning or all of the text; undefined if it was not needed. */
@@ -62,17 +62,17 @@ export class Sender {
     const redirects: URL[] = [];
     let certificateEnd: Date | undefined;
     let { url, method } = request;
-    let hasLeft = false;
+    let isCrossOrigin = false;
     for (;;) {
       // The other origin may redirect back to the first one to make it act on the headers.
-      hasLeft ||= url.origin !== request.url.origin;
-      const headers = hasLeft ? [] : request.headers;
+      isCrossOrigin ||= url.origin !== request.url.origin;
+      const headers = isCrossOrigin ? [] : request.headers;
       const response = await this.slots.run(url.hostname, () =>
         this.sendOne({ ...request, url, method, headers }, redirects),
       );
       if (url.hostname === request.url.hostname) certificateEnd ??= response.certificateEnd;
       const { status, location, text } = response;
-      if (location === undefined) return { status, redirects, hasLeft, certificateEnd, text };
+      if (location === undefined) return { status, redirects, isCrossOrigin, certificateEnd, text };
       if (redirects.length === maxRedirects)
         throw new NoAnswerError("unreachable", [`more than ${maxRedirects} redirects`], redirects);
       // As browsers do.
@@ -95,7 +95,7 @@ export class Sender {
     const dispatcher = newDispatcher(this.undici, isForProxy, {
       timeout: this.timeout,
       maxCachedSessions: 0,
-      lookup: lookupElsewhere,
+      lookup: lookupAllowed,
       checkServerIdentity: (host, certificate) => {
         certificateEnd = new Date(certificate.valid_to);
         return checkServerIdentity(host, certificate);

@@ -81,16 +81,18 @@ function verdictOf(
 
 function alertReasons(
   check: Check,
-  { status, text, hasLeft }: MonitorAnswer,
+  { status, text, isCrossOrigin }: MonitorAnswer,
   days: number | undefined,
   isTextSecret: boolean,
 ): Reason[] {
   const { alertCondition, alertTextLookup, sslAlertDays } = check;
   const reasons: Reason[] = [];
   if (status >= 400) {
-    const isBare = hasLeft && check.request.headers.length > 0;
-    const bare = isBare ? " from another origin, which gets neither headers nor authentication" : "";
-    reasons.push({ code: "status", text: [`status ${status}${bare}`] });
+    const isWithoutHeaders = isCrossOrigin && check.request.headers.length > 0;
+    const where = isWithoutHeaders
+      ? " from another origin, which gets neither headers nor authentication"
+      : "";
+    reasons.push({ code: "status", text: [`status ${status}${where}`] });
   }
   if (text) {
     const isFound = text.content.includes(alertTextLookup);
