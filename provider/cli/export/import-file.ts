@@ -6,7 +6,7 @@ import { packageWord } from "../shared/dependency";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { settingCommands } from "../shared/scaffold";
 import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
-import { nextSteps, protectText, refusedList, secretCommands, unusedFileName } from "./next-steps";
+import { nextSteps, protectText, secretCommands, unusedFileName } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 
 /** Pulumi itself generates the code of all but the first one. */
@@ -39,18 +39,19 @@ export function assertRuntime({ directory, runtime }: Project, language: Languag
   );
 }
 
-/** The files of an export that Pulumi imports. A record that the provider would refuse is left out. */
+/** The files of an export that Pulumi imports. A record that the provider would refuse is left out; none if all are. */
 export function planImport(facts: ExportFacts, language: GeneratedLanguage): Map<string, string> {
   const { project, resources } = facts;
   const importFile = unusedFileName(project, "uptime-import", ".json");
   const accepted = resources.filter(({ problems }) => problems.length === 0);
-  const steps =
-    accepted.length > 0 ? importSteps({ ...facts, resources: accepted }, language, importFile) : [];
-  const page = nextSteps([...steps, ...refusedList(resources, language)]);
-  const files = new Map<string, string>();
-  if (accepted.length > 0) files.set(importFile, jsonText({ resources: accepted.map(importOf) }));
-  if (resources.length > 0) files.set(unusedFileName(project, "NEXT-STEPS", ".md"), page);
-  return files;
+  if (accepted.length === 0) return new Map();
+  return new Map([
+    [importFile, jsonText({ resources: accepted.map(importOf) })],
+    [
+      unusedFileName(project, "NEXT-STEPS", ".md"),
+      nextSteps(importSteps({ ...facts, resources: accepted }, language, importFile)),
+    ],
+  ]);
 }
 
 /** A resource in the file that `pulumi import --file` reads. */

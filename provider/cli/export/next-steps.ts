@@ -1,11 +1,8 @@
-import { isAbsolute } from "node:path";
-
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
-import { codeSpan, shellWord } from "../shared/quoting";
+import { shellWord } from "../shared/quoting";
 import { setSecret } from "../shared/scaffold";
 import type { ConfigValue, ModuleResource } from "./module-source";
-import { refusedText } from "./report";
 
 /** What the next steps of an export depend on. */
 export interface ExportFacts {
@@ -36,17 +33,6 @@ export const protectText =
   "The option `protect` keeps Pulumi from deleting a record. To delete one, or to accept that somebody has deleted it by hand, remove " +
   "the resource from the program and run `pulumi state unprotect URN`; `pulumi stack --show-urns` prints the URN.";
 
-/** The records that the provider would refuse, and what to do about them; nothing if there are none. */
-export function refusedList(resources: readonly ModuleResource[], language: string): string[] {
-  const items = resources
-    .filter(({ problems }) => problems.length > 0)
-    .map(
-      ({ definition, id, name, problems }) =>
-        `- ${definition.singular} ${codeSpan(id)}, ${codeSpan(name)}: ${codeSpan(problems.join("; "))}`,
-    );
-  return items.length === 0 ? [] : [refusedText(language), items.join("\n")];
-}
-
 /** The commands that set the values of secrets: from the file or, without one, by asking. No value is on a command line. */
 export function secretCommands(values: readonly ConfigValue[], secretsFile: string | undefined): string[] {
   if (secretsFile === undefined) return values.map(({ key }) => setSecret(key));
@@ -58,11 +44,6 @@ export function secretCommands(values: readonly ConfigValue[], secretsFile: stri
   });
   const isInFile = values.some(({ secret }) => secret !== undefined);
   return isInFile ? [...commands, `rm ${shellWord(secretsFile)}`] : commands;
-}
-
-/** Whether a path that is relative to a folder leads to something in it. */
-export function isInside(path: string | undefined): boolean {
-  return path !== undefined && !isAbsolute(path) && !/^\.\.(?:[\\/]|$)/.test(path);
 }
 
 /** A name for a file that nothing has yet, nor a module that programs would import in its place. */

@@ -1,7 +1,9 @@
+import { isAbsolute } from "node:path";
+
 import { definitions } from "../../definitions";
 import { addCommands, isSampleIn, scaffold, setSecret, startCommands } from "../shared/scaffold";
 import { configValuesOf, moduleSource, protectKey } from "./module-source";
-import { isInside, nextSteps, protectText, refusedList, secretCommands, unusedFileName } from "./next-steps";
+import { nextSteps, protectText, secretCommands, unusedFileName } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 
 /** The files of a program in TypeScript by name: a module for each kind of record. None if nothing is new. */
@@ -23,6 +25,11 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
     ...modules.map(({ name, source }) => [`${name}.ts`, source] as const),
     [unusedFileName(project, "NEXT-STEPS", ".md"), nextSteps(programSteps(facts, names))] as const,
   ]);
+}
+
+/** Whether a path that is relative to a folder leads to something in it. */
+function isInside(path: string): boolean {
+  return !isAbsolute(path) && !/^\.\.(?:[\\/]|$)/.test(path);
 }
 
 /**
@@ -80,7 +87,6 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
       lines: [`node -e '${removeImports}' ${modules.map((name) => `${name}.ts`).join(" ")}`, "pulumi up"],
     },
     `${protectText} To let Pulumi delete any of them, run \`pulumi config set ${protectKey} false\` and then \`pulumi up\`.`,
-    ...refusedList(resources, "typescript"),
   ];
 }
 

@@ -26,15 +26,6 @@ export interface ExportReport {
   readonly notes: readonly string[];
 }
 
-/** The sentence above the list of refused records. */
-export function refusedText(language: string): string {
-  const consequence =
-    language === "typescript"
-      ? "They are comments in the program; correct them in the API and in the program:"
-      : "They are left out; correct them in the API and export again:";
-  return `The provider would refuse these records. ${consequence}`;
-}
-
 /** The report as people read it. */
 export function exportText(report: ExportReport): string {
   const { resources, directory, files, known, dryRun, secrets, notes, language } = report;
@@ -51,7 +42,7 @@ export function exportText(report: ExportReport): string {
         : "";
     const place = directory === "." ? "here" : `to ${directory}`;
     lines.push(
-      `${wrote} ${counted(resources.length - refused.length, "resource")} ${place}${left}${more}:`,
+      `${wrote} ${counted(resources.length - refused.length, "resource")} ${place}${left}${more}${files.length > 0 ? ":" : "."}`,
       ...files.map((file) => `  ${file}`),
     );
   } else if (known > 0) lines.push(`Nothing is new: the stack already manages ${counted(known, "record")}.`);
@@ -59,7 +50,11 @@ export function exportText(report: ExportReport): string {
   if (refused.length > 0)
     lines.push(
       "",
-      refusedText(language),
+      `The provider would refuse these records. ${
+        language === "typescript"
+          ? "They are comments in the program; correct them in the API and in the program:"
+          : "They are left out; correct them in the API and export again:"
+      }`,
       ...refused.map(
         ({ type, id, name, problems }) => `  ${labelIn(type)} ${id} (${name}): ${problems.join("; ")}`,
       ),
