@@ -143,8 +143,7 @@ test("shows no API key that records repeat, in a channel's name, in an encoding 
     if (path.endsWith("/domains")) return answer(200, { data: [] });
     return answer(200, { data: path.endsWith("/monitors") ? [record] : record });
   };
-  const channel = '4 ("(the server repeats a secret)", 1 monitor)';
-  expect((await doctor()).stdout).toContain(`the alertChannelIds in use: ${channel}\n`);
+  expect((await doctor()).stdout).toContain("the alertChannelIds in use: 4 (1 monitor)\n");
 });
 
 test("reports what is wrong, with exit code 1", async () => {

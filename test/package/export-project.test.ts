@@ -171,7 +171,6 @@ describe("an export into a folder", () => {
     ];
     const again = await exportedWith(stackWith(...state), "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({
-      newProject: false,
       known: 2,
       files: ["monitors-2.ts", "NEXT-STEPS-2.md"],
       resources: [

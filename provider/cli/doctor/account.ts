@@ -4,11 +4,9 @@ import { Operation } from "../../api/operation";
 import type { Settings } from "../../api/settings";
 import { counted, safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
-import { isObject, parseJson } from "../../common/values";
 import { definitions } from "../../definitions";
-import { shownNames, type Definition } from "../../definitions/field";
+import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
-import { Redactor } from "../../engine/redactor";
 import { findSample } from "../../lifecycle/complete-records";
 import { identityIn, readableValue, shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
@@ -37,7 +35,7 @@ export async function examineAccount(
     try {
       const found = await withProgress(stderr, (show) => {
         show(`Reading ${definition.plural} …`);
-        return checkServer(session.connect(definition, settings), new Redactor(session.secrets));
+        return checkServer(session.connect(definition, settings));
       });
       report(...found);
     } catch (error) {
@@ -63,7 +61,7 @@ function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): 
 }
 
 /** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
-async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Finding[]> {
+async function checkServer(scope: RecordScope): Promise<Finding[]> {
   const { collection, definition } = scope;
   const { plural, fields } = definition;
   const operation = new Operation(scope);
@@ -88,7 +86,7 @@ async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Find
       "hidden-fields",
       `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
     );
-  for (const text of usedIds(definition, listed, redactor)) add("ids", text);
+  for (const text of usedIds(definition, listed)) add("ids", text);
   const twins = twinsAmong(listed, (one) => identityIn(definition, one));
   // Not their names: a program may have them as secrets.
   const lists = twins.map((group) =>
@@ -104,27 +102,18 @@ async function checkServer(scope: RecordScope, redactor: Redactor): Promise<Find
 }
 
 /** The ids of other things that records have, such as alert channels, and how many records have each; the most used first. */
-function usedIds(definition: Definition, listed: readonly ApiRecord[], redactor: Redactor): string[] {
+function usedIds(definition: Definition, listed: readonly ApiRecord[]): string[] {
   const fields = Object.entries(definition.fields).filter(([, { type }]) => type === "idList");
   return fields.flatMap(([key, field]) => {
     const counts = new Map<string, number>();
-    const names = new Map<string, string>();
     for (const record of listed) {
       const ids = readableValue(field, record);
       for (const id of Array.isArray(ids) ? ids : [])
         counts.set(String(id), (counts.get(String(id)) ?? 0) + 1);
-      const raw = record.raw[shownNames(field).find((name) => name in record.raw) ?? ""];
-      const entries = typeof raw === "string" ? parseJson(raw) : raw;
-      for (const entry of Array.isArray(entries) ? entries : [])
-        if (isObject(entry) && typeof entry.name === "string") names.set(String(entry.id), entry.name);
     }
     const ids = [...counts]
       .sort(([a, count], [b, other]) => other - count || compareIds(a, b))
-      .map(([id, count]) => {
-        const name = names.get(id);
-        const records = counted(count, definition.singular);
-        return `${id} (${name === undefined ? "" : `${JSON.stringify(redactor.value(name))}, `}${records})`;
-      });
+      .map(([id, count]) => `${id} (${counted(count, definition.singular)})`);
     return ids.length > 0 ? [`the ${key} in use: ${listOf(ids, 20)}`] : [];
   });
 }

@@ -117,7 +117,6 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
-    newProject: !project.exists,
     files: [
       ...files.keys(),
       ...packageFiles(files),

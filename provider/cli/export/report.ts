@@ -8,7 +8,6 @@ import { labelIn } from "../shared/resource-types";
 export interface ExportReport {
   readonly directory: string;
   readonly dryRun: boolean;
-  readonly newProject: boolean;
   /** `typescript`, or the language of the code that Pulumi generates. */
   readonly language: string;
   readonly files: readonly string[];
