@@ -6,7 +6,7 @@ import type { EmptyListForm, FormPair } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError, quoteBody } from "./error-body";
-import { adviceIfMaybeGone } from "./failed-attempt";
+import { adviceIfMaybeGone, maybeGoneAdvice } from "./failed-attempt";
 import {
   ApiError,
   message,
@@ -67,8 +67,7 @@ export class Collection {
     const { singular } = this.definition;
     if (record && record.id !== id)
       throw new RecordMismatchError(
-        message`${answer.requestText} returned the record ${quoteId(record.id)} instead.
-          ${adviceIfMaybeGone({ method: "GET", id })}`,
+        message`${answer.requestText} returned the record ${quoteId(record.id)} instead. ${maybeGoneAdvice}`,
       );
     this.assertPresent(record, answer);
     // A record that shows none of its required fields would be compared with nothing, and found equal.
@@ -76,8 +75,7 @@ export class Collection {
     const problem = message`${answer.requestText} returned no ${singular}: ${quoteBody(answer.body)}.`;
     if (isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere)
       throw new NotFoundError(problem);
-    const advice = [`Check ${this.client.address.source}.`, ...adviceIfMaybeGone({ method: "GET", id })];
-    throw new UptimeError(message`${problem} ${advice.join(" ")}`);
+    throw new UptimeError(message`${problem} Check ${this.client.address.source}. ${maybeGoneAdvice}`);
   }
 
   /** The record under an id; undefined if it does not exist. */

@@ -180,6 +180,11 @@ export class NotFoundError extends UptimeError {}
 /** The id belongs to another record than the one in state. */
 export class RecordMismatchError extends UptimeError {}
 
+/** How a message begins that goes on after an earlier error, if there was one: "… returned status 429. Then ". */
+export function afterError(earlier: UptimeError | undefined): Message {
+  return earlier ? message`${withoutPeriod(earlier)}. Then ` : [];
+}
+
 export function joinMessages(messages: readonly (Message | Quote)[], separator: string): Message {
   return messages.flatMap((one, index) => [
     ...(index > 0 ? [separator] : []),

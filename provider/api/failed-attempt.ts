@@ -1,6 +1,7 @@
 import { counted } from "../common/text";
 import { parseError, quoteText } from "./error-body";
 import {
+  afterError,
   ApiError,
   KeyRefusedError,
   message,
@@ -8,7 +9,6 @@ import {
   quote,
   UnreachableError,
   UptimeError,
-  withoutPeriod,
   type Message,
 } from "./errors";
 import { isConnectError, networkFailure, type NetworkFailure } from "./network-errors";
@@ -69,16 +69,14 @@ export function notSentError(
   settings: Settings,
   lastError: UptimeError | undefined,
 ): UptimeError {
-  if (reason === "ended")
-    return operation.endError(message`${requestText} was not sent${lastError ? " again" : ""}`, lastError);
-  const before = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
-  const again = lastError ? " again" : "";
+  const notSent = message`${requestText} was not sent${lastError ? " again" : ""}`;
+  if (reason === "ended") return operation.endError(notSent, lastError);
   const isAdvised = lastError instanceof ApiError && lastError.status === 429;
   const advice = isAdvised
     ? "Try"
     : `Set ${sourceOf(settings, "requestsPerMinute")} to what it allows, or try`;
   return new UptimeError(
-    message`${before}${requestText} was not sent${again}: for ten minutes the server has refused all requests of this account with 429 or
+    message`${afterError(lastError)}${notSent}: for ten minutes the server has refused all requests of this account with 429 or
       503. ${advice} again later.`,
   );
 }
@@ -148,10 +146,11 @@ export function unansweredAttempt(
 }
 
 /** Advice for an answer that does not say whether the record is gone, such as 403: a person must decide. */
+export const maybeGoneAdvice =
+  "If state has this record and it no longer exists, run `pulumi state delete URN`.";
+
 export function adviceIfMaybeGone({ method, id }: Pick<AttemptedRequest, "method" | "id">): string[] {
-  return id === undefined || !["GET", "DELETE"].includes(method)
-    ? []
-    : ["If state has this record and it no longer exists, run `pulumi state delete URN`."];
+  return id !== undefined && ["GET", "DELETE"].includes(method) ? [maybeGoneAdvice] : [];
 }
 
 /** Advice for an answer's status, in sentences. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 import { maxTimerMilliseconds, systemClock, type Clock } from "./clock";
-import { InterruptedError, message, OperationTimeoutError, withoutPeriod } from "./errors";
+import { afterError, InterruptedError, message, OperationTimeoutError } from "./errors";
 import type { Message, UptimeError } from "./errors";
 
 /** What all operations of a run share. */
@@ -127,7 +127,7 @@ export class Operation {
 
   /** The error of an operation whose time is over or that was interrupted. `consequence` is a clause such as "nothing was sent". */
   endError(consequence: string | Message, lastError?: UptimeError): UptimeError {
-    const first = lastError ? message`${withoutPeriod(lastError)}. Then ` : "";
+    const first = afterError(lastError);
     return this.isInterrupted
       ? new InterruptedError(
           message`${first}Pulumi was interrupted, or is stopping because of another error, so ${consequence}.`,
