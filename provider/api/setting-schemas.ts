@@ -3,9 +3,8 @@ import * as z from "zod/mini";
 import { definitions } from "../definitions";
 import { accountSettingNames, joinWithOr } from "../definitions/settings";
 import type { Setting, SettingName, settingDeclarations } from "../definitions/settings";
-import { nearest } from "../common/nearest";
 import { isLoopback, parseUrl } from "../common/url";
-import { isObject, tryParseJson } from "../common/values";
+import { tryParseJson } from "../common/values";
 import { hexHash } from "../common/hash";
 
 /** The address of a server, without a slash at its end, and the short hash of it that state keeps. */
@@ -136,22 +135,13 @@ function parseAddress({ origin, pathname }: URL): ParsedAddress {
 
 export const expectedAccounts = 'a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}';
 
-const ownSetting = z.optional(z.string("must be a string").check(z.trim()));
-const accountSchema = z.object(Object.fromEntries(accountSettingNames.map((name) => [name, ownSetting])));
-
-/** What is wrong with the entries of `uptime:accounts`. It repeats no name, because a key may be in the place of one. */
-function problemOfAccounts(accounts: unknown): string | undefined {
-  const entries = isObject(accounts) ? Object.values(accounts) : [];
-  for (const [index, entry] of entries.entries()) {
-    const place = `must be ${expectedAccounts}: account ${index + 1} of ${entries.length}`;
-    if (!isObject(entry)) return `${place} is not an object`;
-    const unknown = Object.keys(entry).filter((name) => !accountSettingNames.some((known) => known === name));
-    if (unknown.length === 0) continue;
-    const near = nearest(unknown[0] ?? "", accountSettingNames);
-    return `${place} has a setting other than ${accountSettingNames.join(", ")}${near === undefined ? "" : ` (did you mean ${near}?)`}`;
-  }
-  return undefined;
-}
+const accountSchema = z.strictObject(
+  Object.fromEntries(
+    accountSettingNames.map((name) => [name, z.optional(z.string("must be a string").check(z.trim()))]),
+  ),
+  // It names neither the account nor the unknown setting, because a key may be in the place of one.
+  `must be ${expectedAccounts}; an account has no settings but ${accountSettingNames.join(", ")}`,
+);
 
 const accountsSchema = z.pipe(
   z.pipe(
@@ -162,13 +152,5 @@ const accountsSchema = z.pipe(
       ),
     z.transform(tryParseJson),
   ),
-  z.pipe(
-    z.unknown().check(
-      z.refine((given) => problemOfAccounts(given) === undefined, {
-        error: ({ input }) => problemOfAccounts(input),
-        abort: true,
-      }),
-    ),
-    z.record(z.string(), accountSchema),
-  ),
+  z.record(z.string(), accountSchema),
 );

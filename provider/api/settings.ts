@@ -192,8 +192,9 @@ function parseSetting(
   const { expected, schema } = settingParser(settingOf(name), allowHttp);
   const { data, error } = schema.safeParse(value, { error: () => `must be ${expected}` });
   const problems = (error?.issues ?? []).map(({ path, message }) => {
-    const part = path.flatMap((one) => (typeof one === "string" ? safeName(one) : [])).join(".");
-    return `${part === "" ? source : partSource(part)} ${message}`;
+    // A setting of an account.
+    const part = path.map((name) => safeName(String(name))).join(".");
+    return `${path.length === 2 ? partSource(part) : source} ${message}`;
   });
   return { value: data, problems };
 }

@@ -165,7 +165,7 @@ describe("a provider is refused because of its settings", () => {
   test("also those of its accounts, and of the environment", () => {
     const accounts = { eu: { baseUrl: "eu.example", apiKey: "key" }, us: { key: "one" } };
     expect(problemsOf({ accounts })).toEqual([
-      'accounts of the provider first must be a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}: account 2 of 2 has a setting other than baseUrl, monitorsBaseUrl, apiKey',
+      'accounts of the provider first must be a JSON object such as {"NAME": {"apiKey": "…", "baseUrl": "https://…"}}; an account has no settings but baseUrl, monitorsBaseUrl, apiKey',
     ]);
     expect(problemsOf({ accounts: JSON.stringify({ eu: accounts.eu }) })).toEqual([
       "accounts.eu.baseUrl of the provider first must be an absolute URL such as https://uptime.example.com",

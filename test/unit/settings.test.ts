@@ -217,10 +217,10 @@ describe("an account", () => {
     [
       "eu",
       { eu: { apikey: "canary" } },
-      /account 1 of 1 has a setting other than .* \(did you mean apiKey\?\)/,
+      /uptime:accounts must be .*; an account has no settings but baseUrl, monitorsBaseUrl, apiKey/,
     ],
-    ["eu", { us: {}, eu: { canary: "x" } }, /account 2 of 2 has a setting other than baseUrl, monitors/],
-    ["eu", { canary: "eu" }, /uptime:accounts must be a JSON object .*: account 1 of 1 is not an object/],
+    ["eu", { us: {}, eu: { canary: "x" } }, /an account has no settings but baseUrl, monitors/],
+    ["eu", { canary: "eu" }, /uptime:accounts must be a JSON object .*; an account has/],
     ["eu", { eu: { apiKey: "canary key" } }, /accounts\.eu\.apiKey must be one word of printable ASCII/],
     ["eu", { eu: { apiKey: "k", baseUrl: "eu.ex" } }, /accounts\.eu\.baseUrl must be an absolute URL/],
     ["eu", { eu: { monitorsBaseUrl: "http://a.ex" } }, /accounts\.eu\.monitorsBaseUrl must begin with https/],
