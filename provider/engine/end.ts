@@ -1,10 +1,9 @@
-import { fstatSync } from "node:fs";
 import { connect } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 import type { FrontSession } from "./front-session";
 
-/** Time between two checks whether the engine still runs, if standard input does not show it. */
+/** Time between two checks whether the engine still runs, once standard input has ended. */
 const enginePollMilliseconds = 2000;
 
 /** Time for the engine to receive the last response. */
@@ -40,7 +39,7 @@ export function engineAddressIn(args: readonly string[]): string | undefined {
 /**
  * Ends this process when the engine that has started it has ended, even if that was killed: otherwise it would continue to
  * send creates that are not recorded, while the next `pulumi up` sends them too. The engine holds the other end of the
- * standard input while it runs. If the standard input is not a pipe, the engine's address shows whether it runs.
+ * standard input while it runs. If that has ended, the engine's address shows whether it runs.
  *
  * @param address host and port at which the engine listens
  */
@@ -54,16 +53,5 @@ export function endWithEngine(address = ""): void {
     });
     connection.on("error", () => process.exit(1));
   };
-  if (isPipe(0)) process.stdin.on("end", watch).on("error", watch).resume();
-  else watch();
-}
-
-function isPipe(descriptor: number): boolean {
-  try {
-    const stats = fstatSync(descriptor);
-    return stats.isFIFO() || stats.isSocket();
-  } catch {
-    // There is no standard input.
-    return false;
-  }
+  process.stdin.on("end", watch).on("error", watch).resume();
 }
