@@ -2,7 +2,7 @@ import { isMarkedDeleted, isRecordId, isRecordOf, parseRecord, type ApiRecord } 
 import { isBlankAnswer, isFailure, saysDeleted } from "./answer-status";
 import { pathOf, type Answer, type ApiRequest, type Client, type SendEvents } from "./client";
 import type { Definition } from "../definitions/field";
-import type { EmptyListForm, FormPair } from "../definitions/codecs";
+import type { FormPair, SecondForms } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError, quoteBody } from "./error-body";
@@ -48,17 +48,18 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void>;
 
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
-  /**
-   * The form of empty lists that this server takes, as far as is known. It only ever changes from "entry" to "emptyString".
-   * (docs/api.md)
-   */
-  emptyListForm: EmptyListForm = "entry";
+  /** The fields that this server empties only in their second form, as far as is known. (docs/api.md) */
+  readonly secondForms = new Set<string>();
   private updateMethod: "PATCH" | "PUT" = "PATCH";
 
   constructor(
     readonly definition: Definition,
     readonly client: Client,
   ) {}
+
+  remember(secondForms: SecondForms): void {
+    for (const wire of secondForms) this.secondForms.add(wire);
+  }
 
   /** The record under an id. Throws {@link NotFoundError}. */
   async get(id: string, operation: Operation): Promise<ApiRecord> {

@@ -7,8 +7,8 @@ import type { RequestHeader, Value } from "../common/values";
 
 export type FormPair = [name: string, value: string];
 
-/** The two forms of an empty list: a list with one empty entry, or an empty string. */
-export type EmptyListForm = "entry" | "emptyString";
+/** The API's names of the fields that are emptied in their second form: see {@link hasSecondForm}. */
+export type SecondForms = ReadonlySet<string>;
 
 /** A record shows a value that a field of this type cannot have. */
 export class UnexpectedValueError extends Error {}
@@ -59,10 +59,16 @@ export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }
 
-export function encodeValue(field: Field, value: Value, emptyListForm: EmptyListForm): FormPair[] {
+/** Whether a server that does not take an empty value may take it as an empty string in place of a list, or as 0 in place of alert days. */
+export function hasSecondForm(field: Field): boolean {
+  return isList(field) || field.zeroIsEmpty === true;
+}
+
+export function encodeValue(field: Field, value: Value, secondForms: SecondForms): FormPair[] {
   const codec = codecOf[field.type];
   if (!isEmpty(value)) return codec.encode(field.wire, value);
-  return isList(field) && emptyListForm === "emptyString" ? emptyString(field.wire) : codec.empty(field.wire);
+  if (!secondForms.has(field.wire)) return codec.empty(field.wire);
+  return field.zeroIsEmpty ? codec.encode(field.wire, 0) : emptyString(field.wire);
 }
 
 const emptyString = (wire: string): FormPair[] => [[wire, ""]];

@@ -73,6 +73,8 @@ export const dialectChoices = {
    * key and value; the `plain` form is `alert_channel_ids=` or `request_headers=`. Ignored means: as if not sent.
    */
   emptyLists: ["accepted", "bracketsRefused", "bracketsIgnored", "plainRefused", "plainIgnored"],
+  /** What becomes of an empty value for alert days in a form, such as `ssl_alert_days=`. */
+  emptyDays: ["accepted", "refused", "ignored"],
   /** Whether an update without `alert_condition` or `request_method` sets them back to their defaults. */
   resetOnUpdate: [false, true],
   /** Whether unknown fields and values that are not allowed are ignored, rather than refused. */

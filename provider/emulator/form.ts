@@ -21,6 +21,9 @@ function readEmpty(field: Field, dialect: Dialect): Reading {
   if (field.required) return refusedField(field.name, `The ${field.name} field is required.`);
   if (field.kind === "pause")
     return refusedField(field.name, `The ${field.name} field must be true or false.`);
+  if (field.kind === "days" && dialect.emptyDays === "ignored") return undefined;
+  if (field.kind === "days" && dialect.emptyDays === "refused")
+    return refusedField(field.name, `The ${field.name} must be an integer.`);
   if (field.kind === "days" && dialect.zeroDaysForEmpty) return { value: 0 };
   return { value: field.default ?? null };
 }

@@ -1,6 +1,6 @@
 import { idNumber, type ApiRecord } from "../api/answer";
 import type { LostAnswerError, Message } from "../api/errors";
-import type { EmptyListForm } from "../definitions/codecs";
+import type { SecondForms } from "../definitions/codecs";
 import type { Baseline } from "./baseline";
 import type { Owner } from "./owners";
 import type { Claim } from "./resource";
@@ -36,8 +36,7 @@ export interface CreatedRecord {
   readonly isAdopted?: boolean;
   /** What to do if its id, which nothing but an answer shows, is not the record's. */
   readonly advice?: Message | undefined;
-  /** The form in which its empty lists were sent. */
-  readonly emptyListForm?: EmptyListForm | undefined;
+  readonly secondForms?: SecondForms | undefined;
 }
 
 /** What the creates of one kind of record in one account must know of each other. */

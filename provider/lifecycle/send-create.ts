@@ -32,7 +32,7 @@ export async function sendCreate(
   // Fields that no record shows, such as a password, do not tell two lost creates apart.
   const turnKey =
     comparableIdentity(definition, (key) => planned.wanted.get(key)) ??
-    JSON.stringify(formOf(definition, planned.wanted, "entry"));
+    JSON.stringify(formOf(definition, planned.wanted));
   return inTurn(creates.turns, turnKey, operation, async () => {
     let highestIdBefore = creates.highestKnownId;
     for (let sendCount = 1, earlierLostAnswer: LostAnswerError | undefined; ; sendCount++) {
@@ -85,7 +85,7 @@ async function postOnce(
     const stored = await collection.create(pairs, operation, events);
     return stored.failure ? recordInFailure(scope, planned, stored, stored.failure, operation) : stored;
   });
-  const { id, status, requestText, words, emptyListForm } = answer;
+  const { id, status, requestText, words, secondForms } = answer;
   if (id === undefined)
     throw new LostAnswerError(
       message`${requestText} returned status ${status} and no id${words ? message`: ${words}` : ""}.`,
@@ -106,7 +106,7 @@ async function postOnce(
       id,
       claim,
       record,
-      emptyListForm,
+      secondForms,
       advice: record ? undefined : adviceOnUnconfirmedId(scope, id),
     };
   } catch (error) {

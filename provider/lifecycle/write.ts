@@ -13,8 +13,8 @@ import {
   type Message,
 } from "../api/errors";
 import type { Operation } from "../api/operation";
-import type { Definition } from "../definitions/field";
-import { encodeValue, isList, type EmptyListForm, type FormPair } from "../definitions/codecs";
+import type { Definition, Field } from "../definitions/field";
+import { encodeValue, hasSecondForm, isList, type FormPair, type SecondForms } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
@@ -41,8 +41,7 @@ const readPauseMilliseconds = 1000;
 
 /** What is known after a write. */
 interface WriteOutcome extends Partial<Pick<WriteAnswer, "record" | "words">> {
-  /** The form in which empty lists were sent. */
-  readonly emptyListForm?: EmptyListForm | undefined;
+  readonly secondForms?: SecondForms | undefined;
 }
 
 /**
@@ -55,7 +54,7 @@ export async function sendUpdate(
   wanted: WantedValues,
   operation: Operation,
   events: SendEvents = {},
-  emptyListForm?: EmptyListForm,
+  secondForms?: SecondForms,
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
@@ -66,7 +65,7 @@ export async function sendUpdate(
     scope,
     changeable,
     (pairs) => scope.collection.update(id, pairs, operation, events),
-    emptyListForm,
+    secondForms,
   );
   events.onEffect?.();
   return verify(scope, id, wanted, answer, operation, events);
@@ -74,8 +73,8 @@ export async function sendUpdate(
 
 /**
  * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. An answer proves what is
- * stored, never that it is not: if it shows something else, or not all, the record itself is read. If only empty lists were not
- * stored, they are sent once more in the other form.
+ * stored, never that it is not: if it shows something else, or not all, the record itself is read. If nothing but empty values were not
+ * stored, those are sent once more in their second form.
  */
 export async function verify(
   scope: RecordScope,
@@ -86,19 +85,21 @@ export async function verify(
   events?: SendEvents,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
-  const { record: shown, words, emptyListForm = collection.emptyListForm } = answered;
+  const { record: shown, words, secondForms = new Set(collection.secondForms) } = answered;
   const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
   const record = isProof ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
-    if (emptyListForm === "emptyString") collection.emptyListForm = emptyListForm;
+    collection.remember(secondForms);
     return record;
   }
-  if (
-    emptyListForm === "entry" &&
-    notStored.every(({ field, wanted: sent }) => isList(field) && isEmpty(sent))
-  )
-    return sendUpdate(scope, id, wanted, operation, events, "emptyString");
+  const wires = notStored
+    .filter(
+      ({ field, wanted: sent }) => isEmpty(sent) && hasSecondForm(field) && !secondForms.has(field.wire),
+    )
+    .map(({ field }) => field.wire);
+  if (wires.length === notStored.length)
+    return sendUpdate(scope, id, wanted, operation, events, new Set([...secondForms, ...wires]));
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,
@@ -148,26 +149,26 @@ function unlessInterrupted(error: unknown): void {
   if (!(error instanceof InterruptedError)) throw error;
 }
 
-/** Sends values. If the server refuses the form of empty lists, sends them once more in the other form. */
+/** Sends values. If the server refuses empty ones, sends those once more in their second form. */
 export async function sendForm(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   send: (pairs: readonly FormPair[]) => Promise<WriteAnswer>,
-  emptyListForm = collection.emptyListForm,
+  secondForms: SecondForms = new Set(collection.secondForms),
 ): Promise<WriteAnswer & WriteOutcome> {
-  try {
-    return { ...(await send(formOf(definition, wanted, emptyListForm))), emptyListForm };
-  } catch (error) {
-    if (!(error instanceof ApiError && error.isRefusal)) throw error;
-    if (emptyListForm === "emptyString" || !isAboutEmptyList(definition, wanted, error))
-      throw nameProperties(definition, error);
+  let first: ApiError | undefined;
+  for (;;) {
     try {
-      const answer = await send(formOf(definition, wanted, "emptyString"));
-      collection.emptyListForm = "emptyString";
-      return { ...answer, emptyListForm: "emptyString" };
-    } catch (second) {
+      const answer = await send(formOf(definition, wanted, secondForms));
+      if (first) collection.remember(secondForms);
+      return { ...answer, secondForms };
+    } catch (error) {
       // Anything but a refusal is not about the form, and may have had an effect.
-      throw second instanceof ApiError && second.isRefusal ? nameProperties(definition, error) : second;
+      if (!(error instanceof ApiError && error.isRefusal)) throw error;
+      first ??= error;
+      const refused = refusedEmpty(definition, wanted, secondForms, error);
+      if (refused.length === 0) throw nameProperties(definition, first);
+      secondForms = new Set([...secondForms, ...refused.map(({ wire }) => wire)]);
     }
   }
 }
@@ -175,19 +176,29 @@ export async function sendForm(
 export function formOf(
   definition: Definition,
   wanted: WantedValues,
-  emptyListForm: EmptyListForm,
+  secondForms: SecondForms = new Set(),
 ): FormPair[] {
-  return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, emptyListForm));
+  return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, secondForms));
 }
 
-function isAboutEmptyList(definition: Definition, wanted: WantedValues, refusal: ApiError): boolean {
-  const named = [...refusal.answer.fields.keys()].map(topLevel);
-  return [...wanted].some(([key, value]) => {
-    const field = fieldOf(definition, key);
-    // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
-    const isNamed = named.length === 0 ? refusal.status >= 400 : named.includes(field.wire);
-    return isNamed && isList(field) && isEmpty(value);
-  });
+/** The fields that were sent as empty, and that a server which has refused them so may take in their second form. */
+function refusedEmpty(
+  definition: Definition,
+  wanted: WantedValues,
+  secondForms: SecondForms,
+  { answer, status }: ApiError,
+): readonly Field[] {
+  const fields = [...wanted]
+    .filter(([, value]) => isEmpty(value))
+    .map(([key]) => fieldOf(definition, key))
+    .filter((field) => hasSecondForm(field) && !secondForms.has(field.wire));
+  const named = [...answer.fields.keys()].map(topLevel);
+  if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
+  // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
+  if (status < 400) return [];
+  // Lists come last, because their second form is refused more often.
+  const days = fields.filter((field) => !isList(field));
+  return days.length > 0 ? days : fields;
 }
 
 function describeNotStored({ key, field, wanted, actual, problem }: Difference): Message {

@@ -313,7 +313,8 @@ export const monitors = {
   });
 
   // An export only reads.
-  const ofWrites = /^(create|update|delete|error|patch|emptyLists|resetOnUpdate|ignoreInvalid|unique)/;
+  const ofWrites =
+    /^(create|update|delete|error|patch|emptyLists|emptyDays|resetOnUpdate|ignoreInvalid|unique)/;
   const single = Object.entries(dialectChoices)
     .filter(([option]) => !ofWrites.test(option))
     .flatMap(([option, choices]) => choices.slice(1).map((choice) => ({ [option]: choice })));

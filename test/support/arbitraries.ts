@@ -128,5 +128,8 @@ export const dialects: fc.Arbitrary<Partial<Dialect>> = fc
     { requiredKeys: [] },
   )
   .map((dialect) => dialect as Partial<Dialect>)
-  // Nobody can know that a server has ignored an empty list if no record shows the list.
-  .filter(({ emptyLists = "", hidden = [] }) => !emptyLists.startsWith("brackets") || hidden.length === 0);
+  // Nobody can know that a server has ignored an empty value if no record shows the field.
+  .filter(
+    ({ emptyLists = "", emptyDays, hidden = [] }) =>
+      hidden.length === 0 || !(emptyLists.startsWith("brackets") || emptyDays === "ignored"),
+  );

@@ -113,6 +113,34 @@ describe("wire forms", () => {
     },
   );
 
+  test.each([
+    ["laravel", "refused"],
+    ["empty", "refused"],
+    ["laravel", "ignored"],
+  ] as const)(
+    "of empty alert days are 0 with errors in the form %s if empty ones are %s",
+    async (errors, emptyDays) => {
+      // The other form of a list would be refused, and is not needed.
+      emulator.dialect = { errors, emptyDays, emptyLists: "plainRefused" };
+      const one = stack();
+      const declared = { ...home, sslAlertDays: 7, alertChannelIds: [1] };
+      const wasZero = (): boolean[] => bodies().map((body) => body.includes("ssl_alert_days=0"));
+      await one.up(declared);
+      emulator.forget();
+      await one.up(home);
+      expect([wasZero(), only()]).toMatchObject([
+        [false, true],
+        { ssl_alert_days: 0, alert_channel_ids: [] },
+      ]);
+      await one.refresh();
+      expect(await one.up(home)).toBe("same");
+      await one.up(declared);
+      emulator.forget();
+      await one.up(home);
+      expect(wasZero()).toEqual([true]);
+    },
+  );
+
   test("of an empty list are the other ones also if a refusal writes the field's name in another case", async () => {
     emulator.fault = ({ method, body }) =>
       method === "POST" && body.some(([name]) => name === "alert_channel_ids[]")

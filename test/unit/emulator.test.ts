@@ -103,6 +103,16 @@ test.each([
 });
 
 test.each([
+  ["refused", 422],
+  ["ignored", 200],
+] as const)("an empty value for alert days is %s", async (emptyDays, status) => {
+  const emulator = await startEmulator({ dialect: { emptyDays } });
+  emulator.monitors.add({ name: "A", url: "u", interval: 60, ssl_alert_days: 7 });
+  expect((await ask(emulator, "PATCH /monitors/1 ssl_alert_days="))[0]).toBe(status);
+  expect(emulator.monitors.get(1)).toMatchObject({ ssl_alert_days: 7 });
+});
+
+test.each([
   ["an unknown field", "colour=red", "colour"],
   ["the list's filter", "status_page_id=1", "status_page_id"],
   ["pause on create", "pause=0", "pause"],

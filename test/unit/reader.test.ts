@@ -111,7 +111,7 @@ describe("a refresh of many", () => {
 
   // Every way of showing a record, with the list and without it.
   const shown = Object.entries(dialectChoices).flatMap(([option, choices]) =>
-    ["record", "list", "paging", "patch", "gone", "emptyLists", "listBrief"].includes(option)
+    ["record", "list", "paging", "patch", "gone", "emptyLists", "emptyDays", "listBrief"].includes(option)
       ? []
       : choices.slice(1).map((choice) => [option, choice] as [string, unknown]),
   );
