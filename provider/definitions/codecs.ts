@@ -142,14 +142,21 @@ const dateTimeCodec: Codec<string> = {
   parse(raw) {
     // PHP shows its own dates as `{"date": "2030-01-31 22:00:00.000000", "timezone": "UTC"}`.
     const shown = isObject(raw) && raw.timezone === "UTC" ? raw.date : raw;
-    const value = isZeroDate(shown) ? null : stringCodec.parse(shown);
+    const value = isZeroDate(shown) ? null : asIsoDate(stringCodec.parse(shown));
     const [, date, time, seconds = ":00"] =
-      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.\d+)?(?:Z|[+-]00(?::?00)?| UTC)?$/.exec(value ?? "") ??
-      [];
+      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.\d+)?(?:Z(?:\[UTC\])?|[+-]00(?::?00)?| UTC)?$/.exec(
+        value ?? "",
+      ) ?? [];
     // A value with another offset, or in another form, is kept, so that it shows as a difference.
     return date !== undefined && time !== undefined ? `${date}T${time}${seconds}` : value;
   },
 };
+
+/** Flask shows dates as HTTP does: `Thu, 31 Jan 2030 22:00:00 GMT`. */
+function asIsoDate(text: string | null): string | null {
+  const time = text?.endsWith(" GMT") ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? text : new Date(time).toISOString();
+}
 
 const idListCodec: Codec<readonly (string | number)[]> = {
   // The empty entry of an empty list may be stored as null.
