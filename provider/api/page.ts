@@ -80,8 +80,10 @@ function byRelation(links: unknown): unknown {
 
 /** @param last the number of the last page, or NaN */
 function nextPage(info: Record<string, unknown>, links: Record<string, unknown>, last: number): Page["next"] {
-  const next = [links.next, info.nextpageurl, info.next].find((value) => !saysNoNextPage(value));
-  const query = parseQuery(isObject(next) ? (next.href ?? next.url) : next);
+  const names = Object.keys(info).filter((name) => namesOfMore.test(name));
+  const nexts = [links.next, ...names.map((name) => info[name])].filter((value) => !saysNoNextPage(value));
+  const addresses = nexts.map((value) => (isObject(value) ? (value.href ?? value.url) : value));
+  const query = addresses.map(parseQuery).find((one) => one !== undefined);
   if (query) return query;
   const cursor = info.nextcursor ?? (isObject(info.cursor) ? info.cursor.next : undefined);
   if (!saysNoNextPage(cursor) && (typeof cursor === "number" || typeof cursor === "string"))
@@ -98,8 +100,7 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   const following = oneBased === undefined ? "more" : new URLSearchParams({ page: String(oneBased + 1) });
   if (current >= 0 && last >= 1) return current < lastNumber ? following : undefined;
   if (isLast === false) return following;
-  const names = Object.keys(info).filter((name) => namesOfMore.test(name));
-  if (next !== undefined || names.some((name) => !saysNoNextPage(info[name]))) return following;
+  if (nexts.length > 0) return following;
   return names.length > 0 || "next" in links ? undefined : "unknown";
 }
 
@@ -109,7 +110,7 @@ const saysNoNextPage = (value: unknown): boolean =>
 
 const formsOfNone: readonly unknown[] = [-1, "-1", "null"];
 
-/** What says whether there is a next page, under names whose meaning is not known: a token or a number, for example. */
+/** What says whether there is a next page: its address, or what only the server can read, such as a token or a number. */
 const namesOfMore =
   /^(?:(?:@odata\.)?next(?:page|num)?(?:url|uri|href|link|cursor|token|offset)?|has(?:more|next)(?:pages?)?|more|(?:is)?truncated)$/;
 

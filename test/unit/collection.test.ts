@@ -387,6 +387,8 @@ describe("a list", () => {
     ["next_page_url", (next) => ({ next_page_url: next === undefined ? null : `/x?cursor=${next}` })],
     ["nextPageUrl", (next) => ({ meta: { nextPageUrl: next === undefined ? "" : `/x?cursor=${next}` } })],
     ["next", (next) => ({ next: next === undefined ? null : `https://other.example/x?cursor=${next}` })],
+    ["@odata.nextLink", (next) => (next === undefined ? {} : { "@odata.nextLink": `/x?cursor=${next}` })],
+    ["next_url", (next) => ({ has_more: !!next, meta: { next_url: next && `/x?cursor=${next}` } })],
     ["next_cursor beside next", (next) => ({ next: next !== undefined, next_cursor: next })],
     ["next_cursor that ends with 0", (next) => ({ next_cursor: next ?? 0 })],
     ["next_cursor that ends with -1", (next) => ({ page_info: { next_cursor: next ?? "-1" } })],
