@@ -22,8 +22,10 @@ const records = (...ids: number[]) => ids.map((id) => ({ ...record, id }));
  */
 function collectionOf(
   answer: (query: URLSearchParams, path: string) => unknown,
-  otherStatus = 404,
-  headersTo: (query: URLSearchParams) => Headers = () => ({}),
+  {
+    otherStatus = 404,
+    headersTo,
+  }: { otherStatus?: number; headersTo?: (query: URLSearchParams) => Headers } = {},
 ): { monitors: Collection; asked: URLSearchParams[] } {
   const settings = {
     "uptime:baseUrl": "https://uptime.example.com",
@@ -36,10 +38,15 @@ function collectionOf(
     const body = answer(url.searchParams, url.pathname);
     const text = typeof body === "string" ? body : JSON.stringify(body ?? {});
     const status = body === undefined ? otherStatus : 200;
-    return Promise.resolve({ status, headers: headersTo(url.searchParams), body: Buffer.from(text) });
+    return Promise.resolve({ status, headers: headersTo?.(url.searchParams) ?? {}, body: Buffer.from(text) });
   });
   return { monitors: new Collection(monitor, client), asked };
 }
+
+const pageIn = (query: URLSearchParams): number => Number(query.get("page") ?? 1);
+/** A collection whose list has pages with numbers from 1 on. */
+const pagesOf = (answer: (page: number) => unknown, options?: Parameters<typeof collectionOf>[1]) =>
+  collectionOf((query) => answer(pageIn(query)), options);
 
 const start = (): Operation => new Operation();
 
@@ -435,11 +442,9 @@ describe("a list", () => {
       [null, "a"],
       ["a", "b"],
     ]);
-    const { monitors, asked } = collectionOf(
-      (query) => pages.get(query.get("cursor")),
-      404,
-      (query) => headersOf(nextOf.get(query.get("cursor"))),
-    );
+    const { monitors, asked } = collectionOf((query) => pages.get(query.get("cursor")), {
+      headersTo: (query) => headersOf(nextOf.get(query.get("cursor"))),
+    });
     expect(await listed(monitors)).toEqual(["9", "8", "7", "6"]);
     expect(asked).toHaveLength(3);
   });
@@ -451,11 +456,7 @@ describe("a list", () => {
   ])(
     "whose header %j names more records than it holds is an error that says whom to ask",
     async (headers) => {
-      const { monitors } = collectionOf(
-        () => records(9, 8),
-        404,
-        () => headers,
-      );
+      const { monitors } = collectionOf(() => records(9, 8), { headersTo: () => headers });
       const { message } = await errorOf(listed(monitors));
       expect(message).toContain(
         "its pages hold 2 records, and it says that there are 3. Ask the server's operators",
@@ -468,21 +469,15 @@ describe("a list", () => {
     ["X-Next-Page", (page) => ({ "x-next-page": page < 3 ? String(page + 1) : "" })],
     ["X-Pagination", (page) => ({ "x-pagination": JSON.stringify({ CurrentPage: page, TotalPages: 3 }) })],
   ])("is followed by the header %s", async (_name, headersOf) => {
-    const pageOf = (query: URLSearchParams): number => Number(query.get("page") ?? 1);
-    const { monitors } = collectionOf(
-      (query) => records(10 - pageOf(query)),
-      404,
-      (query) => headersOf(pageOf(query)),
-    );
+    const { monitors } = pagesOf((page) => records(10 - page), {
+      headersTo: (query) => headersOf(pageIn(query)),
+    });
     expect(await listed(monitors)).toEqual(["9", "8", "7"]);
   });
 
   test("is not in an answer without one, whose header X-Total-Count is empty", async () => {
-    const { monitors } = collectionOf(
-      () => ({ message: "ok" }),
-      200,
-      () => ({ "x-total-count": "" }),
-    );
+    const headersTo = () => ({ "x-total-count": "" });
+    const { monitors } = collectionOf(() => ({ message: "ok" }), { headersTo });
     expect((await errorOf(listed(monitors))).message).toContain("did not return a list of monitors");
   });
 
@@ -505,10 +500,7 @@ describe("a list", () => {
     ["items, beside an empty data", (items, paging) => ({ data: null, items, ...paging })],
     ["results", (results, paging) => ({ results, pagination: paging })],
   ])("may be under %s", async (_where, wrap) => {
-    const { monitors } = collectionOf((query) => {
-      const page = Number(query.get("page") ?? 1);
-      return wrap(records(10 - page), { current_page: page, last_page: 3 });
-    });
+    const { monitors } = pagesOf((page) => wrap(records(10 - page), { current_page: page, last_page: 3 }));
     expect(await listed(monitors)).toEqual(["9", "8", "7"]);
     expect(await listed(collectionOf(() => wrap([], {})).monitors)).toEqual([]);
   });
@@ -571,10 +563,9 @@ describe("a list", () => {
     ["has_more, whose next page is refused", 422, { has_more: true }],
     ["links.next, whose address is not found", 404, { links: { next: "/x?page=2" } }],
   ])("that says by %s, is an error that says whom to ask", async (_how, status, more) => {
-    const { monitors } = collectionOf(
-      (query) => (query.has("page") ? undefined : { data: records(9), ...more }),
-      status,
-    );
+    const answer = (query: URLSearchParams) =>
+      query.has("page") ? undefined : { data: records(9), ...more };
+    const { monitors } = collectionOf(answer, { otherStatus: status });
     const { message } = await errorOf(listed(monitors));
     expect(message).toContain(`the request for page 2 returned status ${status}`);
     expect(message).toContain("Ask the server's operators");
@@ -633,10 +624,11 @@ describe("a list", () => {
   });
 
   test("that is an object whose names are numbers, as PHP writes a list with gaps, is read to its end", async () => {
-    const { monitors } = collectionOf((query) => {
-      const page = Number(query.get("page") ?? 1);
-      return { data: { [page]: records(10 - page)[0] }, current_page: page, last_page: 3 };
-    });
+    const { monitors } = pagesOf((page) => ({
+      data: { [page]: records(10 - page)[0] },
+      current_page: page,
+      last_page: 3,
+    }));
     expect(await listed(monitors)).toEqual(["9", "8", "7"]);
     const bare = { 0: records(9)[0], 2: records(8)[0] };
     expect(await listed(collectionOf(() => bare).monitors)).toEqual(["9", "8"]);
@@ -647,15 +639,12 @@ describe("a list", () => {
   });
 
   test("whose number is not that of its page is read to its end", async () => {
-    const { monitors } = collectionOf((query) => {
-      const page = Number(query.get("page") ?? 1);
-      return {
-        data: records(10 - page),
-        number: 100,
-        pages: 3,
-        links: { next: page < 3 ? `/x?page=${page + 1}` : null },
-      };
-    });
+    const { monitors } = pagesOf((page) => ({
+      data: records(10 - page),
+      number: 100,
+      pages: 3,
+      links: { next: page < 3 ? `/x?page=${page + 1}` : null },
+    }));
     expect(await listed(monitors)).toEqual(["9", "8", "7"]);
     const { message } = await errorOf(
       listed(collectionOf(() => ({ data: records(9), number: 100, pages: 3, has_more: true })).monitors),
@@ -675,10 +664,10 @@ describe("a list", () => {
   );
 
   test("that names a next page for ever, without a record, is an error", async () => {
-    const { monitors, asked } = collectionOf((query) => {
-      const page = Number(query.get("page") ?? 1);
-      return { data: page < 3 ? records(10 - page) : [], links: { next: `/x?page=${page + 1}` } };
-    });
+    const { monitors, asked } = pagesOf((page) => ({
+      data: page < 3 ? records(10 - page) : [],
+      links: { next: `/x?page=${page + 1}` },
+    }));
     expect((await errorOf(listed(monitors))).message).toContain("is one of many without new records");
     expect(asked.length).toBeLessThan(30);
   });
@@ -697,19 +686,18 @@ describe("a list", () => {
   });
 
   test("that a redirect to another page shows as empty is no list", async () => {
-    const { monitors } = collectionOf(
-      (query) => (query.has("maintenance") ? { data: [] } : undefined),
-      302,
-      (query): Headers => (query.has("maintenance") ? {} : { location: "/?maintenance=1" }),
-    );
+    const { monitors } = collectionOf((query) => (query.has("maintenance") ? { data: [] } : undefined), {
+      otherStatus: 302,
+      headersTo: (query) => (query.has("maintenance") ? {} : { location: "/?maintenance=1" }),
+    });
     expect((await errorOf(listed(monitors))).message).toContain("did not return a list of monitors");
   });
 
   test("whose pages are all the first one is an error, although the server says which is the last", async () => {
-    const { monitors } = collectionOf((query) => {
-      const page = Number(query.get("page") ?? 1);
-      return { data: records(9, 8), meta: { current_page: page, last_page: 3, total: 6 } };
-    });
+    const { monitors } = pagesOf((page) => ({
+      data: records(9, 8),
+      meta: { current_page: page, last_page: 3, total: 6 },
+    }));
     expect((await errorOf(listed(monitors))).message).toContain(
       "its last page holds the records of an earlier one",
     );
@@ -757,10 +745,10 @@ describe("a list", () => {
 
   describe("whose total is higher than the number of its records", () => {
     test("is whole if it says which page is the last, and another reading shows no more", async () => {
-      const { monitors, asked } = collectionOf((query) => {
-        const page = Number(query.get("page") ?? 1);
-        return { data: records(10 - page), meta: { current_page: page, last_page: 3, total: 12 } };
-      });
+      const { monitors, asked } = pagesOf((page) => ({
+        data: records(10 - page),
+        meta: { current_page: page, last_page: 3, total: 12 },
+      }));
       expect(await listed(monitors)).toEqual(["9", "8", "7"]);
       expect(asked).toHaveLength(6);
     });

@@ -537,6 +537,18 @@ describe("attributes", () => {
 });
 
 describe("refusals", () => {
+  const nested = { interval: ["bad"], request_headers: [{ key: ["no"] }] };
+  /** The same in a list, whose entries have the field and the words under these names. */
+  const listed = (field: string, words: string, parts = ["interval", "requestHeaders[0].key"] as unknown[]) =>
+    parts.map((part, index) => ({ [field]: part, [words]: ["bad", "no"][index] }));
+  /** As JSON:API lists them. */
+  const pointed = (...pointers: string[]) =>
+    listed(
+      "source",
+      "detail",
+      pointers.map((pointer) => ({ pointer })),
+    );
+
   test.each([422, 400])("with status %i name the properties", async (status) => {
     const errors = { "request_headers.0.key": ["no"], interval: ["bad,", "worse"] };
     on("POST", answer(status, { message: "The given data was invalid.", errors }));
@@ -566,15 +578,9 @@ describe("refusals", () => {
       "in data",
       { success: false, message: "Invalid.", data: { interval: ["bad"], "request_headers.0.key": ["no"] } },
     ],
-    ["in an object without an envelope", { interval: ["bad"], request_headers: [{ key: ["no"] }, {}] }, ""],
-    [
-      "in nested details",
-      { message: "Invalid.", detail: { interval: ["bad"], request_headers: [{ key: ["no"] }] } },
-    ],
-    [
-      "in nested errors",
-      { message: "Invalid.", errors: { interval: ["bad"], request_headers: [{ key: ["no"] }] } },
-    ],
+    ["in an object without an envelope", nested, ""],
+    ["in nested details", { message: "Invalid.", detail: nested }],
+    ["in nested errors", { message: "Invalid.", errors: nested }],
     [
       "in a list of details",
       {
@@ -601,13 +607,7 @@ describe("refusals", () => {
     ],
     [
       "in a list beside one of words",
-      {
-        errors: ["Invalid."],
-        fieldErrors: [
-          { field: "interval", message: "bad" },
-          { field: "requestHeaders[0].key", message: "no" },
-        ],
-      },
+      { errors: ["Invalid."], fieldErrors: listed("field", "message") },
       ' (["Invalid."])',
     ],
     [
@@ -620,16 +620,7 @@ describe("refusals", () => {
         ],
       },
     ],
-    [
-      "in a list of another name",
-      {
-        message: "Invalid.",
-        violations: [
-          { field: "interval", message: "bad" },
-          { field: "requestHeaders[0].key", message: "no" },
-        ],
-      },
-    ],
+    ["in a list of another name", { message: "Invalid.", violations: listed("field", "message") }],
     [
       "in .NET's problem details",
       { title: "Invalid.", status: 422, errors: { Interval: ["bad"], "RequestHeaders[0].key": ["no"] } },
@@ -640,10 +631,7 @@ describe("refusals", () => {
       {
         error: {
           name: "ZodError",
-          issues: [
-            { code: "invalid_value", path: ["interval"], message: "bad" },
-            { code: "invalid_value", path: ["request_headers", 0, "key"], message: "no" },
-          ],
+          issues: listed("path", "message", [["interval"], ["request_headers", 0, "key"]]),
         },
       },
       "",
@@ -671,22 +659,12 @@ describe("refusals", () => {
     ],
     [
       "in the errors of JSON:API",
-      {
-        errors: [
-          { status: "422", detail: "bad", source: { pointer: "/data/attributes/interval" } },
-          { status: "422", detail: "no", source: { pointer: "/data/attributes/request_headers/0/key" } },
-        ],
-      },
+      { errors: pointed("/data/attributes/interval", "/data/attributes/request_headers/0/key") },
       "",
     ],
     [
       "in pointers without the first slash",
-      {
-        errors: [
-          { detail: "bad", source: { pointer: "data/attributes/interval" } },
-          { detail: "no", source: { pointer: "request_headers/0/key" } },
-        ],
-      },
+      { errors: pointed("data/attributes/interval", "request_headers/0/key") },
       "",
     ],
   ])("%s name the properties", async (_, body, whole = " (Invalid.)") => {

@@ -48,31 +48,20 @@ async function created(program: Program, count: number, kind: Kind = "monitor"):
   return all as Several;
 }
 
-/** State made by somebody with another key, in a new run of ours. */
-async function createdByOthers(
-  front: Front,
-  count: number,
-  kind: Kind = "monitor",
-): Promise<[Several, Program]> {
-  const program = new Program(front, others);
+/** So many resources that another run has created with these settings, in a new run with the present key. */
+async function createdIn(settings: Record<string, string>, front: Front, count: number, kind?: Kind) {
+  const program = new Program(front, settings);
   const all = await created(program, count, kind);
   program.nextRun(mine);
   emulator.forget();
-  return [all, program];
+  return [all, program] as const;
 }
-
-/** What was created by this key, in another run. */
-async function createdBefore(
-  front: Front,
-  count: number,
-  kind: Kind = "monitor",
-): Promise<[Several, Program]> {
-  const program = new Program(front);
-  const all = await created(program, count, kind);
-  program.nextRun();
-  emulator.forget();
-  return [all, program];
-}
+type Created = ReturnType<typeof createdIn>;
+const createdBefore = (front: Front, count: number, kind?: Kind): Created =>
+  createdIn({}, front, count, kind);
+/** Somebody with another key has made the state. */
+const createdByOthers = (front: Front, count: number, kind?: Kind): Created =>
+  createdIn(others, front, count, kind);
 
 /** By hand, in the web UI. */
 function remove(...all: (ModelResource | undefined)[]): void {

@@ -48,6 +48,10 @@ async function made(one: ModelResource, inputs: Record<string, unknown> = home):
 
 const cut = { kind: "cut", effect: true } as const;
 const cutBefore = { kind: "cut", effect: false } as const;
+/** A create is answered with the id of a job, and has no effect. */
+const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
+/** A monitor that is not like `home`. */
+const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
 
 /** Somebody else's create has its effect at the same moment, and ours is cut before it has one. */
 function insteadOfOurs(...records: Record<string, unknown>[]): void {
@@ -428,18 +432,16 @@ describe("a new record in the list, after a create whose answer was lost,", () =
   });
 
   test("is an error that names it if its id is lower than one that was there before, because ids may not rise", async () => {
-    const other = { ...home, name: "Other", url: "https://other.example/" };
     for (const id of [5, ...Array.from({ length: 230 }, (_, index) => index + 100)])
-      emulator.monitors.add({ ...other, id });
+      emulator.monitors.add({ ...elsewhere, id });
     insteadOfOurs({ ...home, id: 3 });
     expect(await made(resource())).toMatch(/so nothing is sent again: 3 \("Home", .*may exist/);
     expect(posts()).toBe(1);
   });
 
   test("is ignored if its id is lower, and neither its name nor its URL is ours", async () => {
-    const other = { ...home, name: "Other", url: "https://other.example/" };
-    emulator.monitors.add({ ...other, id: 5 });
-    insteadOfOurs({ ...other, id: 3 });
+    emulator.monitors.add({ ...elsewhere, id: 5 });
+    insteadOfOurs({ ...elsewhere, id: 3 });
     expect(await made(resource())).toBe("made 6");
   });
 
@@ -449,7 +451,7 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     one.nextRun();
     await one.preview(home);
     emulator.monitors.remove(1);
-    emulator.monitors.add({ ...home, id: 9, name: "Other", url: "https://other.example/" });
+    emulator.monitors.add({ ...elsewhere, id: 9 });
     insteadOfOurs(made1);
     expect(await made(two)).toMatch(/so nothing is sent again: 1 \("Home", .*may exist/);
     expect(posts()).toBe(2);
@@ -698,11 +700,7 @@ describe("the id in an answer to a create is kept", () => {
   });
 
   test("also if it is that of a job, and the error says how to find the record then", async () => {
-    const job = { id: 77, status: "queued" };
-    afterCreate(
-      () => stored(202, job),
-      (request) => (isList(request) ? answer(200, { data: [] }) : undefined),
-    );
+    lagging(99, () => stored(202, { id: 77, status: "queued" }));
     const one = program().resource();
     expect(await made(one)).toMatch(
       /was created with the id 77, but GET .* If 77 is the id of something else,.*`pulumi up --refresh`.*adoptExisting/,
@@ -721,10 +719,7 @@ test("a list without records shows nothing of a lost create if the run knows of 
   const [known, one] = run.resources();
   await known.up({ ...home, name: "Known" });
   emulator.forget();
-  afterCreate(
-    () => cut,
-    (request) => (isList(request) ? answer(200, { data: [] }) : undefined),
-  );
+  lagging(99, () => cut);
   const failure = await made(one);
   expect(failure).toMatch(mayExist);
   expect(failure).toContain("the list of monitors is empty, although this run knows of some");
@@ -733,10 +728,7 @@ test("a list without records shows nothing of a lost create if the run knows of 
 
 test("nor does it if only an earlier list had some, as the error says", async () => {
   emulator.monitors.add({ ...home, name: "By hand" });
-  afterCreate(
-    () => cut,
-    (request) => (isList(request) ? answer(200, { data: [] }) : undefined),
-  );
+  lagging(99, () => cut);
   const failure = await made(program().resource());
   expect(failure).toContain(
     "the list of monitors is empty, although it was not before the first create of this run",
@@ -802,7 +794,7 @@ test("a lost create whose name the server has cut short is named with adoptExist
 });
 
 test("the id of a job is not taken for an existing record, and the new one is found", async () => {
-  emulator.monitors.add({ ...home, name: "Other", url: "https://other.example/" });
+  emulator.monitors.add(elsewhere);
   onCreates(stored(202, { id: 1, status: "queued" }));
   const one = resource();
   await one.up(home);
@@ -839,57 +831,49 @@ test.each([400, 422])("the id of a job that the server refuses with %i is not ke
 });
 
 test("the id of a job is not kept if another create gets a record with that id", async () => {
-  onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
+  onCreates(queued);
   const [one, other] = program().resources();
   const failed = made(one);
   await clock.sleep(20_000);
-  await other.up({ ...home, name: "Other", url: "https://other.example/" });
+  await other.up(elsewhere);
   expect(await failed).toMatch(mayExist);
   expect([one.state?.id, other.state?.id]).toEqual([undefined, "1"]);
 });
 
-test("the id of a job, while it is read, does not stop a create that is answered with a record of that id", async () => {
-  afterCreate(
-    () => (posts() === 1 ? stored(202, { id: 2, status: "queued" }) : undefined),
-    ({ path }) => (path.endsWith("/2") ? { kind: "delay", answerDelayMs: 1000 } : undefined),
-  );
-  const [one, other] = program().resources();
-  const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
-  expect(await Promise.all([made(one), made(other, elsewhere)])).toEqual(["made 1", "made 2"]);
-  expect(await failureOf(other.destroy())).toBe("");
-  expect(storedIds()).toEqual(["1"]);
-});
-
-test("the id of a job, while it is read, is not kept if another create is answered with a record of that id and the same URL", async () => {
-  afterCreate(
-    () => (posts() === 1 ? stored(202, { id: 2, status: "queued" }) : undefined),
-    ({ path }) => (path.endsWith("/2") ? { kind: "delay", answerDelayMs: 1000 } : undefined),
-  );
-  const [one, other] = program().resources();
+describe("while the id of a job is read, another create", () => {
+  /** The creates are answered in these ways, and the record of the id is read slowly. */
+  const readSlowly = (id: number, ...answers: Fault[]): void =>
+    afterCreate(
+      () => answers.shift(),
+      ({ path }) => (path.endsWith(`/${id}`) ? { kind: "delay", answerDelayMs: 1000 } : undefined),
+    );
   const renamed = { ...home, name: "Other" };
-  expect(await Promise.all([made(one), made(other, renamed)])).toEqual(["made 1", "made 2"]);
-});
+  const both = (one: ModelResource, other: ModelResource, inputs: Record<string, unknown>) =>
+    Promise.all([made(one), made(other, inputs)]);
 
-test("the record that another create got while the id of a job was read is not found as the job's", async () => {
-  const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
-  afterCreate(
-    () => (posts() === 1 ? queued : undefined),
-    ({ path }) => (path.endsWith("/1") ? { kind: "delay", answerDelayMs: 1000 } : undefined),
+  test.each([elsewhere, renamed])(
+    "may be answered with a record of that id, which it keeps (%j)",
+    async (inputs) => {
+      readSlowly(2, stored(202, { id: 2, status: "queued" }));
+      const [one, other] = program().resources();
+      expect(await both(one, other, inputs)).toEqual(["made 1", "made 2"]);
+      expect(await failureOf(other.destroy())).toBe("");
+      expect(storedIds()).toEqual(["1"]);
+    },
   );
-  const [one, other] = program().resources();
-  const renamed = { ...home, name: "Other" };
-  const results = await Promise.all([made(one), made(other, renamed)]);
-  expect(results).toEqual([expect.stringContaining("and none was found"), "made 1"]);
-});
 
-test("of two creates that are answered with the same id alone, the one whose record it is has it", async () => {
-  afterCreate(
-    () => stored(202, { id: 1, status: "queued" }),
-    ({ path }) => (path.endsWith("/1") ? { kind: "delay", answerDelayMs: 1000 } : undefined),
-  );
-  const [one, other] = program().resources();
-  const renamed = { ...home, name: "Other" };
-  expect(await Promise.all([made(one), made(other, renamed)])).toEqual(["made 1", "made 2"]);
+  test("may get a record of that id, which is not found as the job's", async () => {
+    readSlowly(1, queued);
+    const [one, other] = program().resources();
+    const results = await both(one, other, renamed);
+    expect(results).toEqual([expect.stringContaining("and none was found"), "made 1"]);
+  });
+
+  test("may be answered with the same id alone: the one whose record it is has it", async () => {
+    readSlowly(1, ...times(2, stored(202, { id: 1, status: "queued" })));
+    const [one, other] = program().resources();
+    expect(await both(one, other, renamed)).toEqual(["made 1", "made 2"]);
+  });
 });
 
 test("an id in an answer that a read has confirmed is no new record in the answer to a later create", async () => {
@@ -919,15 +903,13 @@ test.each([0, 3000])(
 );
 
 test("the id of a job that is kept does not stop a later create that gets a record with that id", async () => {
-  onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
+  onCreates(queued);
   const [one, other] = program().resources();
   expect(await made(one)).toContain("was created with the id 1, but");
   expect(await made(other, { ...home, name: "Other" })).toBe("made 1");
 });
 
 describe("the id of a job that is kept", () => {
-  const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
-
   test.each([404, 500])(
     "because its address answered %i does not stop a later create that is answered with that id alone",
     async (status) => {
@@ -938,7 +920,6 @@ describe("the id of a job that is kept", () => {
       );
       const [one, other] = program().resources();
       expect(await made(one)).toContain("was created with the id 1, but");
-      const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
       expect(await made(other, elsewhere)).toBe("made 1");
       expect(await failureOf(one.destroy())).toBe("");
       expect(storedIds()).toEqual(["1"]);
@@ -949,7 +930,6 @@ describe("the id of a job that is kept", () => {
     onCreates(queued, cut);
     const [one, other] = program().resources();
     expect(await made(one)).toContain("was created with the id 1, but");
-    const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
     expect(await made(other, elsewhere)).toBe("made 1");
     expect(storedIds()).toEqual(["1"]);
   });
@@ -959,7 +939,6 @@ describe("the id of a job that is kept", () => {
     const process = () => new Program("dynamic", {}, { runNote: noteOf(notes, {}) });
     onCreates(queued, cut);
     expect(await made(process().resource())).toContain("was created with the id 1, but");
-    const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
     expect(await made(process().resource(), elsewhere)).toMatch(/so nothing is sent again: 1 \("Other", /);
     expect(storedIds()).toEqual(["1"]);
   });
@@ -975,8 +954,6 @@ describe("the id of a job that is kept", () => {
 });
 
 describe("somebody else's record with the id of a job", () => {
-  const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
-  const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
   const paused = { ...home, pause: true };
 
   test("is not taken if it is there before the looks end", async () => {
@@ -1034,27 +1011,18 @@ describe("somebody else's record with the id of a job", () => {
     },
   );
 
-  test("is neither taken by a refresh nor then updated", async () => {
-    onCreates(queued);
-    const one = resource();
-    expect(await made(one)).toContain("was created with the id 1, but");
-    emulator.monitors.add(elsewhere);
-    one.nextRun();
-    expect(await failureOf(one.refresh())).toContain("seems to be another record");
-    expect(await failureOf(one.up(home))).toContain("seems to be another record");
-    expect(emulator.monitors.all()).toMatchObject([elsewhere]);
-  });
-
-  test.each(["up", "destroy"] as const)(
-    "is neither updated nor deleted by a later run (%s)",
-    async (verb) => {
+  test.each(["up", "destroy", "refresh, then up"])(
+    "is neither taken, updated nor deleted by a later run (%s)",
+    async (verbs) => {
       onCreates(queued);
       const one = resource();
       expect(await made(one)).toContain("was created with the id 1, but");
       emulator.monitors.add(elsewhere);
       one.nextRun();
-      const failure = await failureOf(verb === "up" ? one.up(home) : one.destroy());
-      expect(failure).toContain("seems to be another record than the one in state, so it is left alone");
+      for (const verb of verbs.split(", then ") as ("up" | "destroy" | "refresh")[])
+        expect(await failureOf(one[verb](home))).toContain(
+          "seems to be another record than the one in state, so it is left alone",
+        );
       expect(emulator.monitors.all()).toMatchObject([elsewhere]);
     },
   );
@@ -1069,12 +1037,6 @@ describe("somebody else's record with the id of a job", () => {
     expect(await made(one, paused)).toContain("Quota exceeded");
     expect([one.state, emulator.monitors.all()]).toMatchObject([undefined, [elsewhere]]);
   });
-});
-
-test("an id in an answer with a status word of failure is no record if nothing is there", async () => {
-  onCreates(answer(200, { id: 99, status: "error", message: "Quota exceeded" }));
-  expect(await made(resource())).toContain("status 200: Quota exceeded");
-  expect(posts()).toBe(1);
 });
 
 test("the id in the body counts if Location leads to no record, although a replica shows it in the list alone", async () => {
@@ -1097,18 +1059,6 @@ test("a list that is empty, although it was not before the create, shows nothing
   lagging(2, () => (posts() === 1 ? cut : undefined));
   expect(await made(resource())).toBe("made 2");
   expect(posts()).toBe(1);
-});
-
-test("the error of an id that cannot be read says what to do if it is that of a job", async () => {
-  afterCreate(
-    () => stored(202, { id: 77, status: "queued" }),
-    ({ path }) => (path.endsWith("/77") ? answer(500) : undefined),
-  );
-  const one = resource();
-  expect(await made(one)).toMatch(
-    /was created with the id 77, but .* status 500.* If 77 is the id of something/,
-  );
-  expect(one.state?.id).toBe("77");
 });
 
 describe("an answer that says that the create failed, and names a record", () => {
@@ -1156,11 +1106,11 @@ describe("an answer that says that the create failed, and names a record", () =>
   });
 
   test.each([
-    ["was there before", 1],
-    ["is not there", 9],
-  ])("that %s is a refusal in the server's words", async (_what, id) => {
+    ["was there before", { id: 1, error: "This URL is taken" }],
+    ["is not there", { id: 9, error: "This URL is taken" }],
+  ])("that %s is a refusal in the server's words", async (_what, body) => {
     emulator.monitors.add({ ...home, name: "old" });
-    onCreates({ kind: "answer", effect: false, status: 200, body: { id, error: "This URL is taken" } });
+    onCreates(answer(200, body));
     const failure = await failureOf(resource().up(home));
     expect(failure).toContain("returned status 200: This URL is taken");
     expect(failure).not.toMatch(mayExist);
@@ -1190,7 +1140,7 @@ describe("an answer that says that the create failed, and names a record", () =>
     const answered = { id: 1, status: "failed", message: words };
     onCreates({ ...stored(200, answered), effect: { afterMs } });
     const result = await made(resource());
-    expect(result).toEqual(outcome);
+    expect([result, posts()]).toEqual([outcome, 1]);
     if (afterMs > lookTime) expect(result).toContain(`status 200: ${words}`);
   });
 

@@ -21,8 +21,18 @@ import { hosted } from "../support/calls";
 import { newFolder } from "../support/folder";
 import type { ModelResource } from "../support/model";
 import { fronts, Program } from "../support/program";
-import { storedIds } from "../support/sent";
-import { answer, emulator, failureOf, myKey, on, otherKey, settingsOf, withServer } from "../support/server";
+import { posts, storedIds } from "../support/sent";
+import {
+  answer,
+  emulator,
+  failureOf,
+  myKey,
+  on,
+  onCreates,
+  otherKey,
+  settingsOf,
+  withServer,
+} from "../support/server";
 import { noteOf, type Notes } from "../support/simulated/process";
 import { home } from "../support/monitors";
 
@@ -42,8 +52,10 @@ afterEach(() => jest.restoreAllMocks());
 const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`);
 const file = (): string => join(folder(), fs.readdirSync(folder())[0] ?? "");
 const noted = (): string => fs.readFileSync(file(), "utf8");
-const note = (address: string | undefined = engine, key = "81d0") =>
-  new RecordNote(openRunNote(address), monitor, { hash: "5e44e44e", url: "", source: "" }, key);
+const note = (address = engine, key = "81d0", hash = "5e44e44e") =>
+  new RecordNote(openRunNote(address), monitor, { hash, url: "", source: "" }, key);
+/** The note of a process with another key. */
+const withOtherKey = () => note(engine, "0000");
 
 /** What this process has noted counts as that of another one. */
 function noteAs(name: string): void {
@@ -212,7 +224,6 @@ describe("the note of a run", () => {
     note().keep("1", newClaim(), kept);
     note().take(record, claim);
     noteAs(otherName);
-    const withOtherKey = (): RecordNote => note(engine, "0000");
     expect(withOtherKey().belongsToAnotherProcess("1")).toBe(false);
     expect(deleter(newClaim(), withOtherKey())).toBe("nobody");
     // It may have been renamed since the other process has read its state.
@@ -226,8 +237,8 @@ describe("the note of a run", () => {
   test("leaves a record alone that another resource of this process takes while it is read", async () => {
     note().take(record, newClaim());
     noteAs(otherName);
-    const [owners, withOtherKey] = [new Owners(), note(engine, "0000")];
-    const claims = new Claims(new Ledger(owners), withOtherKey, owners, monitor);
+    const owners = new Owners();
+    const claims = new Claims(new Ledger(owners), withOtherKey(), owners, monitor);
     const deleting = claims.beginDelete("1", { ...kept, claim }, () => {
       claims.takeCreated("1", undefined);
       return Promise.resolve({ ...record, raw: { ...home, name: "Another" } });
@@ -236,8 +247,7 @@ describe("the note of a run", () => {
   });
 
   test("of another address counts for a delete alone, if the record was adopted or imported there", () => {
-    const elsewhere = () =>
-      new RecordNote(openRunNote(engine), monitor, { hash: "0e15e0", url: "", source: "" }, "81d0");
+    const elsewhere = () => note(engine, "81d0", "0e15e0");
     elsewhere().keep("1", newClaim(), kept);
     noteAs(otherName);
     expect(deleter()).toBe("this process");
@@ -254,7 +264,6 @@ describe("the note of a run", () => {
   test("tells a process with another key that its new record was found by another, by name and URL", () => {
     note().tellFound("1", newClaim(), record);
     noteAs(otherName);
-    const withOtherKey = (): RecordNote => note(engine, "0000");
     withOtherKey().tellCreated("1", newClaim(), { ...record, raw: { ...home, name: "Another" } });
     const telling = () => withOtherKey().tellCreated("1", claim, record);
     expect(telling).toThrow("a resource of another provider has adopted it");
@@ -408,64 +417,57 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     return one;
   };
 
-  test("one does not take the other's new record for its own lost create", async () => {
-    const [one, two] = [processWith({}).resource(), processWith({}).resource()];
+  /** Two creates, of which the second loses its request while the first makes its record; what the second fails with. */
+  const crossed = async (one: ModelResource, two: ModelResource): Promise<string> => {
     let first: Promise<unknown> | undefined;
     emulator.fault = ({ method }) => {
       if (method !== "POST" || first) return undefined;
       first = one.up(home);
       return { kind: "cut", effect: false, answerDelayMs: 4000 };
     };
-    await two.up(home);
+    const failure = await failureOf(two.up(home));
     await first;
+    return failure;
+  };
+
+  test("one does not take the other's new record for its own lost create", async () => {
+    const [one, two] = [processWith({}).resource(), processWith({}).resource()];
+    expect(await crossed(one, two)).toBe("");
     expect([one.state?.id, two.state?.id]).toEqual(["1", "2"]);
   });
 
   test("one does not keep the record that the other has found as its own lost create", async () => {
     const [one, two] = [processWith({}).resource(), processWith({}).resource()];
-    const faults = [
-      { kind: "cut", effect: false } as const,
-      { kind: "delay", answerDelayMs: 15_000 } as const,
-    ];
-    emulator.fault = ({ method }) => (method === "POST" ? faults.shift() : undefined);
+    onCreates({ kind: "cut", effect: false }, { kind: "delay", answerDelayMs: 15_000 });
     const first = failureOf(one.up(home));
-    while (faults.length > 1) await new Promise(setImmediate);
+    while (posts() === 0) await new Promise(setImmediate);
     const second = failureOf(two.up(home));
     expect(await first).toBe("");
     expect(await second).toContain("a resource of another provider has adopted it meanwhile");
     expect([one.state?.id, two.state?.id, storedIds()]).toEqual(["1", undefined, ["1"]]);
   });
 
-  test("one does not get the record that the other has created, which the server returns instead of a new one", async () => {
-    const [one, two] = [processWith({}), processWith({})];
-    const [first, second, equal] = [one.resource(), two.resource(), two.resource()];
-    await second.up({ ...home, name: "Other" });
-    await first.up(home);
-    on("POST", { kind: "answer", effect: false, status: 200, body: { id: 2, ...home } });
-    expect(await failureOf(equal.up(home))).toContain("monitor 2, which was there before");
-    expect(storedIds().sort()).toEqual(["1", "2"]);
-  });
+  test.each([[[]], [["url"]]])(
+    "one does not get the record that the other has created, which the server returns instead of a new one, without %j",
+    async (hidden: string[]) => {
+      emulator.dialect = { hidden };
+      const [one, two] = [processWith({}), processWith({})];
+      const [first, second, equal] = [one.resource(), two.resource(), two.resource()];
+      await second.up({ ...home, name: "Other" });
+      await first.up(home);
+      const shown = Object.entries(home).filter(([key]) => !hidden.includes(key));
+      on("POST", answer(200, { id: 2, ...Object.fromEntries(shown) }));
+      expect(await failureOf(equal.up(home))).toContain("monitor 2, which was there before");
+      expect(storedIds().sort()).toEqual(["1", "2"]);
+    },
+  );
 
   test("one that keeps the id of a job does not stop a create of the other that gets a record with that id", async () => {
     const [one, other] = [processWith({}).resource(), processWith({}).resource()];
-    const faults = [
-      { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const,
-    ];
-    emulator.fault = ({ method }) => (method === "POST" ? faults.shift() : undefined);
+    onCreates(answer(202, { id: 1, status: "queued" }));
     expect(await failureOf(one.up(home))).toContain("was created with the id 1, but");
     expect(await failureOf(other.up({ ...home, name: "Other" }))).toBe("");
     expect(other.state?.id).toBe("1");
-  });
-
-  test("one does not get the record of the other either if the server shows no URL", async () => {
-    emulator.dialect = { hidden: ["url"] };
-    const [one, two] = [processWith({}), processWith({})];
-    const [first, second, equal] = [one.resource(), two.resource(), two.resource()];
-    await second.up({ ...home, name: "Other" });
-    await first.up(home);
-    const { url: _, ...shown } = home;
-    on("POST", { kind: "answer", effect: false, status: 200, body: { id: 2, ...shown } });
-    expect(await failureOf(equal.up(home))).toContain("monitor 2, which was there before");
   });
 
   test("one neither updates nor deletes its record if the server has given the id to a create of the other", async () => {
@@ -541,11 +543,17 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     },
   );
 
-  test("one does not delete its record if the other adopted it with another key of the account", async () => {
+  test.each<[string, () => Record<string, string>]>([
+    ["with another key of the account", () => others],
+    [
+      "by another address of the server",
+      () => ({ "uptime:baseUrl": emulator.url.replace("127.0.0.1", "localhost") }),
+    ],
+  ])("one does not delete its record if the other adopted it %s", async (_, settings) => {
     const one = await createdBefore();
-    const two = processWith({ ...others, ...adopting }).resource();
-    await two.up(home);
-    expect(two.state?.id).toBe("1");
+    const adopter = processWith({ ...settings(), ...adopting }).resource();
+    await adopter.up(home);
+    expect(adopter.state?.id).toBe("1");
     await one.destroy();
     expect(storedIds()).toEqual(["1"]);
   });
@@ -583,16 +591,6 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     },
   );
 
-  test("one does not delete its record if the other adopted it by another address of the server", async () => {
-    const one = await createdBefore();
-    const address = emulator.url.replace("127.0.0.1", "localhost");
-    const adopter = processWith({ ...adopting, "uptime:baseUrl": address }).resource();
-    await adopter.up(home);
-    expect(adopter.state?.id).toBe("1");
-    await one.destroy();
-    expect(storedIds()).toEqual(["1"]);
-  });
-
   describe("with two keys of one account,", () => {
     test("one does not import what the other keeps", async () => {
       const one = await createdBefore();
@@ -620,14 +618,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     test("one does not take the other's new record for its own lost create", async () => {
       const [one, two] = [processWith({}).resource(), processWith(others).resource()];
       emulator.monitors.add({ ...home, name: "Older" });
-      let first: Promise<unknown> | undefined;
-      emulator.fault = ({ method }) => {
-        if (method !== "POST" || first) return undefined;
-        first = one.up(home);
-        return { kind: "cut", effect: false, answerDelayMs: 4000 };
-      };
-      expect(await failureOf(two.up(home))).toContain('so nothing is sent again: 2 ("Home"');
-      await first;
+      expect(await crossed(one, two)).toContain('so nothing is sent again: 2 ("Home"');
       expect([one.state?.id, two.state?.id, storedIds().length]).toEqual(["2", undefined, 2]);
     });
 
