@@ -248,7 +248,7 @@ fullTest(
     project.merge(12, "c1");
     project.push("c2", program(300, [], "another-header"));
     const stopped = await project.apply("c2");
-    expect(stopped).toMatchObject({ code: 1, writes: [] });
+    expect(stopped).toMatchObject(isStopped);
     expect(stopped.output).toContain("1 of 1 change was not reviewed: Monitor site: update.");
 
     await project.propose(13, "b1", program(300, names, "another-header"));
@@ -306,21 +306,21 @@ describe.each(platforms)("%s", (_, Kind) => {
       // The merge brings something else than the pull request had.
       project.push("c2", program(900, ["a"]));
       const other = await project.apply("c2");
-      expect(other).toMatchObject({ code: 1, writes: [] });
+      expect(other).toMatchObject(isStopped);
       expect(other.output).toContain("site");
       project.push("c3", program(300, ["a"]));
       project.edit("a", { interval: 1800 });
-      expect(await project.apply("c3")).toMatchObject({ code: 1, writes: [] });
+      expect(await project.apply("c3")).toMatchObject(isStopped);
       project.edit("a", { interval: 60 });
-      expect(await project.apply("c3")).toMatchObject({ code: 0, writes: { length: 1 } });
+      expect(await project.apply("c3")).toMatchObject(wrote(1));
 
       // Only the value of a secret is another one.
       await project.propose(13, "b1", program(300, ["a"], "header-of-the-review"));
       project.merge(13, "c4");
       project.push("c5", program(300, ["a"], "another-header"));
-      expect(await project.apply("c5")).toMatchObject({ code: 1, writes: [] });
+      expect(await project.apply("c5")).toMatchObject(isStopped);
       project.push("c6", program(300, ["a"], "header-of-the-review"));
-      expect(await project.apply("c6")).toMatchObject({ code: 0, writes: { length: 1 } });
+      expect(await project.apply("c6")).toMatchObject(wrote(1));
     },
   );
 
@@ -347,13 +347,10 @@ describe.each(platforms)("%s", (_, Kind) => {
       project.merge(12, "c1");
       project.forge.label(12);
       const late = await project.apply("c1");
-      expect(late).toMatchObject({ code: 1, writes: [] });
+      expect(late).toMatchObject(isStopped);
       expect(late.output).toContain("allow-deletes");
       // By hand, with the digest.
-      expect(await project.apply("c1", { reviewed: digestIn(late) })).toMatchObject({
-        code: 0,
-        writes: { length: 3 },
-      });
+      expect(await project.apply("c1", { reviewed: digestIn(late) })).toMatchObject(wrote(3));
       // With the label, the next one needs nobody.
       await project.propose(13, "b1", program(60, names));
       project.merge(13, "c2");
@@ -361,7 +358,7 @@ describe.each(platforms)("%s", (_, Kind) => {
       await project.propose(14, "d1", program(60, []));
       project.forge.label(14);
       project.merge(14, "c3");
-      expect(await project.apply("c3")).toMatchObject({ code: 0, writes: { length: 3 } });
+      expect(await project.apply("c3")).toMatchObject(wrote(3));
     },
   );
 
@@ -408,7 +405,7 @@ describe.each(platforms)("%s", (_, Kind) => {
       expect(project.names).toEqual(["Site", "a", "c", "d", "e", "f"]);
       expect(recordOf(emulator.monitors, "c")).toMatchObject({ interval: 60 });
       expect(recordOf(emulator.monitors, "e")).toMatchObject({ pause: true });
-      expect(await project.apply("c1")).toMatchObject({ code: 0, writes: [] });
+      expect(await project.apply("c1")).toMatchObject(wrote(0));
     },
   );
 

@@ -91,6 +91,17 @@ const refuse = (path: RegExp, status: number, body: object = {}): void => {
 const drift = (...args: string[]): Promise<Outcome> => driftWith(emulator, ...args);
 const driftWith = (settings: Pick<Emulator, "url" | "apiKey">, ...args: string[]): Promise<Outcome> =>
   cli(settings, folder, ["drift", "--state", "state.json", ...args]);
+/** On a stack with this configuration and these resources, or with a file of state. */
+const driftOf = (
+  config: Parameters<typeof withStack>[1],
+  resources?: readonly unknown[],
+  ...args: string[]
+): Promise<Outcome> => {
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
+  const state = resources ? [] : ["--state", "state.json"];
+  const env = withStack(folder, config, resources);
+  return cli(unset, folder, ["drift", "--stack", "prod", ...state, ...args], { env });
+};
 const driftJson = async (...args: string[]): Promise<Record<"drifted" | "errors" | "unmanaged", unknown[]>> =>
   JSON.parse((await drift("--json", ...args)).stdout) as Awaited<ReturnType<typeof driftJson>>;
 const noDrift = (count: number): string =>
@@ -510,9 +521,8 @@ test("--unmanaged knows resources of several names of one account, also in older
     const { __key, __server, ...outputs } = one.outputs as Record<string, unknown>;
     return { ...one, outputs };
   });
-  const env = withStack(folder, { ...settingsOf(emulator), "uptime:accounts": accounts }, resources);
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
-  const { stdout } = await cli(unset, folder, ["drift", "--stack", "prod", "--unmanaged"], { env });
+  const config = { ...settingsOf(emulator), "uptime:accounts": accounts };
+  const { stdout } = await driftOf(config, resources, "--unmanaged");
   expect(stdout).toContain("0 records not managed by this stack.");
 });
 
@@ -523,15 +533,12 @@ test("does not show the name of an account that looks like a key", async () => {
   writeState([{ ...first, ...named }]);
   emulator.monitors.edit(1, { interval: 300 });
   emulator.monitors.add({ ...home, name: "By hand" });
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
   const settings = {
     ...settingsOf(await startEmulator()),
     "uptime:accounts": JSON.stringify({ [account]: { baseUrl: emulator.url, apiKey: emulator.apiKey } }),
   };
-  const env = withStack(folder, settings);
-  const args = ["drift", "--state", "state.json", "--stack", "prod", "--unmanaged"];
   for (const form of [[], ["--markdown"], ["--json"]]) {
-    const { code, stdout } = await cli(unset, folder, [...args, ...form], { env });
+    const { code, stdout } = await driftOf(settings, undefined, "--unmanaged", ...form);
     expect(code).toBe(2);
     expect(stdout.split("[not shown]")).toHaveLength(3);
     expect(stdout).not.toContain("misplaced");
@@ -541,11 +548,8 @@ test("does not show the name of an account that looks like a key", async () => {
 test("--unmanaged needs no default key if all resources have named accounts", async () => {
   const resources = await state({ other: { ...home, account: "other" } });
   emulator.monitors.add({ ...home, name: "By hand" });
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
   const settings = { "uptime:baseUrl": emulator.url, "uptime:accounts": accounts };
-  const env = withStack(folder, settings, resources);
-  const args = ["drift", "--stack", "prod", "--unmanaged"];
-  const { code, stdout, stderr } = await cli(unset, folder, args, { env });
+  const { code, stdout, stderr } = await driftOf(settings, resources, "--unmanaged");
   expect([code, stderr]).toEqual([2, ""]);
   expect(stdout).toContain("1 record not managed by this stack");
 });
@@ -553,11 +557,8 @@ test("--unmanaged needs no default key if all resources have named accounts", as
 test("without --state, the stack has the state, the settings and the accounts", async () => {
   const resources = await state({ home, other: { ...home, name: "Other", account: "other" } });
   emulator.monitors.edit(2, { interval: 300 });
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
   const inStack = (more: Record<string, string>, ...args: string[]) =>
-    cli(unset, folder, ["drift", "--stack", "prod", ...args], {
-      env: withStack(folder, { ...settingsOf(emulator), ...more }, resources),
-    });
+    driftOf({ ...settingsOf(emulator), ...more }, resources, ...args);
   const found = await inStack({ "uptime:accounts": accounts });
   expect(found).toMatchObject({ code: 2, stderr: "" });
   expect(found.stdout).toMatch(
@@ -650,17 +651,14 @@ test("shows no secret of a resource that another field of its record repeats", a
 test("shows no address that is secret in the stack's configuration or in state", async () => {
   const baseUrl = { value: `${emulator.url}/`, secret: true };
   const config = { "uptime:baseUrl": baseUrl, "uptime:apiKey": emulator.apiKey };
-  const env = withStack(folder, config);
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: workspace\nruntime: nodejs\n");
   await state({ home });
   emulator.monitors.edit(1, { interval: 300 });
-  const args = ["drift", "--state", "state.json", "--stack", "test", "--json"];
-  const { stdout } = await cli(unset, folder, args, { env });
+  const { stdout } = await driftOf(config, undefined, "--json");
   expect(JSON.parse(stdout)).toMatchObject({ drifted: [{}], servers: ["[secret]"] });
   refuse(/monitors/, 403);
-  const failure = await failed(cli(unset, folder, [...args, "--unmanaged"], { env }));
+  const failure = await failed(driftOf(config, undefined, "--json", "--unmanaged"));
   expect(failure).toContain("GET [secret]/api/v1/monitors");
-  const refused = await cli(unset, folder, args, { env });
+  const refused = await driftOf(config, undefined, "--json");
   expect(refused.stderr).toContain("GET [secret]/api/v1/monitors/1");
   expect(refused.stdout + refused.stderr).not.toContain(emulator.url);
 });

@@ -275,14 +275,6 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     });
   });
 
-  test("nothing is gone while a gateway answers everything with a code that may mean a failure", async () => {
-    const [all] = await createdBefore(front, 2);
-    emulator.fault = () => answer(200, { code: 10001, data: null });
-    expect(await refreshAll(all)).toEqual(["error", "error"]);
-    expect(await destroyAll(all)).toEqual(["error", "error"]);
-    expect(storedIds()).toHaveLength(2);
-  });
-
   test("nor does an update read what it ignores and does not send", async () => {
     const one = new Program(front).resource("monitor", { ignoreChanges: ["interval"] });
     await one.up(home);
@@ -382,6 +374,7 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     ["502", answer(502, "<html>Bad gateway</html>")],
     ["503", answer(503)],
     ["a web page", answer(200, "<html>Hello</html>")],
+    ["a code that may mean a failure", answer(200, { code: 10001, data: null })],
     ["another record", answer(200, { data: { id: 99, ...record } })],
     ["a connection that is cut", { kind: "cut", effect: false }],
   ];

@@ -830,16 +830,6 @@ test.each([400, 422])("the id of a job that the server refuses with %i is not ke
   expect(await made(resource())).toBe("made 1");
 });
 
-test("the id of a job is not kept if another create gets a record with that id", async () => {
-  onCreates(queued);
-  const [one, other] = program().resources();
-  const failed = made(one);
-  await clock.sleep(20_000);
-  await other.up(elsewhere);
-  expect(await failed).toMatch(mayExist);
-  expect([one.state?.id, other.state?.id]).toEqual([undefined, "1"]);
-});
-
 describe("while the id of a job is read, another create", () => {
   /** The creates are answered in these ways, and the record of the id is read slowly. */
   const readSlowly = (id: number, ...answers: Fault[]): void =>
@@ -902,13 +892,6 @@ test.each([0, 3000])(
   },
 );
 
-test("the id of a job that is kept does not stop a later create that gets a record with that id", async () => {
-  onCreates(queued);
-  const [one, other] = program().resources();
-  expect(await made(one)).toContain("was created with the id 1, but");
-  expect(await made(other, { ...home, name: "Other" })).toBe("made 1");
-});
-
 describe("the id of a job that is kept", () => {
   test.each([404, 500])(
     "because its address answered %i does not stop a later create that is answered with that id alone",
@@ -926,13 +909,20 @@ describe("the id of a job that is kept", () => {
     },
   );
 
-  test("does not stop a later create whose answer is lost and whose record has that id", async () => {
-    onCreates(queued, cut);
-    const [one, other] = program().resources();
-    expect(await made(one)).toContain("was created with the id 1, but");
-    expect(await made(other, elsewhere)).toBe("made 1");
-    expect(storedIds()).toEqual(["1"]);
-  });
+  test.each([
+    [undefined, elsewhere],
+    [undefined, { ...home, name: "Other" }],
+    [cut, elsewhere],
+  ])(
+    "does not stop a later create whose record has that id, with the fault %j (%j)",
+    async (fault, inputs) => {
+      onCreates(queued, fault);
+      const [one, other] = program().resources();
+      expect(await made(one)).toContain("was created with the id 1, but");
+      expect(await made(other, inputs)).toBe("made 1");
+      expect(storedIds()).toEqual(["1"]);
+    },
+  );
 
   test("by another process hides no record of a create whose answer is lost", async () => {
     const notes: Notes<object> = [];
@@ -956,15 +946,20 @@ describe("the id of a job that is kept", () => {
 describe("somebody else's record with the id of a job", () => {
   const paused = { ...home, pause: true };
 
-  test("is not taken if it is there before the looks end", async () => {
-    onCreates(queued);
-    const one = resource();
-    const failed = made(one, paused);
-    await clock.sleep(20_000);
-    emulator.monitors.add(elsewhere);
-    expect(await failed).toMatch(mayExist);
-    expect([one.state, emulator.writes().length]).toEqual([undefined, 1]);
-  });
+  test.each(["of this run", "of a person"])(
+    "is not taken if it comes before the looks end (%s)",
+    async (whose) => {
+      onCreates(queued);
+      const [one, other] = program().resources();
+      const failed = made(one, paused);
+      await clock.sleep(20_000);
+      if (whose === "of a person") emulator.monitors.add(elsewhere);
+      else expect(await made(other, elsewhere)).toBe("made 1");
+      expect(await failed).toMatch(mayExist);
+      expect(one.state).toBeUndefined();
+      expect(emulator.monitors.all()).toMatchObject([elsewhere]);
+    },
+  );
 
   test.each(["of this run", "of a person"])(
     "is not updated if it is there while the id is read (%s)",

@@ -105,6 +105,13 @@ describe("with a server", () => {
       other.monitors.add(home);
     });
 
+    /** The resource of a new program after its import of the record 1, which the engine puts into state. */
+    const importedInto = async (program: Program, declared: Properties) => {
+      const one = program.resource();
+      const state = await program.providers.monitor.import?.(urnOf(one), "1", declared);
+      if (state) one.state = { ...state, unfinished: false };
+      return one;
+    };
     const imported = async (id: string, inputs: object) => {
       const accounts = JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" } });
       const { monitor } = startPlugin(settingsOf({ "uptime:accounts": accounts }), {});
@@ -150,12 +157,10 @@ describe("with a server", () => {
     ])("of %s is followed by no change", async (_, fields, shown) => {
       emulator.monitors.edit(1, shown);
       const program = new Program("plugin");
-      const one = program.resource();
       const declared = { ...home, name: "Ours", ...fields };
-      const state = await program.providers.monitor.import?.(urnOf(one), "1", declared);
-      if (state) one.state = { ...state, unfinished: false };
+      const one = await importedInto(program, declared);
       program.nextRun();
-      expect([state?.id, await one.preview(declared)]).toEqual(["1", "same"]);
+      expect([one.state?.id, await one.preview(declared)]).toEqual(["1", "same"]);
     });
 
     test.each([
@@ -184,10 +189,8 @@ describe("with a server", () => {
     test("is followed by a refresh that shows nothing but what was edited by hand", async () => {
       emulator.monitors.edit(1, { alert_channel_ids: [1], request_headers: [{ key: "X", value: "y" }] });
       const program = new Program("plugin");
-      const one = program.resource();
       const declared = { ...home, name: "Ours" };
-      const state = await program.providers.monitor.import?.(urnOf(one), "1", declared);
-      if (state) one.state = { ...state, unfinished: false };
+      const one = await importedInto(program, declared);
       // In the process that has marked the secrets, this would also notice that one has lost its mark.
       await one.refresh();
       program.nextRun();
@@ -206,12 +209,10 @@ describe("with a server", () => {
       emulator.dialect = { password: "plain" };
       emulator.monitors.edit(1, { request_auth_username: "u", request_auth_password: canary("encrypted") });
       const program = new Program("plugin");
-      const one = program.resource();
       const declared = { ...home, name: "Ours", requestAuthUsername: "u", requestAuthPassword: "pass-word" };
-      const state = await program.providers.monitor.import?.(urnOf(one), "1", declared);
-      expect(state?.outputs).toMatchObject({ requestAuthPassword: null, requestAuthUsername: "u" });
-      expect(JSON.stringify(state)).not.toContain(canary("encrypted"));
-      if (state) one.state = { ...state, unfinished: false };
+      const one = await importedInto(program, declared);
+      expect(one.state?.outputs).toMatchObject({ requestAuthPassword: null, requestAuthUsername: "u" });
+      expect(JSON.stringify(one.state)).not.toContain(canary("encrypted"));
       program.nextRun();
       await one.up(declared);
       expect(emulator.monitors.get("1")).toMatchObject({ request_auth_password: "pass-word" });
