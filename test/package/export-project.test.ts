@@ -181,7 +181,7 @@ describe("an export into a folder", () => {
     });
     expect(text("NEXT-STEPS-2.md")).toContain('import "./monitors-2";');
     expect(text("NEXT-STEPS-2.md")).toContain(
-      "After the first `pulumi up`, remove the option `import` from the program, because while it is there, Pulumi cannot recreate a record",
+      "After the first `pulumi up`, remove the option `import` from the program: with it, Pulumi cannot recreate a record",
     );
     for (const [file, content] of before) expect(text(file)).toBe(content);
     const whole = [resource(monitorType, "other-2", "2"), resource(nativeType, "odd-3", "3")];
