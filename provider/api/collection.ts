@@ -163,7 +163,7 @@ export class Collection {
         if (hasEnd) return;
         throw incompleteListError(
           name,
-          `its pages hold ${counted(seen.size, "record")}, and it says that there are ${totals[0]}`,
+          `its pages hold ${counted(seen.size, "record")}, but its total is ${totals[0]}`,
         );
       }
       if (pass === maxPasses)

@@ -101,7 +101,7 @@ class PageWalk {
       if (wasAnnounced)
         throw incompleteListError(
           requestText,
-          `page ${number - 1} says that there is more, and it leads back to an earlier one`,
+          `page ${number - 1} announces more, but leads back to an earlier page`,
         );
       if ((await this.readOpposite()) === "cut")
         throw incompleteListError(requestText, "it is cut, and the parameter page changes nothing");
@@ -172,11 +172,11 @@ function problemOfNext(
   isEarlier: boolean,
   stalePages: number,
 ): string | undefined {
-  if (isEarlier) return `page ${number} says that there is more, and leads back to an earlier one`;
+  if (isEarlier) return `page ${number} announces more, but leads back to an earlier page`;
   if (page.records.length === 0 && page.next === "more")
-    return `page ${number} says that there is more, and neither holds a record nor says where`;
+    return `page ${number} announces more, but has neither records nor a link to the next page`;
   if (stalePages > maxStalePages)
-    return `page ${number} is one of many without new records that say there is more`;
+    return `page ${number} is one of many that announce more, but have no new record`;
   return number === maxPages ? `it has no end after ${maxPages} pages` : undefined;
 }
 

@@ -26,7 +26,7 @@ export function parseValue(field: Field, raw: unknown): Value {
   return codecOf[field.type].parse(withoutValidity(raw)) ?? null;
 }
 
-/** The value in an object such as `{"String": "x", "Valid": true}`, as servers in Go show what may be null in their database. */
+/** The value in an object such as `{"String": "x", "Valid": true}`, as servers in Go show a nullable database column. */
 export function withoutValidity(raw: unknown): unknown {
   if (!isObject(raw) || typeof raw.Valid !== "boolean" || Object.keys(raw).length !== 2) return raw;
   const [value] = Object.entries(raw).flatMap(([name, part]) => (name === "Valid" ? [] : [part]));
@@ -45,7 +45,7 @@ export function equalValues(field: Field, declared: Value, other: Value): boolea
   return !isEmpty(two) && comparableValue(field, one) === comparableValue(field, two);
 }
 
-/** The canonical form of a value that is not empty: values that mean the same have the same one. */
+/** The canonical form of a value that is not empty: values that mean the same have the same form. */
 export function comparableValue(field: Field, value: Value): string | number | boolean {
   return codecOf[field.type].comparable(value);
 }
@@ -90,7 +90,7 @@ const stringCodec: Codec<string> = {
   },
 };
 
-/** Longer names are not those of hosts, and the time for punycode grows with the square of their length. */
+/** No host name is longer, and the time for punycode grows with the square of the length. */
 const maxHostLength = 255;
 
 /** A host's name in one spelling: in lower case, and an internationalized one as punycode. */
@@ -127,7 +127,7 @@ const booleanCodec: Codec<boolean> = {
     const form = typeof raw === "string" ? raw.toLowerCase().replace(/\.0+$/, "") : raw;
     if (falseForms.includes(form) || (typeof raw === "string" && isZeroDate(raw))) return false;
     if (trueForms.includes(form)) return true;
-    // A time under a name such as `paused_at` means that it happened.
+    // A time under a name such as `paused_at` means true.
     if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return true;
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
     throw new UnexpectedValueError("true, false, 1, 0 or a date");

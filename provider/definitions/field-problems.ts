@@ -83,7 +83,7 @@ function oneOfAllowed(value: unknown, field: Field): ValueProblem[] {
 function nearestAllowed(value: unknown, allowed: readonly (string | number)[]): string | number | undefined {
   if (value === "" || (typeof value !== "string" && typeof value !== "number")) return undefined;
   const strings = allowed.filter((one) => typeof one === "string");
-  // The opposite of what was meant may look like it: `url_no_text` for `url_has_text`.
+  // The most similar value may be the opposite of what was meant: `url_no_text` for `url_has_text`.
   if (strings.length > 0) return nearest(String(value), strings, 1 / 4);
   const numbers = allowed.filter((one) => typeof one === "number");
   // From a very large number, all would be equally far.

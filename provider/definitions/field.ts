@@ -3,7 +3,7 @@ import type { Input, Output } from "@pulumi/pulumi";
 import type { Kind } from "../common/pulumi";
 import type { RequestHeader } from "../common/values";
 
-/** @internal The types that a field can have; `codecs.ts` and `field-problems.ts` say what each one means and allows. */
+/** @internal The types that a field can have; `codecs.ts` and `field-problems.ts` define what each one means and allows. */
 export type FieldType =
   "text" | "hostname" | "url" | "integer" | "choice" | "boolean" | "dateTime" | "idList" | "headerList";
 
@@ -14,7 +14,7 @@ export interface Field<In = unknown, Out = unknown> {
   readonly type: FieldType;
   /** Must be declared. */
   readonly required?: boolean;
-  /** A person recognizes a record by it, and the API's lists are searched and sorted by it. (docs/api.md) */
+  /** People recognize a record by this field, and the API's lists can be searched and sorted by it. (docs/api.md) */
   readonly identifies?: boolean;
   /** @internal The only values that the API accepts. */
   readonly allowed?: readonly (string | number)[];
@@ -48,7 +48,7 @@ export interface Field<In = unknown, Out = unknown> {
 /** @internal */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** The parts of a field's declaration beside its type. */
+/** The parts of a field's declaration besides its type. */
 type FieldOptions = Omit<Field, "wire" | "type" | "allowed" | "types">;
 
 /** A header of the check request, as an input. */
@@ -86,7 +86,7 @@ export const idList = field<Input<Input<number | string>[]>, (number | string)[]
 /** @internal A set of header names and values. */
 export const headerList = field<Input<Input<RequestHeaderArgs>[]>, RequestHeader[]>("headerList");
 
-/** One of a fixed list of values. A record may show another one, so the resulting value is any of the type. */
+/** One of a fixed list of values. A record may show another one, so the resulting value can be any value of the type. */
 function oneOf<Out extends string | number>(type: FieldType) {
   return <T extends Out, Options extends FieldOptions = object>(
     wire: string,
@@ -114,17 +114,17 @@ export type ArgsOf<F> = { [K in keyof Pick<F, RequiredKeys<F>>]: In<F[K]> } & {
 };
 
 /**
- * The outputs that a set of fields makes. An optional field without a value is an Output of undefined. So is a required one, contrary to
- * its type, if `get` reads a record that does not show it.
+ * The outputs that a set of fields makes. An optional field without a value is an Output of undefined. So is a required field, contrary
+ * to its type, if `get` reads a record that does not show the field.
  */
 export type OutputsOf<F> = { readonly [K in keyof Pick<F, RequiredKeys<F>>]: Output<Out<F[K]>> } & {
   readonly [K in keyof Omit<F, RequiredKeys<F>>]: Output<Out<F[K]> | undefined>;
 };
 
-/** The fields in the result of a lookup: none that is secret, because a result is plain data. */
+/** The fields in the result of a lookup: the secret ones are left out, because a result is plain data. */
 export type ResultOf<F> = { readonly [K in keyof Omit<F, KeysWith<F, "secret">>]: Out<F[K]> | undefined };
 
-/** The input that every resource has beside its fields. */
+/** The input that every resource has besides its fields. */
 export interface AccountArgs {
   /**
    * The account that the record belongs to: a name in the setting `uptime:accounts`. It must be known in the preview.
@@ -160,7 +160,7 @@ export interface Definition extends Kind {
   readonly addressSetting: "baseUrl" | "monitorsBaseUrl";
   readonly fields: Fields;
   readonly rules: readonly Rule[];
-  /** What else the API's list can be filtered by: the ids of something, by the name of a lookup's argument. (docs/api.md) */
+  /** Further filters of the API's list: ids of something, each under the name of the lookup's argument. (docs/api.md) */
   readonly filters?: Readonly<Record<string, Filter>>;
 }
 

@@ -13,7 +13,7 @@ export function nameKeyOf(definition: Definition): string {
 }
 
 /**
- * What a person recognizes a record by, in one spelling, so that two can be compared. Undefined if a part of it is not known.
+ * The values by which a person recognizes a record, in one spelling, so that two records can be compared. Undefined if a part is not known.
  */
 export function comparableIdentity(
   definition: Definition,
@@ -26,7 +26,7 @@ export function comparableIdentity(
   return identity.includes(undefined) ? undefined : JSON.stringify(identity);
 }
 
-/** The secret fields by all names under which a server may show them, also those of the properties, as servers in .NET do. */
+/** The secret fields by all names under which a server may show them. Servers in .NET use the properties' names. */
 export function secretFieldsByName({ fields }: Definition): (readonly [name: string, field: Field])[] {
   return Object.entries(fields).flatMap(([key, field]) =>
     field.secret ? [key, ...shownNames(field)].map((name) => [name, field] as const) : [],
@@ -43,7 +43,7 @@ export function hasFixedKey(definition: Definition): boolean {
   return fixedKeys(definition).length > 0;
 }
 
-/** Whether the name is one that no update changes. Such names are nearly always unique. */
+/** Whether no update can change the name. Such names are nearly always unique. */
 export function hasUniqueName(definition: Definition): boolean {
   return fixedKeys(definition).includes(nameKeyOf(definition));
 }

@@ -6,7 +6,7 @@ import type { LookupMode } from "../common/pulumi";
 
 /** How a program reaches its provider: as Pulumi's dynamic resources, or through the provider plugin. */
 export interface Binding {
-  /** What the SDK registers of a resource. Also warns about the program's settings and dependencies, once a run. */
+  /** What the SDK registers for a resource. Also warns about the program's settings and dependencies, once per run. */
   readonly prepare: (
     definition: Definition,
     name: string,
@@ -28,7 +28,7 @@ type Find<Options, Result> = (
 
 /**
  * The inputs, with secrets marked, and a key for each output that the provider adds. The SDK makes an output for each key, which
- * costs time and memory; so only a resource that only reads has keys for all fields.
+ * costs time and memory. So only a read-only resource has keys for all fields.
  *
  * Defaults are added here because the engine compares the program's inputs with state before `check` adds them, and would
  * show them as removed after a refresh.

@@ -26,7 +26,7 @@ export const dynamicBinding: Binding = {
   findOutput: (...call) => lookup().findOutput(...call),
 };
 
-/** The properties of a resource, and in hidden ones what Pulumi does not pass to a dynamic provider. */
+/** The properties of a resource; hidden ones hold what Pulumi does not pass to a dynamic provider. */
 function propsOf(
   definition: Definition,
   name: string,
@@ -53,7 +53,7 @@ function propsOf(
   };
 }
 
-/** The options for Pulumi: those of the program, and those that a dynamic resource always needs. */
+/** The options for Pulumi: the program's, and the ones that a dynamic resource always needs. */
 export function dynamicOptions(
   definition: Definition,
   props: object,
@@ -87,7 +87,7 @@ function hiddenOptions(
   options: CustomResourceOptions,
 ): HiddenOptionInputs {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
-  // Every stack's state has the names, so they are not those that are always secret.
+  // Every stack's state has these names, so the fields that are always secret are left out.
   const always = secretProperties(definition);
   const others = Object.entries(args).filter(([key]) => !always.includes(key));
   const secrets = secretInputs(Object.fromEntries(others));
@@ -96,7 +96,7 @@ function hiddenOptions(
     ...(replaceOnChanges?.length && { replaceOnChanges }),
     ...(customTimeouts && { customTimeouts }),
     ...(secrets && { secrets }),
-    // A resource that only reads has no record of its own. With an argument of the option's name, `check` refuses the import.
+    // A read-only resource has no record of its own. With an argument of the option's name, `check` refuses the import.
     ...(options.id === undefined &&
       (args as { importId?: unknown }).importId === undefined && {
         owner: buildUrnSuffix(dynamicType(definition), name, options.parent),

@@ -52,7 +52,7 @@ export async function find(
     return await runLookup(session, definition, connect, mode, args, secretArgs);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
-    // Pulumi prints only the message of a RunError; once the program has ended, the stack too, which is of no use here.
+    // Of a RunError, Pulumi prints only the message. Once the program has ended, it also prints the stack trace, which is useless here.
     throw Object.assign(new pulumi.RunError(error.message), { stack: "" });
   }
 }

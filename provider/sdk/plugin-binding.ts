@@ -30,7 +30,7 @@ export const pluginBinding: Binding = {
     );
   },
   findOutput: (definition, mode, args, opts = {}) => {
-    // The SDK takes the marks of secrets off.
+    // The SDK removes the marks of secrets.
     const secrets = secretInputs({ ...args })?.then((names) => names && { secrets: names });
     const found: Output<unknown> = runtime.invokeOutput(
       lookupFunction(definition, mode),
@@ -53,9 +53,9 @@ function assertImportIsKnown(
   );
 }
 
-/** Adds aliases, so that a dynamic resource in state becomes one of the plugin, also under its former name or parent. */
+/** Adds aliases, so that a dynamic resource in state becomes the plugin's, also under its former name or parent. */
 function pluginOptions(definition: Definition, options: CustomResourceOptions): CustomResourceOptions {
-  // A resource that only reads needs no alias, and without an engine the SDK cannot read one that has an alias.
+  // A read-only resource needs no alias, and without an engine the SDK cannot read a resource that has an alias.
   if (options.id !== undefined) return withVersion(options);
   const { aliases = [] } = options;
   const type = dynamicType(definition);

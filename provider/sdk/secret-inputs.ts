@@ -12,7 +12,7 @@ export function secretInputs(args: object): Promise<readonly string[] | undefine
 async function namesOfSecrets(
   inputs: readonly (readonly [string, unknown])[],
 ): Promise<readonly string[] | undefined> {
-  // An output that fails does so where its value is used.
+  // If an output fails, it also fails where its value is used.
   const find = ([, value]: readonly [string, unknown]): Promise<boolean> =>
     hasSecretOutput(value).catch(() => false);
   const found = await Promise.all(inputs.map(find));
@@ -32,6 +32,6 @@ async function hasSecretOutput(value: unknown): Promise<boolean> {
 
 const isLater = (value: unknown): boolean => Output.isInstance(value) || value instanceof Promise;
 
-/** A resource, which a program in JavaScript may pass in the place of one of its outputs, leads to itself again. */
+/** A program in JavaScript may pass a resource instead of one of its outputs, and a resource refers to itself. */
 const elementsOf = (value: unknown): unknown[] =>
   typeof value === "object" && value !== null && !Resource.isInstance(value) ? Object.values(value) : [];

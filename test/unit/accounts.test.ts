@@ -129,7 +129,7 @@ test.each([
     const failure = await failureOf(one.destroy());
     expect(failure).toMatch(fact);
     expect(failure).toContain(
-      " Before others can be deleted, set the former name again; or run `pulumi state delete URN`, which leaves the record in the API.",
+      " To delete others, first set the former name again; or run `pulumi state delete URN`, which leaves the record in the API.",
     );
     expect(second.monitors.size).toBe(1);
     // The account without a name may be another one.

@@ -458,9 +458,7 @@ describe("a list", () => {
     async (headers) => {
       const { monitors } = collectionOf(() => records(9, 8), { headersTo: () => headers });
       const { message } = await errorOf(listed(monitors));
-      expect(message).toContain(
-        "its pages hold 2 records, and it says that there are 3. Ask the server's operators",
-      );
+      expect(message).toContain("its pages hold 2 records, but its total is 3. Ask the server's operators");
     },
   );
 
@@ -668,7 +666,9 @@ describe("a list", () => {
       data: page < 3 ? records(10 - page) : [],
       links: { next: `/x?page=${page + 1}` },
     }));
-    expect((await errorOf(listed(monitors))).message).toContain("is one of many without new records");
+    expect((await errorOf(listed(monitors))).message).toContain(
+      "is one of many that announce more, but have no new record",
+    );
     expect(asked.length).toBeLessThan(30);
   });
 
@@ -710,7 +710,7 @@ describe("a list", () => {
       return requests++ % 2 === 0 ? { data: first, meta: { next_cursor: "11" } } : first;
     });
     expect((await errorOf(listed(monitors))).message).toContain(
-      "page 1 says that there is more, and it leads back to an earlier one",
+      "page 1 announces more, but leads back to an earlier page",
     );
   });
 

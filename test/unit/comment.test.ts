@@ -592,7 +592,7 @@ describe("what has failed", () => {
     write("preview.log", "line\n".repeat(1000));
     const { stdout } = await comment();
     expect(stdout).toContain("### The preview failed");
-    expect(stdout).toContain('`pulumi preview --json` printed no whole result: { "steps": [');
+    expect(stdout).toContain('`pulumi preview --json` printed no complete result: { "steps": [');
     expect(stdout).toContain("… and 961 more lines\n");
     expect(stdout.split("\n").length).toBeLessThan(60);
   });
@@ -605,7 +605,7 @@ describe("what has failed", () => {
       expect(code).toBe(1);
       expect(stderr).toContain("It is not known what would be done: the preview failed");
       expect(stdout).toMatch(/^<!-- pulumi-uptime comment v2 title= -->\n\n### The preview failed\n/);
-      expect(stdout).toContain(`printed no whole result: ${printed}\nerror: could not find the plugin\n`);
+      expect(stdout).toContain(`printed no complete result: ${printed}\nerror: could not find the plugin\n`);
       expect(stdout).not.toContain("unchanged");
       expect((await run([], [], ["--reviewed", ""])).stdout).toContain(
         "**Merging this changes nothing; 0 unchanged.**",

@@ -504,9 +504,11 @@ describe("what is not tried is named", () => {
   });
 
   test("values that no monitor can have", async () => {
-    expect(await said({ url: "ftp://shop.example/" })).toBe("skipped url is not one that a monitor can have");
+    expect(await said({ url: "ftp://shop.example/" })).toBe(
+      "skipped url has a value that a monitor cannot have",
+    );
     expect(await said({ requestMethod: "TRACE" })).toBe(
-      "skipped requestMethod is not one that a monitor can have",
+      "skipped requestMethod has a value that a monitor cannot have",
     );
   });
 });

@@ -181,7 +181,7 @@ function unreadablePreview(text: string, log: string): string {
     ? "`pulumi preview --json` printed events instead of a result: run it without PULUMI_ENABLE_STREAMING_JSON_PREVIEW."
     : start < 0
       ? text
-      : `\`pulumi preview --json\` printed no whole result: ${oneLine(text.slice(start), 100)}`;
+      : `\`pulumi preview --json\` printed no complete result: ${oneLine(text.slice(start), 100)}`;
   const lines = [reason, log].join("\n").trim().split("\n");
   const more = lines.length - maxFailureLines;
   if (more > 0) lines.splice(maxFailureLines, more, `… and ${counted(more, "more line")}`);

@@ -58,7 +58,7 @@ export function checkOf({ values, missing }: KnownMonitor, anyMethod: boolean, n
   const { data, error } = z.safeParse(declared, Object.fromEntries(given));
   if (!data) {
     const property = String(error.issues[0]?.path[0]);
-    return { code: "invalid", text: [`${property} is not one that a monitor can have`] };
+    return { code: "invalid", text: [`${property} has a value that a monitor cannot have`] };
   }
   const { pause, requestMethod, alertCondition } = data;
   if (pause) return { code: "paused", text: ["paused"] };
