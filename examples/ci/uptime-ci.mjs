@@ -1,4 +1,4 @@
-// What the setups of this folder ask GitHub or GitLab: `node uptime-ci.mjs comment|review|refresh|alert …`. Needs Node.js 20 only.
+// The requests to GitHub or GitLab of this folder's setups: `node uptime-ci.mjs comment|review|refresh|alert …`. Needs only Node.js 20.
 //   comment FILE          writes FILE as a comment on the pull request, or updates the one that is there
 //   review                stops unless this run may apply, then prints the comments that count as reviewed, for `comment --reviewed`
 //   refresh STACK FILE    reads the edits by hand that FILE, the output of `drift --json`, lists into state, so that the next `up`
@@ -10,9 +10,9 @@ import { readFileSync } from "node:fs";
 const { env } = process;
 const label = "uptime-drift";
 const allowDeletes = "allow-deletes";
-/** The user of the token that a workflow on GitHub has. */
+/** The user of a GitHub workflow's token. */
 const workflowUser = "github-actions[bot]";
-/** How many applies are looked at for a review of the code that state holds. */
+/** How many applies are searched for a review of the code in state. */
 const mostApplied = 10;
 const marker = /^<!-- pulumi-uptime comment v2 title=(\S+) /;
 
@@ -23,7 +23,7 @@ function setting(name) {
   throw new Error(`The variable ${name} is not set.`);
 }
 
-/** A platform's API. A request that fails ends the command, so nothing is decided by half of an answer. */
+/** A platform's API. A failed request ends the command, so that nothing is decided by half an answer. */
 class Api {
   constructor(base, headers) {
     this.base = base;
@@ -87,7 +87,7 @@ class GitHub {
 
   /**
    * The commits of the last runs of this workflow that have succeeded, the last one first. Runs of pull requests do not count: a
-   * fork may have a branch of the same name, and another text of the workflow.
+   * fork may have a branch of the same name, with another version of the workflow.
    */
   async lastApplied(branch) {
     const [, file] = /\/([^/]+)@/.exec(setting("GITHUB_WORKFLOW_REF")) ?? [];
@@ -126,7 +126,7 @@ class GitHub {
     );
   }
 
-  /** Those that this workflow's token has written. */
+  /** The comments that this workflow's token has written. */
   async ownComments(number) {
     const comments = await this.api.list(`/issues/${number}/comments`);
     return comments
@@ -219,7 +219,7 @@ class GitLab {
     }));
   }
 
-  /** Those of the previews' token: an apply, which has another one, needs the name of its user. */
+  /** The comments of the previews' token. An apply has another token, so it needs the name of that user. */
   async ownComments(number) {
     const isPreview = command === "comment";
     const author = isPreview
@@ -302,7 +302,7 @@ async function mergedSinceApplied(platform, branch, base) {
   return [...pulls.values()];
 }
 
-/** The last comments that were applied: they show the code that state holds since then, and nothing else of them counts. */
+/** The last comments that were applied. Only the code that they show counts, because state has held it since then. */
 async function lastReviewOf(platform, branch, applied) {
   for (const commit of applied) {
     const reviewed = [];
@@ -332,7 +332,7 @@ async function reviewsOf(platform, { number, mergedAt, head }) {
   return [...reviews.values()].flat();
 }
 
-/** Without a target, Pulumi would read all resources, and the `up` would undo what nobody has seen, other packages' too. */
+/** Without a target, Pulumi would read all resources, and the `up` would undo edits that nobody has seen, other packages' too. */
 function refresh(stack, file) {
   const { drifted } = JSON.parse(readFileSync(file, "utf8"));
   if (drifted.length === 0) return;

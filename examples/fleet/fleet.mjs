@@ -50,7 +50,7 @@ async function main() {
   await inSlots(chosen, atOnce, (stack) => work(stack, { isApplied: values.yes, maxDeletes, progress }));
   progress.close();
 
-  // Those of the other stacks are read too, or their records would be among them.
+  // The other stacks' states are read too: otherwise their records would count as unmanaged.
   const drift = values.yes && !isInterrupted ? await unmanaged(all, atOnce, values.json) : undefined;
   if (values.json) console.log(JSON.stringify(reportOf(chosen, drift), undefined, 2));
   else printSummary(chosen, drift);
@@ -75,7 +75,7 @@ function stackOf(name, stacks) {
   throw new Error(`--only ${name}: there is no file Pulumi.${name}.yaml here.`);
 }
 
-/** Works on so many stacks at the same time. */
+/** Works on this many stacks at the same time. */
 async function inSlots(stacks, atOnce, action) {
   const queue = [...stacks];
   const slot = async () => {
@@ -84,7 +84,7 @@ async function inSlots(stacks, atOnce, action) {
   await Promise.all(Array.from({ length: atOnce }, slot));
 }
 
-/** What fails is this stack's failure only. */
+/** A failure affects only this stack. */
 async function work(stack, { isApplied, maxDeletes, progress }) {
   let verb = "previewing";
   progress.begin(stack.name, () =>
@@ -115,7 +115,7 @@ async function unmanaged(stacks, atOnce, isJson) {
     }
   });
   if (unread.length > 0) return { code: 1, text: unread.join("\n") };
-  // The states have secrets, and the folder is readable by this user only.
+  // The states have secrets; only this user can read the folder.
   const states = join(folder, "states.json");
   writeFileSync(states, JSON.stringify({ version: 3, deployment: { resources } }));
   const lines = [];
@@ -141,7 +141,7 @@ function countsOf(stacks) {
 const isOver = ({ result }) => ["unchanged", "changes wait", "applied"].includes(result);
 
 function exitCode(stacks, drift) {
-  // 2 says that there is drift, or a record that no stack manages: that is shown, and no failure.
+  // 2 means drift, or a record that no stack manages: this is shown, but is not a failure.
   if (!stacks.every(isOver) || isInterrupted || (drift && drift.code !== 0 && drift.code !== 2)) return 1;
   return stacks.some(({ result }) => result === "changes wait") ? 2 : 0;
 }

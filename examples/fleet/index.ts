@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Monitor } from "pulumi-uptime";
 
-// Each team has a stack of its own; its file, such as Pulumi.checkout.yaml, has the hosts that it runs.
+// Each team has its own stack. The stack's file, such as Pulumi.checkout.yaml, lists the team's hosts.
 const team = pulumi.getStack();
 const hosts = new pulumi.Config().requireObject<string[]>("hosts");
 

@@ -1,4 +1,4 @@
-// What the Pulumi CLI is asked about one stack, in a process of its own.
+// Runs the Pulumi CLI for one stack, in a process of its own.
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { clearInterval, setInterval } from "node:timers";
 const readEveryMs = 500;
 const running = new Set();
 
-/** Sends a signal to all that runs. The first SIGINT lets Pulumi finish what it has begun, the second ends it at once. */
+/** Sends a signal to all running CLIs. The first SIGINT lets Pulumi finish what it has begun, the second ends it at once. */
 export function signalAll(signal) {
   for (const child of running) child.kill(signal);
 }
@@ -66,15 +66,15 @@ function lineReader(file, onLine) {
 /** Operations that are one step of another, or no change. */
 const notCounted = new Set(["same", "read", "refresh", "create-replacement", "delete-replaced"]);
 
-/** Whether it is about the stack itself or its providers, which are nothing to review. */
+/** Whether a step is about the stack itself or its providers, which need no review. */
 const isPulumis = ({ type }) => type.startsWith("pulumi:");
 
-/** What is done to a resource; undefined if nothing is. */
+/** The operation on a resource; undefined if there is none. */
 function changeIn(metadata) {
   return !metadata || notCounted.has(metadata.op) || isPulumis(metadata) ? undefined : metadata.op;
 }
 
-/** What tells a record from others that its resource has or had. */
+/** Identifies a record among those that its resource has or had. */
 const recordOf = ({ urn, old }) => `${urn} ${old?.id}`;
 
 /** A stack of this project, and what became of it. */
@@ -92,7 +92,7 @@ export class Stack {
     this.folder = folder;
   }
 
-  /** How many records the changes would cost. */
+  /** How many records the changes would delete. */
   get deletes() {
     return (this.changes.delete ?? 0) + (this.changes.replace ?? 0);
   }
@@ -135,7 +135,7 @@ export class Stack {
     return JSON.parse(readFileSync(state, "utf8")).deployment.resources ?? [];
   }
 
-  /** What must be run before the next attempt; undefined if nothing must. */
+  /** The command to run before the next attempt; undefined if there is none. */
   get remedy() {
     if (this.result === "locked") return `pulumi cancel --yes --stack ${this.name}`;
     return this.result === "missing" ? `pulumi stack init --no-select ${this.name}` : undefined;
@@ -160,7 +160,7 @@ export class Stack {
     return code === 0;
   }
 
-  /** What was said beside the events tells why the CLI did not begin. */
+  /** The output besides the events tells why the CLI did not begin. */
   fail(said) {
     const [, holder] = /currently locked by[^]*created by (.*)/.exec(said) ?? [];
     if (holder !== undefined || /update is currently in progress/i.test(said)) {
@@ -183,7 +183,7 @@ export class Stack {
 
 const isMissing = (said) => /no stack named/.test(said);
 
-/** The event on a line; none on one that a CLI which was killed has not finished. */
+/** The event on a line; none if a killed CLI has not finished the line. */
 function eventIn(line) {
   try {
     return JSON.parse(line);

@@ -1,4 +1,4 @@
-/** Where the outputs of a resource hold its public addresses: paths of host names or URLs. */
+/** The paths of a resource's public addresses in its outputs: host names or URLs. */
 export interface AddressSource {
   /** A part of a path that ends with [] is a list. */
   paths: string[];
@@ -15,7 +15,7 @@ const loadBalancer = { paths: ["dnsName"], unless: { internal: [true] } };
 const forwardingRule = { paths: ["ipAddress"], unless: { loadBalancingScheme: internalSchemes } };
 const ingress = { paths: ["spec.rules[].host"], areSites: true };
 
-/** The types of resources that have public addresses. The type of a version of Azure Native has no version here. */
+/** The types of resources that have public addresses. Types of Azure Native are without a version here. */
 export const addressSources: Partial<Record<string, AddressSource>> = {
   "aws:alb/loadBalancer:LoadBalancer": loadBalancer,
   "aws:lb/loadBalancer:LoadBalancer": loadBalancer,
@@ -88,7 +88,7 @@ export const addressSources: Partial<Record<string, AddressSource>> = {
   "kubernetes:networking.k8s.io/v1beta1:Ingress": ingress,
 };
 
-/** DNS records: a site that one of the names is of has the others too. */
+/** DNS records: if one of the names belongs to a site, the others do too. */
 export const dnsRecords: Partial<Record<string, { name: string; targets: string[] }>> = {
   "aws:route53/record:Record": { name: "fqdn", targets: ["records[]", "aliases[].name"] },
   "azure-native:dns:RecordSet": { name: "fqdn", targets: ["cnameRecord.cname", "aRecords[].ipv4Address"] },

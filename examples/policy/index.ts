@@ -3,7 +3,7 @@ import type { ReportViolation, ResourceValidation, ResourceValidationArgs } from
 
 import { reportUnwatched } from "./unwatched";
 
-/** What the policies look at. A field that was declared once and then removed is null. */
+/** The fields that the policies check. A field that was declared once and then removed is null. */
 interface MonitorInputs {
   url: string;
   interval: number;

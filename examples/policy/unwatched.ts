@@ -6,7 +6,7 @@ const monitorTypes = ["pulumi-nodejs:dynamic/uptime:Monitor", "uptime:index:Moni
 
 /** Reports the public addresses in a stack that no monitor's URL covers. */
 export const reportUnwatched: StackValidation = ({ resources }, report) => {
-  // If a URL is not known yet, it may be the one that is missing, and the policy runs in `pulumi up`.
+  // A URL that is not known yet may cover the address; the policy runs again in `pulumi up`.
   const watched = resources
     .filter(({ type }) => monitorTypes.includes(type))
     .flatMap(({ props }) => valuesAt(props, "url").flatMap(hostOf));
@@ -24,7 +24,7 @@ export const reportUnwatched: StackValidation = ({ resources }, report) => {
   }
 };
 
-/** Nothing, if something in it is not known yet in a preview: `pulumi up` runs the policy again. */
+/** Nothing if a part of it is not known yet in a preview: `pulumi up` runs the policy again. */
 function ifKnown<T>(find: () => T[]): T[] {
   try {
     return find();
@@ -45,7 +45,7 @@ function sitesOf({ props }: PolicyResource, source: AddressSource): string[][] {
   return names.length > 0 ? [names] : [];
 }
 
-/** A name that a DNS record gives to something else. */
+/** A name that a DNS record gives to its target. */
 function aliasesIn({ type, props }: PolicyResource): { name: string; targets: string[] }[] {
   const record = dnsRecords[withoutVersion(type)];
   if (!record) return [];
@@ -68,7 +68,7 @@ function hostOf(address: unknown): string[] {
   }
 }
 
-/** Whether a monitored host is that of a name, which may begin with `*`. */
+/** Whether a monitored host matches a name, which may begin with `*`. */
 function covers(name: string, host: string): boolean {
   return name.startsWith("*") ? host.endsWith(name.slice(1)) : host === name;
 }

@@ -14,7 +14,7 @@ export interface Check {
   readonly expect?: string;
   /** Alert when the response contains this. */
   readonly reject?: string;
-  /** Whatever else differs from the other checks of this level. */
+  /** Other differences from the checks of this level. */
   readonly args?: Partial<MonitorArgs>;
 }
 

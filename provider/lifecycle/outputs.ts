@@ -15,13 +15,13 @@ interface OutputOptions {
   readonly isIdUnconfirmed?: boolean | undefined;
   readonly isAdopted?: boolean | undefined;
   readonly notStoredHash?: Outputs["notStoredHash"];
-  /** Throw if a value cannot be read; by default the declared one is kept. */
+  /** Whether to throw if a value cannot be read; by default the declared one is kept. */
   readonly isStrict?: boolean;
 }
 
 /**
- * Outputs for state. A managed property keeps the declared value if the record shows an equal one or none, and otherwise gets
- * the value that the record shows.
+ * Outputs for state. A managed property keeps the declared value if the record shows an equal value or none. Otherwise it gets the
+ * record's value.
  */
 export function outputsOf(
   scope: RecordScope,
@@ -55,12 +55,12 @@ export function outputsOf(
   };
 }
 
-/** {@link partialOutputsOf} leaves longer values out: with several of them, the header would be too large to arrive. */
+/** {@link partialOutputsOf} leaves out longer values: several of them would make the header too large to arrive. */
 const maxPartialCharacters = 4000;
 
 /**
- * Outputs after an operation that failed half-way. They travel in an HTTP header, which may not be large, so they have no attributes
- * and no long values. The next read takes both.
+ * Outputs after an operation that failed half-way. They travel in an HTTP header of limited size, so they have no attributes and no
+ * long values. The next read adds both.
  */
 export function partialOutputsOf(
   scope: RecordScope,
@@ -75,7 +75,7 @@ export function partialOutputsOf(
 }
 
 /**
- * Outputs of a record that is only read, with all fields. What a server shows for a write-only one may be encrypted.
+ * Outputs of a record that is only read, with all fields. A server may show a write-only field in encrypted form.
  *
  * @param unescape whether to decode HTML entities in strings
  */

@@ -31,7 +31,7 @@ export class Owners {
   }
 }
 
-/** The owner with this URN suffix. What is an owner already, because `check` has made it, stays as it is. */
+/** The owner with this URN suffix. An owner, which `check` has made before, stays as it is. */
 export function ownerOf(urnSuffixOrOwner: string): Owner {
   if (/^[0-9a-f]{8}$/.test(urnSuffixOrOwner)) return urnSuffixOrOwner as Owner;
   return hexHash(urnSuffixOrOwner, 8) as Owner;

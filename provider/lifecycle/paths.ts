@@ -10,7 +10,7 @@ export function pathsInclude(paths: readonly string[] | undefined, key: string):
   });
 }
 
-/** Whether a list of property paths leads to something in a property that differs between two values of it. */
+/** Whether two values of a property differ at one of these paths. */
 export function pathsTouch(
   paths: readonly string[] | undefined,
   key: string,
@@ -28,7 +28,7 @@ export function topLevel(path: string): string {
   return stepsOf(path)[0] ?? "";
 }
 
-/** The value of a property with the parts at these paths as another value has them: the engine takes ignored parts from state. */
+/** The value of a property, with the parts at these paths taken from another value: the engine takes ignored parts from state. */
 export function withPartsOf(
   paths: readonly string[] | undefined,
   key: string,

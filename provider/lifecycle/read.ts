@@ -22,7 +22,7 @@ export async function read(
   assertSameAddress(scope, outputs, options);
   claims.hear(id, outputs, options);
   if (claims.isVoid(id, outputs)) return undefined;
-  // After an operation that failed half-way, the attributes in state are not those of a verified record.
+  // After an operation that failed half-way, the attributes in state are not from a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const operation = new Operation(scope, options);
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
@@ -30,7 +30,7 @@ export async function read(
     if (!claims.isVoid(id, outputs)) throw error;
     return undefined;
   });
-  // Meanwhile the server may have given the id to a create of this run, whose record is no business of this resource.
+  // Meanwhile the server may have given the id to a create of this run, whose record does not concern this resource.
   if (claims.isVoid(id, outputs)) return undefined;
   if (!record) {
     ledger.markGone(id);
@@ -94,8 +94,8 @@ export async function readUnmanaged(
 }
 
 /**
- * Whether to unescape the strings of records that nobody has declared: see {@link mayBeEscaped}. The list is read only if that makes
- * a difference, as for a text such as `&copy; Example`.
+ * Whether to unescape the strings of records that nobody has declared: see {@link mayBeEscaped}. The list is read only if it matters,
+ * as for a text such as `&copy; Example`.
  */
 export async function shouldUnescape(
   { definition, reader }: RecordScope,
@@ -109,7 +109,7 @@ export async function shouldUnescape(
   );
   if (isSame) return true;
   const listed = await reader.wholeList(operation).catch((error: unknown) => {
-    // A key that may read a record need not be allowed to read the list.
+    // A key that may read a record may not be allowed to read the list.
     if (!(error instanceof ApiError) || error.status !== 403) throw error;
   });
   return mayBeEscaped([...records, ...(listed?.all() ?? [])]);

@@ -10,11 +10,11 @@ import { fieldOf } from "../definitions/keys";
 import { isUnsetIn, missingInList, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** How many reads by id a page of the list may stand for, beside the {@link sparePages}. */
+/** How many reads by id a page of the list may replace, besides the {@link sparePages}. */
 const readsPerPage = 4;
-/** The list is read no further than the number of records asked for ÷ {@link readsPerPage}, plus this many pages. */
+/** Limits how far the list is read: the number of records asked for ÷ {@link readsPerPage}, plus this many pages. */
 const sparePages = 10;
-/** In this time the first requests of a refresh arrive, of up to as many as the engine sends at once. */
+/** The first requests of a refresh arrive within this time, up to as many as the engine sends at once. */
 const gatherMilliseconds = 20;
 /** A list that was begun so recently shows that the API can be read. */
 const readableMilliseconds = 5000;
@@ -31,14 +31,14 @@ const listPauseMilliseconds = 60_000;
  * | while no more than {@link readsPerPage} have been asked for              | by its id     |
  * | that is wanted as its own address shows it, or that this run has changed | by its id     |
  * | whose list has just failed, or would take too many pages                 | by its id     |
- * | that the list does not hold, or not with every wanted value              | by its id     |
+ * | that is not in the list, or not with every wanted value                  | by its id     |
  * | that may only look empty in the list                                     | by its id     |
  * | any other                                                                | from the list |
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();
   private latestList: Listing | undefined;
-  /** The last list that was begun to see whether the API can be read. */
+  /** The last list that was begun to check whether the API can be read. */
   private latestProbe: Listing | undefined;
   /** When a list could not be read, on the clock. */
   private listFailedAt = -Infinity;
@@ -55,7 +55,7 @@ export class RecordReader {
    * The record under an id. Throws NotFoundError.
    *
    * @param wanted undefined if the record is wanted as its own address shows it
-   * @param options.withAttributes whether everything else that its own address shows is wanted too
+   * @param options.withAttributes whether the other fields at the record's own address are wanted too
    */
   async get(
     id: string,
@@ -80,8 +80,8 @@ export class RecordReader {
   }
 
   /**
-   * Whether the list has loaded what it shows as empty: some servers leave channels out of a list by showing none, for example. It has
-   * if it shows the field of some record, or if the field of an example is as empty at the example's own address.
+   * Whether the list has loaded a field that it shows as empty: some servers show no channels in a list, for example. The list has
+   * loaded the field if it shows it for some record, or if an example's own address shows it as empty too.
    */
   private async isLoaded(wanted: WantedValues, listed: ApiRecord, operation: Operation): Promise<boolean> {
     const { definition } = this.collection;
@@ -89,7 +89,7 @@ export class RecordReader {
     const empty = fields.filter((field) => !field.writeOnly && isUnsetIn(field, listed));
     if (empty.length === 0) return true;
     const isShown = (field: Field): boolean =>
-      // A list that shows false has mostly loaded it.
+      // A list that shows false has usually loaded the field.
       field.type === "boolean" || shownNames(field).some((name) => this.latestList?.isFilled(name));
     const unclear = empty.filter((field) => !isShown(field));
     if (unclear.length > 0 && this.examples.length === 0) {
@@ -104,7 +104,7 @@ export class RecordReader {
     );
   }
 
-  /** The record in the list, as far as that is worth reading. */
+  /** The record in the list, if that is worth reading so far. */
   private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     // The engine asks for several at once, so they are counted together.
     if (this.askedIds.size <= readsPerPage)
@@ -116,7 +116,7 @@ export class RecordReader {
       return await operation.inTime(this.list(operation).find(id, size / readsPerPage + sparePages));
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
-      // If the list cannot be read, the record itself may still be.
+      // Even if the list cannot be read, the record itself may be readable.
       if (!(error instanceof OperationTimeoutError)) this.listFailedAt = operation.clock.now();
       return undefined;
     }

@@ -9,7 +9,7 @@ import type { Owners } from "./owners";
 import type { RunCreates } from "./run-creates";
 import type { RecordReader } from "./reader";
 
-/** An account, with what tells it apart from the one that state was made with. */
+/** An account, with the digits that tell it apart from the one that state was made with. */
 export interface Account {
   readonly settings: Settings;
   readonly address: Address;
@@ -33,7 +33,7 @@ export interface SharedScope {
 
 /** What the lifecycle's verbs need to work on one kind of record in one account. */
 export interface RecordScope extends Account, SharedScope, RunContext {
-  /** The kind of record. For a resource, `Front.scopeOf` puts one here that knows which inputs are secret; all else is shared. */
+  /** The kind of record. For a resource, `Front.scopeOf` sets a definition that knows which inputs are secret; all else is shared. */
   readonly definition: Definition;
   readonly claims: Claims;
   readonly owners: Owners;

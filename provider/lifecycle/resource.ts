@@ -14,16 +14,16 @@ export interface Inputs {
 }
 
 /**
- * Random digits that a resource gets with its record and keeps for life, whatever its name, provider or front becomes: they
- * tell two resources that have one record apart.
+ * Random digits that a resource gets with its record and keeps for life, even if its name, provider or front changes. They
+ * tell two resources with one record apart.
  */
 export type Claim = string & { readonly brand: "claim" };
 
 /** A resource in state. */
 export interface Outputs {
-  /** The managed fields by property: the keys say what is managed; null is "managed as empty". */
+  /** The managed fields by property. Only managed fields have a key; null is "managed as empty". */
   readonly values: Readonly<Record<string, Value>>;
-  /** Everything else that the record showed, under the API's own names; with its secrets, until a front encodes them. */
+  /** The record's other fields, under the API's own names; with its secrets, until a front encodes them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly account?: string | undefined;
   /** The id that the resource was imported with, kept while the program has the option, to recognize an import that is done. */
@@ -35,15 +35,15 @@ export interface Outputs {
   /** Undefined in old state, and for a record that is only read. */
   readonly claim?: Claim | undefined;
   /**
-   * The last write failed half-way, so nobody knows whether the record has the values in state. It stays until a write succeeds, or a
-   * read shows every managed field; until then the next diff is an update.
+   * The last write failed half-way, so nobody knows whether the record has the values in state. This stays set until a write succeeds
+   * or a read shows every managed field; until then each diff is an update.
    */
   readonly isPartial?: boolean | undefined;
-  /** Nothing but the answer to the create has shown the id, which may be that of a job. */
+  /** Only the answer to the create has shown the id, which may be a job's. */
   readonly isIdUnconfirmed?: boolean | undefined;
   /**
-   * A hash of the declared value of a property that only a replacement changes, if the API has stored another: `www.shop.example` of
-   * a domain that it calls `shop.example`. A replacement would create another such record.
+   * A hash of the declared value of a property that only a replacement changes, if the API has stored another value: `shop.example`
+   * for `www.shop.example`, for example. A replacement would create another such record.
    */
   readonly notStoredHash?: string | undefined;
   /** The resource has adopted or once imported its record, which another key of the account may have made. */
@@ -58,11 +58,11 @@ export interface OperationResult {
   readonly outputs: Outputs;
   /** A line for a person, such as which record was adopted. */
   readonly announcement?: Message | undefined;
-  /** Of a create: a record like the new one, which a killed run may have made, unless it is gone by the end of the run. */
+  /** For a create: a record like the new one that a killed run may have made, unless it is gone by the end of the run. */
   readonly namesake?: { readonly text: Message; readonly isLeft: () => boolean } | undefined;
 }
 
-/** The record exists, but what followed failed: state must keep its id. */
+/** The record exists, but a later step failed: state must keep its id. */
 export class PartialFailureError extends UptimeError {
   constructor(
     readonly id: string,
@@ -74,10 +74,10 @@ export class PartialFailureError extends UptimeError {
   }
 }
 
-/** What comes with an operation besides the inputs: the engine's options, and what the front knows of the run. */
+/** The rest of an operation, besides the inputs: the engine's options, and what the front knows of the run. */
 export interface RequestOptions extends OperationOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
-  /** Undefined in old state. In the outputs of a dynamic resource it may be that of a former name. */
+  /** Undefined in old state. In the outputs of a dynamic resource it may belong to a former name. */
   readonly owner?: Owner | undefined;
 }

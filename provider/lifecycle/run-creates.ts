@@ -17,7 +17,7 @@ export interface SentCreate extends PlannedCreate {
   readonly highestIdBefore: bigint | undefined;
   /** How often it was sent. */
   readonly sendCount: number;
-  /** The lost answer of the send before, if there was one. */
+  /** The previous send's lost answer, if there was one. */
   readonly earlierLostAnswer: LostAnswerError | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface CreatedRecord {
   /** The record as it was last seen; undefined if only its id is known. */
   readonly record?: ApiRecord | undefined;
   readonly isAdopted?: boolean;
-  /** What to do if its id, which nothing but an answer shows, is not the record's. */
+  /** What to do if its id, which only an answer has shown, is not the record's. */
   readonly advice?: Message | undefined;
   readonly secondForms?: SecondForms | undefined;
 }
@@ -50,7 +50,7 @@ export class RunCreates {
   readonly turns = new Map<string, Promise<unknown>>();
   /** Creates whose answer was lost and that are being looked for. */
   readonly lostCreates = new Set<LostCreate>();
-  /** The ids that were kept although nothing but the answer to a create has shown them, and what that create wanted. */
+  /** The ids that were kept although only the answer to a create has shown them, and what that create wanted. */
   readonly unconfirmedIds = new Map<string, { readonly claim: Claim; readonly wanted: WantedValues }>();
 
   /** The records that were there before the first create. They are read once; if that fails, the next create reads them. */
