@@ -23,7 +23,7 @@ export type Claim = string & { readonly brand: "claim" };
 export interface Outputs {
   /** The managed fields by property. Only managed fields have a key; null is "managed as empty". */
   readonly values: Readonly<Record<string, Value>>;
-  /** The record's other fields, under the API's own names; with its secrets, until a front encodes them. */
+  /** The record's fields that are not managed, under the API's own names; with its secrets, until a front encodes them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly account?: string | undefined;
   /** The id that the resource was imported with, kept while the program has the option, to recognize an import that is done. */

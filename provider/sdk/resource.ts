@@ -11,7 +11,7 @@ type NotUsed<Value> = Value | undefined;
 export type StateOf<Fields> = {
   [Key in keyof ArgsOf<Fields>]?: NotUsed<ArgsOf<Fields>[Key]>;
 } & AccountArgs & {
-    /** Not used. The record's other fields. (docs/resources.md) */
+    /** Not used. The record's fields that are not managed. (docs/resources.md) */
     attributes?: Input<Readonly<Record<string, unknown>>> | undefined;
   };
 
@@ -27,8 +27,8 @@ export interface RecordOutputs {
   readonly account: Output<string | undefined>;
 
   /**
-   * The record's other fields, under the API's own names, as of the last write, import or adoption. Null values are left
-   * out. (docs/resources.md)
+   * The record's fields that are not managed, under the API's own names, as of the last write, import or adoption. Null
+   * values are left out. (docs/resources.md)
    */
   readonly attributes: Output<Readonly<Record<string, unknown>>>;
 }

@@ -165,7 +165,7 @@ describe("in an editor", () => {
     expect(texts).toEqual([
       ...(Array(3).fill(expect.stringContaining("Check interval: 60, 180, 300")) as string[]),
       expect.stringContaining("The account that the record belongs to"),
-      expect.stringContaining("Everything else that the API shows"),
+      expect.stringContaining("The record's fields that are not managed"),
     ]);
   });
 
