@@ -27,7 +27,7 @@ const maxNamed = 40;
  */
 export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
   const { failedChecks, errors, changes, edits, tried, isPreviewed } = facts;
-  const show = isWhole ? wholeValue : shortValue;
+  const show: ShowValue = isWhole ? (value) => value : shortValue;
   const isOther = (change: PlannedChange): boolean => !isOfThisPackage(change.urn) && !isDestructive(change);
   const section = (operation: PlannedOperation, name: string, suffix = ""): Section => {
     const list = changes.filter((change) => change.operation === operation && !isOther(change));
@@ -102,8 +102,6 @@ function codeSection({ drift, programCode }: Facts): Section {
 const signs = { create: "+", import: "+", update: "!", replace: "!", delete: "-" } as const;
 
 type ShowValue = (value: string) => string;
-
-const wholeValue: ShowValue = (value) => value;
 
 const shortValue: ShowValue = (value) =>
   value.length <= maxValueCharacters

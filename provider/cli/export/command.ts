@@ -90,38 +90,33 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const { cwd } = context;
   const { dryRun = false, language = "typescript", secrets, stack } = options;
   const isProgram = language === "typescript";
-  const secretsPath = secrets === undefined ? undefined : resolve(cwd, secrets);
-  if (secretsPath !== undefined) assertFree(secretsPath);
+  if (secrets !== undefined) assertFree(resolve(cwd, secrets));
   const project = readProject(resolve(cwd, options.out));
   assertRuntime(project, language);
   const account = await readAccount(options, project, language, context);
   const { resources, known, settings } = account;
+  const values = resources.flatMap(configValuesOf);
+  const found = values.filter(({ secret }) => secret !== undefined);
+  const secretsPath = secrets !== undefined && found.length > 0 ? resolve(cwd, secrets) : undefined;
   // The steps are run in the project's folder.
   const secretsFile = secretsPath && relative(project.directory, secretsPath);
   const facts = { project, resources, settings, stack, secretsFile };
   const files = isProgram ? planProgram(facts) : planImport(facts, language);
-  const values = resources.flatMap(configValuesOf);
-  const found = values.filter(({ secret }) => secret !== undefined);
-  const isWritten = found.length > 0;
   if (!dryRun) {
     // The secrets first: their folder is a person's choice, and without them there must not be half an export.
     const content = jsonText(Object.fromEntries(found.map(({ key, secret }) => [key, secret])));
-    if (secretsPath !== undefined && isWritten) writeNewFile(secretsPath, content, ownerOnly);
+    if (secretsPath !== undefined) writeNewFile(secretsPath, content, ownerOnly);
     try {
       writeProject(project.directory, files);
     } catch (error) {
-      if (secretsPath !== undefined && isWritten) rmSync(secretsPath);
+      if (secretsPath !== undefined) rmSync(secretsPath);
       throw error;
     }
   }
   return {
     directory: relative(cwd, project.directory) || ".",
     dryRun,
-    files: [
-      ...files.keys(),
-      ...packageFiles(files),
-      ...(secretsFile !== undefined && isWritten ? [secretsFile] : []),
-    ],
+    files: [...files.keys(), ...packageFiles(files), ...(secretsFile === undefined ? [] : [secretsFile])],
     language,
     resources: resources.map(({ definition, id, name, problems }) => {
       const type = isProgram ? dynamicType(definition) : pluginType(definition);
@@ -129,7 +124,10 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     }),
     known,
     secrets: values.map(({ key, of, secret }) => ({ key, optional: secret === undefined, of })),
-    notes: secrets === undefined ? account.notes : [...account.notes, noteOnSecrets(secrets, isWritten)],
+    notes:
+      secrets === undefined
+        ? account.notes
+        : [...account.notes, noteOnSecrets(secrets, secretsPath !== undefined)],
   };
 }
 

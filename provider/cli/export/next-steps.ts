@@ -10,7 +10,7 @@ export interface ExportFacts {
   readonly resources: readonly ModuleResource[];
   readonly settings: Settings;
   readonly stack: string | undefined;
-  /** The file with the values of the secrets, from the project's folder. */
+  /** The file with the values of the secrets, from the project's folder; undefined if none is written. */
   readonly secretsFile: string | undefined;
 }
 
@@ -42,8 +42,7 @@ export function secretCommands(values: readonly ConfigValue[], secretsFile: stri
     const reading = `node -p ${shellWord(`${content}[${JSON.stringify(key)}]`)}`;
     return secret === undefined ? setSecret(key) : `${reading} | ${setSecret(key)}`;
   });
-  const isInFile = values.some(({ secret }) => secret !== undefined);
-  return isInFile ? [...commands, `rm ${shellWord(secretsFile)}`] : commands;
+  return [...commands, `rm ${shellWord(secretsFile)}`];
 }
 
 /** A name for a file that nothing has yet, nor a module that programs would import in its place. */
