@@ -90,6 +90,15 @@ describe("for another language", () => {
     expect(emulator.writes()).toEqual([]);
   });
 
+  test("the next steps do not name a file of secrets that is not written", async () => {
+    addMonitor("Shop", { request_auth_username: "probe" });
+    newProject({});
+    const { stdout } = await exported("--language", "yaml", "--secrets", "secrets.json");
+    expect(stdout).toContain("secrets.json is not written, because no exported record has a secret.");
+    expect(text("NEXT-STEPS.md")).toContain("Each command asks for a value.");
+    expect(text("NEXT-STEPS.md")).not.toContain("not in the file");
+  });
+
   test("an existing project gets only the commands that it needs", async () => {
     for (const name of ["Shop", "Other", "Third"]) addMonitor(name);
     fs.mkdirSync(out("node_modules", "pulumi-uptime"), { recursive: true });
