@@ -156,18 +156,16 @@ export async function sendForm(
   send: (pairs: readonly FormPair[]) => Promise<WriteAnswer>,
   secondForms: SecondForms = new Set(collection.secondForms),
 ): Promise<WriteAnswer & WriteOutcome> {
-  let first: ApiError | undefined;
-  for (;;) {
+  for (let wasRefused = false; ; wasRefused = true) {
     try {
       const answer = await send(formOf(definition, wanted, secondForms));
-      if (first) collection.remember(secondForms);
+      if (wasRefused) collection.remember(secondForms);
       return { ...answer, secondForms };
     } catch (error) {
       // Anything but a refusal is not about the form, and may have had an effect.
       if (!(error instanceof ApiError && error.isRefusal)) throw error;
-      first ??= error;
       const refused = refusedEmpty(definition, wanted, secondForms, error);
-      if (refused.length === 0) throw nameProperties(definition, first);
+      if (refused.length === 0) throw nameProperties(definition, error);
       secondForms = new Set([...secondForms, ...refused.map(({ wire }) => wire)]);
     }
   }

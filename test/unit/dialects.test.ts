@@ -141,6 +141,20 @@ describe("wire forms", () => {
     },
   );
 
+  test("are tried in turn by a server that refuses one field at a time, whose last refusal is the error", async () => {
+    const one = stack();
+    await one.up({ ...home, sslAlertDays: 7 });
+    emulator.fault = ({ method, body }) => {
+      if (method !== "PATCH") return undefined;
+      const isEmpty = body.some(([name, value]) => name === "ssl_alert_days" && value === "");
+      return answer(422, {
+        errors: isEmpty ? { ssl_alert_days: ["Not a number."] } : { url: ["Not allowed."] },
+      });
+    };
+    const failure = await failureOf(one.up(home));
+    expect([failure.includes("Not allowed."), failure.includes("Not a number.")]).toEqual([true, false]);
+  });
+
   test("of an empty list are the other ones also if a refusal writes the field's name in another case", async () => {
     emulator.fault = ({ method, body }) =>
       method === "POST" && body.some(([name]) => name === "alert_channel_ids[]")
