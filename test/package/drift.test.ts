@@ -833,6 +833,7 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     test("if the API does not accept its key", async () => {
       const refused = await errorOf(elsewhere.url, "expired");
       expect(refused).toMatch(/^other: GET .* status 401.*apiKey of the provider server/);
+      expect(refused).toContain("server, as the last `pulumi up` stored it: set a valid one");
     });
 
     test("if a record is missing with another key", async () => {

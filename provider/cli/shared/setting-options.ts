@@ -115,7 +115,9 @@ export async function commandSettings(
       const overrides = new Map(givenOptions.filter(([key]) => !addresses.includes(key)));
       const settings = readSettings(merged(own, overrides), env, account);
       assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(whole, env));
-      return settings;
+      if (isKeyOfEnvironment(settings)) return settings;
+      // A person who has already changed the key in the program would look for the mistake there.
+      return { ...settings, apiKeySource: `${settings.apiKeySource}, as the last \`pulumi up\` stored it` };
     },
   };
 }
