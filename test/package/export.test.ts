@@ -415,6 +415,19 @@ test.each([
   },
 );
 
+test("the next steps say how to see a paused monitor if the generated code leaves out `pause: false`", async () => {
+  addMonitor("Paused", { pause: true });
+  const pageIn = async (language: string): Promise<string> => {
+    newProject({});
+    await exported("--language", language);
+    return text("NEXT-STEPS.md");
+  };
+  expect(await pageIn("python")).not.toContain("declare `pause` as false");
+  addMonitor("Running");
+  expect(await pageIn("python")).toContain("declare `pause` as false");
+  expect(await pageIn("typescript")).not.toContain("declare `pause` as false");
+});
+
 test("the commands that set secrets read a file of any name", async () => {
   addMonitor("Shop", { request_headers: [{ key: "X-Key", value: '"s3cret"\n$1 ' }] });
   for (const name of ["secrets", "it's secret.txt", "-s.js"]) {

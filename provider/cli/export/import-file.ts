@@ -66,6 +66,7 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
   const { code, program } = generated[language];
   const onStack = stack === undefined ? "" : ` --stack ${shellWord(stack)}`;
   const withSecrets = resources.filter((resource) => configValuesOf(resource).length > 0);
+  const hasRunning = resources.some(({ properties }) => properties.get("pause") === false);
   return [
     {
       text: "Create a project. The command asks for the names of the project and of its stack.",
@@ -101,6 +102,12 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
         `pulumi up${onStack}`,
       ],
     },
+    ...(hasRunning
+      ? [
+          "The generated code does not have `pause: false`, so a monitor that somebody pauses by hand is no drift. To see that, declare " +
+            "`pause` as false in the program before this `pulumi up`; it changes nothing in the API.",
+        ]
+      : []),
     protectText,
     ...(withSecrets.length === 0
       ? []
