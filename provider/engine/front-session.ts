@@ -59,7 +59,7 @@ export class FrontSession extends Session {
       );
     if (more > 0)
       this.print(
-        `uptime: ${counted(more, "more record")} ${more === 1 ? "is" : "are"} imported, adopted or left to another resource; \`npx --no pulumi-uptime doctor --program . --json\` lists all imports.`,
+        `uptime: ${counted(more, "more record")} ${more === 1 ? "is" : "are"} imported, adopted or left to another resource; \`npx --no pulumi-uptime doctor --program . --json\` lists what the program imports.`,
       );
     this.announced = 0;
     this.hasRefused = false;

@@ -212,7 +212,7 @@ export const monitors = {
     expect(text("NEXT-STEPS.md")).toContain("pulumi config set --secret cred-url");
     newProject({ "Pulumi.yaml": "name: mine\nruntime: yaml\n" });
     const yaml = await exported("--language", "yaml");
-    expect(yaml.stdout).toMatch(/^Wrote 1 resource to out, and 1 more left out:\n/);
+    expect(yaml.stdout).toMatch(/^Wrote 1 resource to out and left out 1 more:\n/);
     expect(yaml.stdout).toContain("A URL of cred has a password. Pulumi writes it in plain text");
   });
 

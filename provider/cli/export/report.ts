@@ -37,7 +37,9 @@ export function exportText(report: ExportReport): string {
     const more = known > 0 ? `; the stack already manages ${known} more` : "";
     const left =
       refused.length > 0
-        ? `, and ${refused.length} more ${language === "typescript" ? `as ${refused.length > 1 ? "comments" : "a comment"}` : "left out"}`
+        ? language === "typescript"
+          ? `, and ${refused.length} more as ${refused.length > 1 ? "comments" : "a comment"}`
+          : ` and left out ${refused.length} more`
         : "";
     const place = directory === "." ? "here" : `to ${directory}`;
     lines.push(
