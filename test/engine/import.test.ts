@@ -110,7 +110,7 @@ test("a failed import of the plugin stays in state, and no later run overwrites 
   expect(await workspace.resources()).toMatchObject({ home: { id: "1" } });
   for (const command of ["preview", "up"] as const)
     expect(await workspace.failed(command)).toMatch(
-      /Monitor 1 was imported, and no later run has declared it as it is: the program declares another name, interval\. .*`pulumi state delete URN`/,
+      /Monitor 1 was imported, and the program declares another name, interval\. The first `pulumi up` .* must change nothing: .*`pulumi state delete URN`/,
     );
   await workspace.write(program({ account: "eu" }));
   await workspace.failed("up");

@@ -150,10 +150,9 @@ export class PluginResources {
     });
     if (others.length === 0 || !this.front.isDeclared(this.requestOptions(request))) return;
     throw new UptimeError(
-      message`${definition.label} ${quoteId(id)} was imported, and no later run has declared it as it is: the program
-        declares another ${others.join(", ")}. An import changes nothing: declare what is there, and run
-        \`pulumi up\` once. If the record is not to be managed, run \`pulumi state delete URN\` before you remove
-        the resource.`,
+      message`${definition.label} ${quoteId(id)} was imported, and the program declares another ${others.join(", ")}. The
+        first \`pulumi up\` after an import must change nothing: declare what is there, and run it once. If the record
+        is not to be managed, run \`pulumi state delete URN\` before you remove the resource.`,
     );
   }
 
