@@ -91,6 +91,15 @@ test.each([
   expect(texts.join()).toContain(advice);
 });
 
+test("does not advise uptime:adoptExisting, which refuses several equal records, if there are several", () => {
+  const one = { differs: [], owner: undefined, adoptExisting: false };
+  const namesakes = ["8", "9"].map((id) => ({ id, ...one }));
+  const planned = [{ title: "Monitor a", operation: "create" as const, record: undefined, namesakes }];
+  const texts = findingsOf({ planned }).map(({ text }) => text);
+  expect(texts.join()).toContain("record 8 is equal; record 9 is equal. To adopt one, name its id");
+  expect(texts.join()).not.toContain("or set uptime:adoptExisting");
+});
+
 test("--program shows why a preview failed, without a stack trace", () => {
   const errors = ["Error: There is no token\n    at Object.<anonymous> (index.ts:2:1)"];
   const texts = findingsOf({ errors }).map(({ text }) => text);

@@ -63,10 +63,8 @@ function namesakeFinding(planned: Planned, twins: ProgramReport["twins"]): Findi
   const { title, namesakes } = planned;
   const hasTwins = twins.some(({ resources }) => resources.includes(title));
   const like = namesakes.map(differenceText).join("; ");
-  const {
-    free,
-    equal: [first],
-  } = adoptable(planned);
+  const { free, equal } = adoptable(planned);
+  const [first] = equal;
   const outcome = outcomeOf(planned);
   if (outcome === "refused")
     return failed(
@@ -81,11 +79,16 @@ function namesakeFinding(planned: Planned, twins: ProgramReport["twins"]): Findi
         )
       : ok("program-plan", `${title}: adopts record ${first.id}.`);
   const text = `${title}: would be created, although a record like it exists: ${like}.`;
+  return warning("program-plan", free.length > 0 ? `${text} ${adoptionAdvice(equal.length)}` : text);
+}
+
+function adoptionAdvice(equalRecords: number): string {
+  if (equalRecords > 1)
+    return "To adopt one, name its id with the option import; uptime:adoptExisting refuses several that are equal.";
   const adopt = "name its id with the option import, or set uptime:adoptExisting for one run.";
-  const advice = first
-    ? ` To adopt it, ${adopt}`
-    : ` To adopt it, first declare what is there; then ${adopt}`;
-  return warning("program-plan", free.length > 0 ? text + advice : text);
+  return equalRecords === 1
+    ? `To adopt it, ${adopt}`
+    : `To adopt it, first declare what is there; then ${adopt}`;
 }
 
 /** A finding for each operation, such as `2 to create: Monitor home, Monitor shop`. */
