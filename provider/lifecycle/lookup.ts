@@ -1,7 +1,6 @@
 import { compareIds, type ApiRecord } from "../api/answer";
 import { message, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { pageSize } from "../api/paging";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys, nameKeyOf } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
@@ -112,33 +111,23 @@ interface ListedRecord {
  * The records that the arguments select, in the order of the API's list that begins with the oldest one.
  *
  * @param after the id of a record after which to begin
- * @param most how many are wanted; more may come
  */
 export async function* listRecords(
   definition: Definition,
   connect: Connect,
   args: unknown,
   after: string | undefined,
-  most: number,
 ): AsyncGenerator<ListedRecord, void> {
   const searches = ["search", "searchBy", ...Object.keys(definition.filters ?? {}), "account"];
   const caller = `A list of ${definition.plural}`;
   const { account, ...query } = parseLookupQuery(definition, caller, args, searches);
   const scope = connect(account);
   const parameters = { sort: "asc", ...parametersOf(definition, query) };
-  const pages = scope.collection.list(new Operation(scope), parameters);
-  let left = after === undefined ? most : Infinity;
   let isAfter = after === undefined;
-  for (let step = await pages.next(); !step.done; step = await pages.next(Math.ceil(left / pageSize)))
-    for (const record of step.value) {
-      if (isAfter) {
-        left--;
-        yield { id: record.id, account, name: nameIn(definition, record) };
-      } else if (record.id === after) {
-        isAfter = true;
-        left = most;
-      }
-    }
+  for await (const page of scope.collection.list(new Operation(scope), parameters))
+    for (const record of page)
+      if (isAfter) yield { id: record.id, account, name: nameIn(definition, record) };
+      else isAfter = record.id === after;
   if (isAfter) return;
   const { label } = definition;
   throw new UptimeError(

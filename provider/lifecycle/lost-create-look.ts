@@ -175,12 +175,9 @@ async function listAbove(
 ): Promise<ApiRecord[]> {
   const listed: ApiRecord[] = [];
   const order = new IdOrder();
-  const pages = collection.list(operation);
-  // Each page may be the last one needed, so pages are read one by one.
-  const pagesWanted = id === undefined ? undefined : 1;
-  for (let step = await pages.next(); !step.done; step = await pages.next(pagesWanted)) {
-    listed.push(...step.value);
-    for (const record of step.value) order.add(record.id);
+  for await (const page of collection.list(operation)) {
+    listed.push(...page);
+    for (const record of page) order.add(record.id);
     // One id does not show the order.
     const { isDescending, count, last } = order;
     if (isDescending && count > 1 && last !== undefined && id !== undefined && last <= id) break;

@@ -34,7 +34,7 @@ export async function list(
   const most = Math.min(limit - shownBefore, pageSize);
   if (most <= 0) return undefined;
   let [shown, last] = [0, after];
-  for await (const { id, account, name } of listRecords(definition, connect, query, after, most + 1)) {
+  for await (const { id, account, name } of listRecords(definition, connect, query, after)) {
     if (shown === most) return `${shownBefore + shown}:${last ?? ""}`;
     show({ id: givenId(account, id), name });
     [shown, last] = [shown + 1, id];
