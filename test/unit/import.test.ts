@@ -99,7 +99,9 @@ test("the first nineteen imports and adoptions are announced one by one, the oth
   expect(warnings[18]).toMatch(/\badopts\b.*\b19\b/);
   expect(printed).toEqual([]);
   session.endLogs();
-  expect(printed).toEqual([expect.stringMatching(/\b2\b.*imported, adopted or left.* lists what the program imports\./)]);
+  expect(printed).toEqual([
+    expect.stringMatching(/\b2\b.*imported, adopted or left.* lists what the program imports\./),
+  ]);
   session.endLogs();
   expect(printed).toHaveLength(1);
 });
