@@ -215,13 +215,17 @@ function nativeCalls(methods: Methods, type: string, configured: Promise<void>):
     // A preview checks what is not known yet too.
     return { inputs: answered(urn, response.getInputs(), true), failures };
   };
-  const diff: Provider["diff"] = async (urn, id, outputs, inputs, news, { ignoreChanges = [] } = {}) => {
-    const request = new proto.DiffRequest().setUrn(nativeUrn(urn)).setId(id).setOlds(sent(urn, outputs));
-    request
-      .setOldInputs(sent(urn, inputs))
-      .setNews(sent(urn, news))
-      .setIgnorechangesList([...ignoreChanges]);
-    const response = await send("diff", request, proto.DiffResponse);
+  /** A diff and an update are asked the same. */
+  const filled = <Request extends proto.DiffRequest | proto.UpdateRequest>(
+    request: Request,
+    ...[urn, id, outputs, inputs, news, { ignoreChanges = [] } = {}]: Parameters<Provider["update"]>
+  ): Request => {
+    request.setUrn(nativeUrn(urn)).setId(id).setOlds(sent(urn, outputs)).setOldInputs(sent(urn, inputs));
+    request.setNews(sent(urn, news)).setIgnorechangesList([...ignoreChanges]);
+    return request;
+  };
+  const diff: Provider["diff"] = async (...args) => {
+    const response = await send("diff", filled(new proto.DiffRequest(), ...args), proto.DiffResponse);
     if (response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_UNKNOWN)
       throw new Error("diff did not say whether there are changes");
     // What the engine shows must be what it is told to do.
@@ -246,15 +250,9 @@ function nativeCalls(methods: Methods, type: string, configured: Promise<void>):
   };
   const update = (
     isPreview: boolean,
-    ...[urn, id, outputs, inputs, news, { ignoreChanges = [] } = {}]: Parameters<Provider["update"]>
-  ): Promise<proto.UpdateResponse> => {
-    const request = new proto.UpdateRequest().setUrn(nativeUrn(urn)).setId(id).setOlds(sent(urn, outputs));
-    request
-      .setOldInputs(sent(urn, inputs))
-      .setNews(sent(urn, news))
-      .setIgnorechangesList([...ignoreChanges]);
-    return send("update", request.setPreview(isPreview), proto.UpdateResponse);
-  };
+    ...args: Parameters<Provider["update"]>
+  ): Promise<proto.UpdateResponse> =>
+    send("update", filled(new proto.UpdateRequest(), ...args).setPreview(isPreview), proto.UpdateResponse);
 
   return {
     check,

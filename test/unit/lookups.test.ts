@@ -36,31 +36,18 @@ describe("one record", () => {
   test("has every field under its input's name, and the rest in attributes", async () => {
     const { id } = emulator.monitors.add(
       site("Shop", {
-        alert_channel_ids: [1, 2],
-        cache_buster: 1,
-        ssl_alert_days: 14,
-        request_auth_username: "bob",
-        pause: true,
-        last_checked_at: "yesterday",
+        ...{ alert_channel_ids: [1, 2], cache_buster: 1, ssl_alert_days: 14, pause: true },
+        ...{ request_auth_username: "bob", last_checked_at: "yesterday" },
       }),
     );
     const found = await uptime.getMonitor({ id });
     expect(found).toEqual({
       id: String(id),
-      name: "Shop",
-      url: "https://Shop.example/",
-      interval: 300,
-      alertCondition: "url_unavailable",
-      alertTextLookup: undefined,
-      alertChannelIds: [1, 2],
-      requestMethod: "GET",
-      requestAuthUsername: "bob",
-      cacheBuster: true,
-      sslAlertDays: 14,
-      domainAlertDays: undefined,
-      maintenanceStartAt: undefined,
-      maintenanceEndAt: undefined,
-      pause: true,
+      ...{ name: "Shop", url: "https://Shop.example/", interval: 300, pause: true },
+      ...{ alertCondition: "url_unavailable", alertTextLookup: undefined, alertChannelIds: [1, 2] },
+      ...{ requestMethod: "GET", requestAuthUsername: "bob", cacheBuster: true },
+      ...{ sslAlertDays: 14, domainAlertDays: undefined },
+      ...{ maintenanceStartAt: undefined, maintenanceEndAt: undefined },
       attributes: {
         last_checked_at: "yesterday",
         created_at: expect.any(String) as string,
@@ -232,6 +219,7 @@ describe("many records", () => {
   });
 
   describe("a list whose pages move while it is read", () => {
+    beforeEach(() => void (emulator.dialect = { paging: "meta" }));
     /** Something happens whenever the second page is asked for. */
     const onSecondPage = (act: () => unknown): void => {
       emulator.fault = ({ query }) => {
@@ -254,7 +242,6 @@ describe("many records", () => {
 
     test("is read again if as many are created as deleted", async () => {
       addShops(101);
-      emulator.dialect = { paging: "meta" };
       onSecondPage(() => {
         if (emulator.monitors.remove(1)) emulator.monitors.add(site("New"));
       });
@@ -263,7 +250,6 @@ describe("many records", () => {
 
     test("is an error if records are deleted during every read", async () => {
       addShops(250);
-      emulator.dialect = { paging: "meta" };
       let newest = 250;
       onSecondPage(() => emulator.monitors.remove(newest--));
       expect(await failureOf(uptime.getMonitors())).toContain("monitors are deleted while it is read");
@@ -271,7 +257,6 @@ describe("many records", () => {
 
     test("is read once if records are only created", async () => {
       addShops(250);
-      emulator.dialect = { paging: "meta" };
       emulator.fault = () => {
         emulator.monitors.add(site("New"));
         return undefined;
