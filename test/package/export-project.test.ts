@@ -144,7 +144,7 @@ describe("for another language", () => {
     newProject({});
     // With nothing to import there is no file for it.
     const none = await exported("--language", "yaml");
-    expect(none.stdout).toMatch(/^Wrote 0 resources to out, and 1 more left out\.\n\n.*They are left out; /);
+    expect(none.stdout).toMatch(/^Wrote 0 resources to out and left out 1 more\.\n\n.*They are left out; /);
     expect(none.stdout).not.toContain("NEXT-STEPS");
     expect(files()).toEqual([]);
   });
