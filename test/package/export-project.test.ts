@@ -102,7 +102,11 @@ describe("for another language", () => {
   test("an existing project gets only the commands that it needs", async () => {
     for (const name of ["Shop", "Other", "Third"]) addMonitor(name);
     fs.mkdirSync(out("node_modules", "pulumi-uptime"), { recursive: true });
-    const program = "name: mine\nruntime: {name: yaml}\n";
+    const program = `
+name: mine
+runtime: {name: yaml}
+plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
+`;
     write("Pulumi.yaml", program);
     const env = stackWith(
       resource(nativeType, "shop", "1"),
@@ -118,7 +122,6 @@ describe("for another language", () => {
       files: ["uptime-import.json", "NEXT-STEPS.md"],
     });
     expect(commandsOn("NEXT-STEPS.md")).toEqual([
-      "npx --no pulumi-uptime plugin install",
       "pulumi import --file uptime-import.json --out imported.yaml --stack prod",
       "# Copy the resources in imported.yaml to Pulumi.yaml, then:",
       "pulumi preview --stack prod",

@@ -76,7 +76,7 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
       text: "Install the package, and its provider plugin for Pulumi.",
       lines: [
         ...(project.hasPackage ? [] : [`npm install --omit=peer ${packageWord()}`]),
-        "npx --no pulumi-uptime plugin install",
+        ...(project.namesPlugin ? [] : ["npx --no pulumi-uptime plugin install"]),
       ],
     },
     {

@@ -36,6 +36,7 @@ export function readProject(directory: string) {
   const content = explainFailure(`${path} is not YAML`, (): unknown => parse(text, { logLevel: "silent" }));
   const settings = isObject(content) ? content : {};
   const { runtime } = settings;
+  const { providers } = isObject(settings.plugins) ? settings.plugins : {};
   // If package.json cannot be parsed, npm reports that better.
   const isModule =
     entries.includes("package.json") &&
@@ -49,6 +50,9 @@ export function readProject(directory: string) {
     runtime: textOf(isObject(runtime) ? runtime.name : runtime),
     /** This package is installed in the project. */
     hasPackage: existsSync(join(directory, "node_modules", "pulumi-uptime")),
+    /** Pulumi.yaml says where the provider plugin is. */
+    namesPlugin:
+      Array.isArray(providers) && providers.some((one: unknown) => isObject(one) && one.name === "uptime"),
     /** The ending of a module's name in an import. */
     extension: isModule ? ".js" : "",
     /** Names of what is directly in the folder, in lower case. */
