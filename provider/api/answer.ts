@@ -1,4 +1,4 @@
-import { withoutValidity } from "../definitions/codecs";
+import { unwrapNullable } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
 import { getOrMake, maxDepth, isObject } from "../common/values";
 
@@ -124,8 +124,8 @@ export function isMarkedDeleted({ raw }: ApiRecord): boolean {
   const names = ["deleted_at", "trashed_at", "deletedAt", "trashedAt", "deleted-at", "trashed-at"];
   const flags = ["deleted", "is_deleted", "trashed", "isDeleted", "is-deleted"];
   return (
-    names.some((name) => isSetDate(withoutValidity(raw[name]))) ||
-    flags.map((name) => withoutValidity(raw[name])).some((flag) => isTrue(flag) || isSetDate(flag))
+    names.some((name) => isSetDate(unwrapNullable(raw[name]))) ||
+    flags.map((name) => unwrapNullable(raw[name])).some((flag) => isTrue(flag) || isSetDate(flag))
   );
 }
 

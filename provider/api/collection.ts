@@ -2,7 +2,7 @@ import { isMarkedDeleted, isRecordId, isRecordOf, parseRecord, type ApiRecord } 
 import { isBlankAnswer, isFailure, saysDeleted } from "./answer-status";
 import { pathOf, type Answer, type ApiRequest, type Client, type SendEvents } from "./client";
 import type { Definition } from "../definitions/field";
-import type { FormPair, SecondForms } from "../definitions/codecs";
+import type { FormPair, FallbackForms } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError, quoteBody } from "./error-body";
@@ -48,8 +48,8 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void>;
 
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
-  /** The fields that this server empties only in their second form, as far as is known. (docs/api.md) */
-  readonly secondForms = new Set<string>();
+  /** The fields that this server empties only in their fallback form, as far as is known. (docs/api.md) */
+  readonly fallbackForms = new Set<string>();
   private updateMethod: "PATCH" | "PUT" = "PATCH";
 
   constructor(
@@ -57,8 +57,8 @@ export class Collection {
     readonly client: Client,
   ) {}
 
-  remember(secondForms: SecondForms): void {
-    for (const wire of secondForms) this.secondForms.add(wire);
+  remember(fallbackForms: FallbackForms): void {
+    for (const wire of fallbackForms) this.fallbackForms.add(wire);
   }
 
   /** The record under an id. Throws {@link NotFoundError}. */

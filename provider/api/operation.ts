@@ -17,7 +17,7 @@ export interface OperationOptions {
   readonly timeout?: number | undefined;
   /** The settings may be those of the last `up`, because no program has run in this process. */
   readonly mayHaveOldSettings?: boolean | undefined;
-  /** The resource's URN, if the engine tells it. */
+  /** The resource's URN, if the engine provides it. */
   readonly urn?: string | undefined;
   /** What identifies the resource in its stack. */
   readonly owner?: string | undefined;

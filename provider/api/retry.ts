@@ -65,7 +65,7 @@ export function nextStep(method: Method, failure: Failure): Step {
 /** Whether a status says that the server does not have a method. Java's servlets answer with 501 to a PATCH. */
 export const lacksMethod = (status: number): boolean => status === 405 || status === 501;
 
-/** Whether an update or a delete that has failed like this may have had its effect all the same. */
+/** Whether an update or a delete that has failed like this may have taken effect anyway. */
 export function mayHaveEffect(failure: Failure): boolean {
   if (failure.type === "status" && lacksMethod(failure.status)) return false;
   const step = nextStep("POST", failure);

@@ -7,8 +7,8 @@ import type { RequestHeader, Value } from "../common/values";
 
 export type FormPair = [name: string, value: string];
 
-/** The API's names of the fields that are emptied in their second form: see {@link hasSecondForm}. */
-export type SecondForms = ReadonlySet<string>;
+/** The API's names of the fields that are emptied in their fallback form: see {@link hasFallbackForm}. */
+export type FallbackForms = ReadonlySet<string>;
 
 /** A record shows a value that a field of this type cannot have. */
 export class UnexpectedValueError extends Error {}
@@ -23,11 +23,11 @@ interface Codec<T extends Value> {
 
 /** Parses the value of a field in a record. Throws {@link UnexpectedValueError}. */
 export function parseValue(field: Field, raw: unknown): Value {
-  return codecOf[field.type].parse(withoutValidity(raw)) ?? null;
+  return codecOf[field.type].parse(unwrapNullable(raw)) ?? null;
 }
 
 /** The value in an object such as `{"String": "x", "Valid": true}`, as servers in Go show a nullable database column. */
-export function withoutValidity(raw: unknown): unknown {
+export function unwrapNullable(raw: unknown): unknown {
   if (!isObject(raw) || typeof raw.Valid !== "boolean" || Object.keys(raw).length !== 2) return raw;
   const [value] = Object.entries(raw).flatMap(([name, part]) => (name === "Valid" ? [] : [part]));
   return raw.Valid ? value : null;
@@ -60,14 +60,14 @@ export function isList({ type }: Field): boolean {
 }
 
 /** Whether a server that does not take an empty value may take it as an empty string in place of a list, or as 0 in place of alert days. */
-export function hasSecondForm(field: Field): boolean {
+export function hasFallbackForm(field: Field): boolean {
   return isList(field) || field.zeroIsEmpty === true;
 }
 
-export function encodeValue(field: Field, value: Value, secondForms: SecondForms): FormPair[] {
+export function encodeValue(field: Field, value: Value, fallbackForms: FallbackForms): FormPair[] {
   const codec = codecOf[field.type];
   if (!isEmpty(value)) return codec.encode(field.wire, value);
-  if (!secondForms.has(field.wire)) return codec.empty(field.wire);
+  if (!fallbackForms.has(field.wire)) return codec.empty(field.wire);
   return field.zeroIsEmpty ? codec.encode(field.wire, 0) : emptyString(field.wire);
 }
 

@@ -117,7 +117,7 @@ export const settingDeclarations = {
     allowed: ["off", "debug"],
     default: "off",
     environment: "UPTIME_LOG_LEVEL",
-    text: "Whether a line is printed about each request.",
+    text: "Whether to log one line per request.",
     details: "See [Request log](#request-log).",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -72,7 +72,7 @@ export class FrontSession extends Session {
     const more = left.length - maxAnnouncements;
     const named = left.slice(0, maxAnnouncements).join(", ") + (more > 0 ? ` and ${more} more` : "");
     this.print(
-      `uptime: Created, although records with the same name exist that no resource of this run has: ${named}. If a killed run has made ` +
+      `uptime: Created new records, although unmanaged ones with the same name exist: ${named}. If a killed run has made ` +
         "them, delete them; with uptime:adoptExisting, equal ones are adopted instead.",
     );
   }

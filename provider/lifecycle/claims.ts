@@ -118,7 +118,7 @@ export class Claims {
     if (this.isDeleted(id))
       throw new UptimeError(
         message`Another resource with ${label} ${quoteId(id)} was deleted in this run, so
-          ${this.owners.describe(owner)} may have lost its record. Run \`pulumi up --refresh --run-program\`, which creates the ${singular} again if
+          ${this.owners.describe(owner)} may have no record now. Run \`pulumi up --refresh --run-program\`, which creates the ${singular} again if
           it is gone.`,
       );
     const claim = claimOf(outputs);
@@ -188,7 +188,7 @@ export class Claims {
     const { definition, ledger } = this;
     const rival = this.otherDeclaredOwner(id);
     const owner = ledger.hasOtherClaim(id) && rival === undefined ? "another resource" : this.describe(rival);
-    return message`${definition.label} ${quoteId(id)} was not deleted, because ${owner} has it.`;
+    return message`${definition.label} ${quoteId(id)} was not deleted, because ${owner} still manages it.`;
   }
 
   private describe(rival: Owner | undefined): string {

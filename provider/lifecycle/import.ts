@@ -49,7 +49,7 @@ export async function checkImport(
   if (rival !== undefined)
     return refuse(
       message`names ${singular} ${shownId}, which ${owners.describe(rival)} already manages or imports: only one resource
-        can have a record. If that is the former name of this resource, use the option aliases instead`,
+        can manage a record. If that is the former name of this resource, use the option aliases instead`,
     );
   const operation = new Operation(scope, options);
   let record: ApiRecord;

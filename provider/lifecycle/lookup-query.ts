@@ -24,7 +24,7 @@ export function parseLookupQuery(
     return problem === undefined ? [] : [`${key} ${problem}`];
   });
   const keys = given.map(([key]) => key);
-  if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy needs a search");
+  if (keys.includes("searchBy") && !keys.includes("search")) problems.push("searchBy requires search");
   if (problems.length > 0)
     throw new UptimeError(`${caller} cannot take these arguments: ${problems.join("; ")}.`);
   return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));

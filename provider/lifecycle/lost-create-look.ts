@@ -68,7 +68,7 @@ export async function lookOnce(
 /**
  * What a new record is to a lost create: its own address decides.
  *
- * | a new record                                                          |         |
+ * | a new record                                                          | is      |
  * | --------------------------------------------------------------------- | ------- |
  * | is equal, and another resource has its id in state, or by another key | `alike` |
  * | was created later than the create was sent, and is equal              | `equal` |

@@ -123,7 +123,7 @@ async function search(
 /**
  * What the last look means if it has not found the one record.
  *
- * | it has found                                   |                                                          |
+ * | it has found                                   | the result                                               |
  * | ---------------------------------------------- | -------------------------------------------------------- |
  * | several that are equal, or some that are alike | an error that names them                                 |
  * | nothing, because it has failed                 | {@link keepIdOrThrow}                                    |

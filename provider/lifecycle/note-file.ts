@@ -89,7 +89,7 @@ class NoteFile implements RunNote {
     this.readNew();
     if (this.wasRemoved)
       throw new UptimeError(
-        `Nothing was deleted, because ${this.path}, in which the provider processes of this run tell each other what they do, was removed meanwhile. Run the command again.`,
+        `Nothing was deleted, because the run note ${this.path}, by which the provider processes of this run coordinate, was removed during the run. Run the command again.`,
       );
   }
 
@@ -107,7 +107,7 @@ class NoteFile implements RunNote {
   private failure(cause: unknown): UptimeError {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new UptimeError(
-      `The provider processes of this run cannot tell each other what they do, because the folder ${this.folder} cannot be used (${reason}). Set TMPDIR to a folder that this user can write.`,
+      `The provider processes of this run cannot coordinate, because the folder ${this.folder} cannot be used (${reason}). Set TMPDIR to a folder that this user can write.`,
       { cause },
     );
   }

@@ -1,6 +1,6 @@
 import { idNumber, type ApiRecord } from "../api/answer";
 import type { LostAnswerError, Message } from "../api/errors";
-import type { SecondForms } from "../definitions/codecs";
+import type { FallbackForms } from "../definitions/codecs";
 import type { Baseline } from "./baseline";
 import type { Owner } from "./owners";
 import type { Claim } from "./resource";
@@ -36,7 +36,7 @@ export interface CreatedRecord {
   readonly isAdopted?: boolean;
   /** What to do if its id, which only an answer has shown, is not the record's. */
   readonly advice?: Message | undefined;
-  readonly secondForms?: SecondForms | undefined;
+  readonly fallbackForms?: FallbackForms | undefined;
 }
 
 /** What the creates of one kind of record in one account must know of each other. */

@@ -149,7 +149,7 @@ export class RecordNote {
       own !== -1 && at > own && this.hasOurAccount(line);
     const isDeleted = lines.some((line, at) => isDelete(line) && !yields(line, at));
     if (!isDeleted && (first === undefined || this.isInOurLedger(first))) return;
-    const reason = isDeleted ? "this run deletes" : "a resource of another provider has";
+    const reason = isDeleted ? "this run deletes" : "a resource of another provider already manages";
     const wayOut = isDeleted
       ? "Remove the option import, and run `pulumi up` again"
       : "Remove one of the two from the program";

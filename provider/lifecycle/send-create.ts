@@ -85,7 +85,7 @@ async function postOnce(
     const stored = await collection.create(pairs, operation, events);
     return stored.failure ? recordInFailure(scope, planned, stored, stored.failure, operation) : stored;
   });
-  const { id, status, requestText, words, secondForms } = answer;
+  const { id, status, requestText, words, fallbackForms } = answer;
   if (id === undefined)
     throw new LostAnswerError(
       message`${requestText} returned status ${status} and no id${words ? message`: ${words}` : ""}.`,
@@ -106,7 +106,7 @@ async function postOnce(
       id,
       claim,
       record,
-      secondForms,
+      fallbackForms,
       advice: record ? undefined : adviceOnUnconfirmedId(scope, id),
     };
   } catch (error) {

@@ -14,7 +14,13 @@ import {
 } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition, Field } from "../definitions/field";
-import { encodeValue, hasSecondForm, isList, type FormPair, type SecondForms } from "../definitions/codecs";
+import {
+  encodeValue,
+  hasFallbackForm,
+  isList,
+  type FormPair,
+  type FallbackForms,
+} from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty } from "../common/values";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
@@ -41,7 +47,7 @@ const readPauseMilliseconds = 1000;
 
 /** What is known after a write. */
 interface WriteOutcome extends Partial<Pick<WriteAnswer, "record" | "words">> {
-  readonly secondForms?: SecondForms | undefined;
+  readonly fallbackForms?: FallbackForms | undefined;
 }
 
 /**
@@ -54,7 +60,7 @@ export async function sendUpdate(
   wanted: WantedValues,
   operation: Operation,
   events: SendEvents = {},
-  secondForms?: SecondForms,
+  fallbackForms?: FallbackForms,
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
@@ -65,7 +71,7 @@ export async function sendUpdate(
     scope,
     changeable,
     (pairs) => scope.collection.update(id, pairs, operation, events),
-    secondForms,
+    fallbackForms,
   );
   events.onEffect?.();
   return verify(scope, id, wanted, answer, operation, events);
@@ -74,7 +80,7 @@ export async function sendUpdate(
 /**
  * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. An answer proves what is
  * stored, never that it is not: if it shows something else, or not all, the record itself is read. If nothing but empty values were not
- * stored, those are sent once more in their second form.
+ * stored, those are sent once more in their fallback form.
  */
 export async function verify(
   scope: RecordScope,
@@ -85,23 +91,23 @@ export async function verify(
   events?: SendEvents,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
-  const { record: shown, words, secondForms = new Set(collection.secondForms) } = answered;
+  const { record: shown, words, fallbackForms = new Set(collection.fallbackForms) } = answered;
   const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
   const record = isProof ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
-    collection.remember(secondForms);
+    collection.remember(fallbackForms);
     return record;
   }
   const wires = notStored
     .filter(
-      ({ field, wanted: sent }) => isEmpty(sent) && hasSecondForm(field) && !secondForms.has(field.wire),
+      ({ field, wanted: sent }) => isEmpty(sent) && hasFallbackForm(field) && !fallbackForms.has(field.wire),
     )
     .map(({ field }) => field.wire);
   if (wires.length === notStored.length)
-    return sendUpdate(scope, id, wanted, operation, events, new Set([...secondForms, ...wires]));
+    return sendUpdate(scope, id, wanted, operation, events, new Set([...fallbackForms, ...wires]));
   throw new NotStoredError(
-    message`the API accepted these properties and did not store them:
+    message`the API accepted these properties but did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,
     record,
   );
@@ -149,24 +155,24 @@ function unlessInterrupted(error: unknown): void {
   if (!(error instanceof InterruptedError)) throw error;
 }
 
-/** Sends values. If the server refuses empty ones, sends those once more in their second form. */
+/** Sends values. If the server refuses empty ones, sends those once more in their fallback form. */
 export async function sendForm(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   send: (pairs: readonly FormPair[]) => Promise<WriteAnswer>,
-  secondForms: SecondForms = new Set(collection.secondForms),
+  fallbackForms: FallbackForms = new Set(collection.fallbackForms),
 ): Promise<WriteAnswer & WriteOutcome> {
   for (let wasRefused = false; ; wasRefused = true) {
     try {
-      const answer = await send(formOf(definition, wanted, secondForms));
-      if (wasRefused) collection.remember(secondForms);
-      return { ...answer, secondForms };
+      const answer = await send(formOf(definition, wanted, fallbackForms));
+      if (wasRefused) collection.remember(fallbackForms);
+      return { ...answer, fallbackForms };
     } catch (error) {
       // Anything but a refusal is not about the form, and may have had an effect.
       if (!(error instanceof ApiError && error.isRefusal)) throw error;
-      const refused = refusedEmpty(definition, wanted, secondForms, error);
+      const refused = refusedEmpty(definition, wanted, fallbackForms, error);
       if (refused.length === 0) throw nameProperties(definition, error);
-      secondForms = new Set([...secondForms, ...refused.map(({ wire }) => wire)]);
+      fallbackForms = new Set([...fallbackForms, ...refused.map(({ wire }) => wire)]);
     }
   }
 }
@@ -174,27 +180,27 @@ export async function sendForm(
 export function formOf(
   definition: Definition,
   wanted: WantedValues,
-  secondForms: SecondForms = new Set(),
+  fallbackForms: FallbackForms = new Set(),
 ): FormPair[] {
-  return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, secondForms));
+  return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, fallbackForms));
 }
 
-/** The fields that were sent as empty, and that a server which has refused them so may take in their second form. */
+/** The fields that were sent as empty, and that a server which has refused them so may take in their fallback form. */
 function refusedEmpty(
   definition: Definition,
   wanted: WantedValues,
-  secondForms: SecondForms,
+  fallbackForms: FallbackForms,
   { answer, status }: ApiError,
 ): readonly Field[] {
   const fields = [...wanted]
     .filter(([, value]) => isEmpty(value))
     .map(([key]) => fieldOf(definition, key))
-    .filter((field) => hasSecondForm(field) && !secondForms.has(field.wire));
+    .filter((field) => hasFallbackForm(field) && !fallbackForms.has(field.wire));
   const named = [...answer.fields.keys()].map(topLevel);
   if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
   // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
   if (status < 400) return [];
-  // Lists come last, because their second form is refused more often.
+  // Lists come last, because their fallback form is refused more often.
   const days = fields.filter((field) => !isList(field));
   return days.length > 0 ? days : fields;
 }

@@ -37,6 +37,6 @@ export interface ProviderArgs {
   maxConcurrency?: Input<number> | undefined;
   /** Whether `http://` is allowed for hosts other than this machine. It exposes the API key to anyone on the network path. Default: `false`. */
   allowHttp?: Input<boolean> | undefined;
-  /** Whether a line is printed about each request: `off` or `debug`. Default: `off`. */
+  /** Whether to log one line per request: `off` or `debug`. Default: `off`. */
   logLevel?: Input<"off" | "debug"> | undefined;
 }

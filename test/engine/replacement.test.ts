@@ -26,9 +26,7 @@ test.each(languages)(
     // Here the engine asks for no diff.
     const urn = (await workspace.resources()).shop?.urn ?? "";
     await workspace.write(program("shop.example", homepage));
-    expect(await workspace.failed("up", "--replace", urn)).toContain(
-      "give the resource the option deleteBeforeReplace",
-    );
+    expect(await workspace.failed("up", "--replace", urn)).toContain("set the option deleteBeforeReplace");
     expectOnly(2, "Shop.Example");
     await workspace.write(program("shop.example", homepage, { deleteBeforeReplace: true }));
     await workspace.up("--replace", urn);

@@ -115,7 +115,7 @@ test("a deleted resource whose record stays says for whom, and one whose record 
   warnings = [];
   await one.destroy();
   expect(warnings).toEqual([
-    expect.stringMatching(/^Monitor 1 was not deleted, because \S+Monitor::other has it\.$/),
+    expect.stringMatching(/^Monitor 1 was not deleted, because \S+Monitor::other still manages it\.$/),
   ]);
   await other.destroy();
   expect(warnings).toHaveLength(1);
@@ -298,7 +298,7 @@ describe("an import is refused in the preview", () => {
     const two = one.beside({ name: "two" });
     await one.preview({ ...home, importId });
     expect(await failureOf(two.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, which ${one.urnEnd} already manages or imports: only one resource can have a record`,
+      `import names monitor ${importId}, which ${one.urnEnd} already manages or imports: only one resource can manage a record`,
     );
     const old = resource().beside({ name: "web", parent: "my:site:Front" });
     await old.up({ ...home, importId });

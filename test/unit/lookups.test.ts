@@ -313,7 +313,7 @@ test("arguments that make no sense are refused before anything is sent", async (
     [getMonitor({ name: " " }), "name must not be empty"],
     [getMonitors({ search: "x", searchBy: "uri" as "url" }), 'searchBy must be "name" or "url"'],
     [getDomains({ search: "x", searchBy: "url" as "name" }), 'searchBy must be "name"'],
-    [getMonitors({ searchBy: "url" }), "searchBy needs a search"],
+    [getMonitors({ searchBy: "url" }), "searchBy requires search"],
     [getMonitors({ sortBy: "interval" as "id" }), 'sortBy must be "id" or "name" or "url"'],
     [getMonitors({ sort: "down" as "desc" }), 'sort must be "desc" or "asc"'],
     [getMonitors({ statusPageId: "main" }), "statusPageId must be the id of a status page, a whole number"],

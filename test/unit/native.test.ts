@@ -398,7 +398,7 @@ describe("with a server", () => {
       expect(await plugin.list(type, { search: engineUnknown })).toMatchObject([{ computed: {} }]);
       expect(emulator.requests).toEqual([]);
       await expect(plugin.list(type, { searchBy: "url", name: "Shop" })).rejects.toThrow(
-        "A list of monitors cannot take these arguments: it has no argument name, only search, searchBy, statusPageId, account; searchBy needs a search.",
+        "A list of monitors cannot take these arguments: it has no argument name, only search, searchBy, statusPageId, account; searchBy requires search.",
       );
       await expect(plugin.list("uptime:index:Monitr", {})).rejects.toThrow("has no resource type");
       emulator.fault = () => answer(400, { message: `no ${emulator.apiKey}` });

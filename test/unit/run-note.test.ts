@@ -88,7 +88,7 @@ describe("the note of a run", () => {
     noteAs(otherName);
     expect(note().belongsToAnotherProcess("1")).toBe(true);
     expect(deleter()).toBe("nobody");
-    expect(taking).toThrow("a resource of another provider has monitor 1");
+    expect(taking).toThrow("a resource of another provider already manages monitor 1");
   });
 
   test("lets a resource that another process has with the same claim be deleted: it moves there", () => {
@@ -203,7 +203,7 @@ describe("the note of a run", () => {
   test("does not count an adoption that was refused because the record has an owner", () => {
     const one = note();
     one.keep("1", claim, kept);
-    refuseOther("a resource of another provider has monitor 1");
+    refuseOther("a resource of another provider already manages monitor 1");
     expect(deleter(claim, one)).toBe("this process");
   });
 
@@ -213,7 +213,7 @@ describe("the note of a run", () => {
     one.keep("2", claim, kept);
     expect(one.belongsToAnotherProcess("1")).toBe(false);
     fs.rmSync(file());
-    expect(() => deleter(claim, one)).toThrow(/Nothing was deleted, because .* was removed meanwhile/);
+    expect(() => deleter(claim, one)).toThrow(/Nothing was deleted, because .* was removed during the run/);
     note().take(record, newClaim());
     noteAs(otherName);
     expect(() => deleter(claim, one)).toThrow("Run the command again.");
@@ -492,7 +492,10 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     const failures = [];
     for (const [id, more] of [["1"], ["eu/1", { account: "eu" }]] as const)
       failures.push(await failureOf(program.resource().import(id, { ...home, ...more })));
-    expect(failures).toEqual(["", expect.stringContaining("has monitor 1. Remove one of the two")]);
+    expect(failures).toEqual([
+      "",
+      expect.stringContaining("already manages monitor 1. Remove one of the two"),
+    ]);
   });
 
   test("neither imports a record while one of them deletes it", async () => {
@@ -598,7 +601,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
       // In another spelling.
       await one.up({ ...home, url: home.url.replace("example", "EXAMPLE") });
       const failure = await failureOf(other.import("1", home));
-      expect(failure).toContain("a resource of another provider has monitor 1");
+      expect(failure).toContain("a resource of another provider already manages monitor 1");
     });
 
     test("one that has imported a record is an error for the other that keeps it", async () => {
