@@ -155,13 +155,17 @@ function unlessInterrupted(error: unknown): void {
   if (!(error instanceof InterruptedError)) throw error;
 }
 
-/** Sends values. If the server refuses empty ones, sends those once more in their fallback form. */
+/**
+ * Sends values. If the server refuses empty ones, sends those once more in their fallback form. If that is refused too, the error is the
+ * refusal that is not about a form.
+ */
 export async function sendForm(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   send: (pairs: readonly FormPair[]) => Promise<WriteAnswer>,
   fallbackForms: FallbackForms = new Set(collection.fallbackForms),
 ): Promise<WriteAnswer & WriteOutcome> {
+  let unnamed: ApiError | undefined;
   for (let wasRefused = false; ; wasRefused = true) {
     try {
       const answer = await send(formOf(definition, wanted, fallbackForms));
@@ -170,12 +174,21 @@ export async function sendForm(
     } catch (error) {
       // Anything but a refusal is not about the form, and may have had an effect.
       if (!(error instanceof ApiError && error.isRefusal)) throw error;
+      const named = namedIn(error);
+      if (named.length === 0) unnamed ??= error;
       const refused = refusedEmpty(definition, wanted, fallbackForms, error);
-      if (refused.length === 0) throw nameProperties(definition, error);
+      if (refused.length === 0) {
+        // If fallback forms were sent in vain, the refusal before them was about something else.
+        const isAboutForm = named.every((wire) => fallbackForms.has(wire));
+        throw nameProperties(definition, isAboutForm ? (unnamed ?? error) : error);
+      }
       fallbackForms = new Set([...fallbackForms, ...refused.map(({ wire }) => wire)]);
     }
   }
 }
+
+/** The fields that a refusal names, by the API's names. */
+const namedIn = ({ answer }: ApiError): string[] => [...answer.fields.keys()].map(topLevel);
 
 export function formOf(
   definition: Definition,
@@ -190,16 +203,16 @@ function refusedEmpty(
   definition: Definition,
   wanted: WantedValues,
   fallbackForms: FallbackForms,
-  { answer, status }: ApiError,
+  error: ApiError,
 ): readonly Field[] {
   const fields = [...wanted]
     .filter(([, value]) => isEmpty(value))
     .map(([key]) => fieldOf(definition, key))
     .filter((field) => hasFallbackForm(field) && !fallbackForms.has(field.wire));
-  const named = [...answer.fields.keys()].map(topLevel);
+  const named = namedIn(error);
   if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
   // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
-  if (status < 400) return [];
+  if (error.status < 400) return [];
   // Lists come last, because their fallback form is refused more often.
   const days = fields.filter((field) => !isList(field));
   return days.length > 0 ? days : fields;

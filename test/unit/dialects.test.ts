@@ -155,6 +155,20 @@ describe("wire forms", () => {
     expect([failure.includes("Not allowed."), failure.includes("Not a number.")]).toEqual([true, false]);
   });
 
+  test("leave a refusal that names no field as the error if another form is refused as such", async () => {
+    emulator.fault = ({ method, body }) => {
+      if (method !== "POST") return undefined;
+      const isPlain = body.some(([name]) => name === "alert_channel_ids");
+      return answer(
+        422,
+        isPlain ? { errors: { alert_channel_ids: ["Not a list."] } } : { message: "Too many." },
+      );
+    };
+    const failure = await failureOf(stack().up({ ...home, alertChannelIds: [] }));
+    expect([failure.includes("Too many."), failure.includes("Not a list.")]).toEqual([true, false]);
+    expect(posts()).toBe(2);
+  });
+
   test("of an empty list are the other ones also if a refusal writes the field's name in another case", async () => {
     emulator.fault = ({ method, body }) =>
       method === "POST" && body.some(([name]) => name === "alert_channel_ids[]")
