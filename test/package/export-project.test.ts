@@ -99,6 +99,15 @@ describe("for another language", () => {
     expect(text("NEXT-STEPS.md")).not.toContain("not in the file");
   });
 
+  test("no file of secrets is written for a record that is left out", async () => {
+    addMonitor("Odd", { interval: 45, request_headers: [{ key: "X-Probe", value: "yes" }] });
+    newProject({});
+    const { stdout } = await exported("--language", "yaml", "--secrets", "secrets.json");
+    expect(stdout).toContain("secrets.json is not written, because no exported record has a secret.");
+    expect(stdout).not.toContain("Request headers and passwords");
+    expect(fs.existsSync(join(folder, "secrets.json"))).toBe(false);
+  });
+
   test("an existing project gets only the commands that it needs", async () => {
     for (const name of ["Shop", "Other", "Third"]) addMonitor(name);
     fs.mkdirSync(out("node_modules", "pulumi-uptime"), { recursive: true });

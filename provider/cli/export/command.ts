@@ -95,12 +95,14 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   assertRuntime(project, language);
   const account = await readAccount(options, project, language, context);
   const { resources, known, settings } = account;
-  const values = resources.flatMap(configValuesOf);
+  // A program has a comment for a record that the provider would refuse. Other languages leave the record out.
+  const written = isProgram ? resources : resources.filter(({ problems }) => problems.length === 0);
+  const values = written.flatMap(configValuesOf);
   const found = values.filter(({ secret }) => secret !== undefined);
   const secretsPath = secrets !== undefined && found.length > 0 ? resolve(cwd, secrets) : undefined;
   // The steps are run in the project's folder.
   const secretsFile = secretsPath && relative(project.directory, secretsPath);
-  const facts = { project, resources, settings, stack, secretsFile };
+  const facts = { project, resources: written, settings, stack, secretsFile };
   const files = isProgram ? planProgram(facts) : planImport(facts, language);
   if (!dryRun) {
     // The secrets first: their folder is a person's choice, and without them there must not be half an export.
@@ -159,10 +161,10 @@ async function readAccount(
   const records = (await Promise.all(reading)).flat();
 
   const managed = managedResources(state);
-  const added = records.filter(
-    ({ definition, record }) =>
-      !managed.some((one) => managesRecord(one, connect(definition), account, record)),
-  );
+  const added = records.filter(({ definition, record }) => {
+    const scope = connect(definition);
+    return !managed.some((one) => managesRecord(one, scope, account, record));
+  });
   // In YAML, resources of all types share their names.
   const named = (state.deployment.resources ?? []).filter(
     ({ type }) => language === "yaml" || findDefinition(type),

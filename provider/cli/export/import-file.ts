@@ -39,18 +39,14 @@ export function assertRuntime({ directory, runtime }: Project, language: Languag
   );
 }
 
-/** The files of an export that Pulumi imports. A record that the provider would refuse is left out; none if all are. */
+/** The files of an export that Pulumi imports; none if nothing is new. */
 export function planImport(facts: ExportFacts, language: GeneratedLanguage): Map<string, string> {
   const { project, resources } = facts;
   const importFile = unusedFileName(project, "uptime-import", ".json");
-  const accepted = resources.filter(({ problems }) => problems.length === 0);
-  if (accepted.length === 0) return new Map();
+  if (resources.length === 0) return new Map();
   return new Map([
-    [importFile, jsonText({ resources: accepted.map(importOf) })],
-    [
-      unusedFileName(project, "NEXT-STEPS", ".md"),
-      nextSteps(importSteps({ ...facts, resources: accepted }, language, importFile)),
-    ],
+    [importFile, jsonText({ resources: resources.map(importOf) })],
+    [unusedFileName(project, "NEXT-STEPS", ".md"), nextSteps(importSteps(facts, language, importFile))],
   ]);
 }
 
