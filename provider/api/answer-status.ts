@@ -28,15 +28,15 @@ export function isBlankAnswer(body: unknown, definition: Definition): boolean {
 }
 
 /**
- * Whether an answer has a code or a status of which only the server knows whether it means a failure: 10001 of
- * `{"code": 10001, "data": null}`, for example. A flag of success beside it decides.
+ * Whether an answer has a code or a status that may mean a failure: 10001 of `{"code": 10001, "data": null}`, or `{"result": "error"}`,
+ * for example. A flag of success beside it decides.
  */
 export function hasUnclearCode(body: unknown, definition: Definition): boolean {
   const said = statusesIn(body, definition);
   const isSuccess = said.some(([name, value]) => flagNames.test(name) && isTrue(value));
   const isUnclear = (value: unknown): boolean =>
     !isSuccessStatus(value) && !wordsForNothing.test(textOf(value));
-  return !isSuccess && said.some(([name, value]) => statusNames.test(name) && isUnclear(value));
+  return !isSuccess && said.some(([name, value]) => namesOfDoubt.test(name) && isUnclear(value));
 }
 
 /** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
@@ -87,6 +87,8 @@ function statusesIn(body: unknown, { singular }: Definition): (readonly [name: s
 const flagNames = /^(?:is)?(?:success(?:ful)?|ok)$/;
 const statusNames = /^(?:status(?:code)?|code)$/;
 const deletedNames = /^(?:is)?deleted$/;
+/** What makes an answer without a record unclear: more than what makes it a failure, because a live record must never count as gone. */
+const namesOfDoubt = /^(?:(?:http)?(?:status(?:code)?|code)|stat|result|(?:is)?(?:success(?:ful)?|ok))$/;
 
 /** Whether a value is a word or a code of success. A code other than 0, 20000 and those of HTTP may mean anything: 10001, for example. */
 const isSuccessStatus = (value: unknown): boolean =>

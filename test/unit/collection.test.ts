@@ -328,6 +328,10 @@ describe("a code or a status beside nothing", () => {
     { code: 1 },
     { status: "maintenance" },
     { meta: { code: "10001" } },
+    { result: "error" },
+    { success: "no" },
+    { stat: "fail" },
+    { http_code: 401 },
   ];
 
   test.each(unclear)(

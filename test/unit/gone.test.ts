@@ -375,6 +375,7 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
     ["503", answer(503)],
     ["a web page", answer(200, "<html>Hello</html>")],
     ["a code that may mean a failure", answer(200, { code: 10001, data: null })],
+    ["a word of failure under another name", answer(200, { result: "error", data: null })],
     ["another record", answer(200, { data: { id: 99, ...record } })],
     ["a connection that is cut", { kind: "cut", effect: false }],
   ];
