@@ -42,9 +42,11 @@ export function hasUnclearCode(body: unknown, definition: Definition): boolean {
 /** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
 export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
   if (isObject(body) && body.data === false) return false;
-  if (isBlankAnswer(body, definition) || parseRecord(body, definition)?.id === id) return true;
-  if (!isObject(body)) return isDeletionStatus(body);
+  if (isBlankAnswer(body, definition)) return true;
+  const record = parseRecord(body, definition);
   const isClear = !hasUnclearCode(body, definition);
+  if (record?.id === id && (isClear || isRecordOf(definition, record))) return true;
+  if (!isObject(body)) return isDeletionStatus(body);
   return statusesIn(body, definition).some(([name, value]) =>
     statusNames.test(name)
       ? isClear && isSuccessStatus(value)

@@ -168,6 +168,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     '{"data":false}',
     '{"code":1,"message":"It is in use"}',
     '{"result":7}',
+    '{"id":7,"result":"error"}',
     '{"code":10001,"status":200,"data":null}',
   ])("to a delete does not say whether the record is deleted if it is %s", async (body) => {
     const doubt = await collectionOf(() => body).monitors.delete("7", start());
