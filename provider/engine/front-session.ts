@@ -72,8 +72,8 @@ export class FrontSession extends Session {
     const more = left.length - maxAnnouncements;
     const named = left.slice(0, maxAnnouncements).join(", ") + (more > 0 ? ` and ${more} more` : "");
     this.print(
-      `uptime: Created new records, although unmanaged ones with the same name exist: ${named}. If a killed run has made ` +
-        "them, delete them; with uptime:adoptExisting, equal ones are adopted instead.",
+      `uptime: Created new records, although records with the same name exist that no resource of this run manages: ${named}. If a ` +
+        "killed run has made them, delete them; with uptime:adoptExisting, equal ones are adopted instead.",
     );
   }
 }

@@ -334,7 +334,7 @@ test("the end of a run names what a killed run may have made, if the setting is 
   session.endLogs();
   session.endLogs();
   expect(printed).toEqual([
-    'uptime: Created new records, although unmanaged ones with the same name exist: monitor 2 ("Home", "https://example.com/"). ' +
+    'uptime: Created new records, although records with the same name exist that no resource of this run manages: monitor 2 ("Home", "https://example.com/"). ' +
       "If a killed run has made them, delete them; with uptime:adoptExisting, equal ones are adopted instead.",
   ]);
 });
