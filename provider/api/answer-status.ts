@@ -65,7 +65,10 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
     errors.some((error) => !isBlankOrFalse(error) && !isFalse(error)) ||
     said.some(([name, value]) => {
       if (flagNames.test(name) || (deletedNames.test(name) && method === "DELETE")) return isFalse(value);
-      return !mayBeRecord && statusNames.test(name) && isFailureStatus(value, method);
+      if (mayBeRecord) return false;
+      return statusNames.test(name)
+        ? isFailureStatus(value, method)
+        : namesOfDoubt.test(name) && wordsOfFailure.test(textOf(value));
     });
   // Nearly always, so that a list is not parsed twice.
   if (!isRefusal(false)) return false;
@@ -89,7 +92,7 @@ function statusesIn(body: unknown, { singular }: Definition): (readonly [name: s
 const flagNames = /^(?:is)?(?:success(?:ful)?|ok)$/;
 const statusNames = /^(?:status(?:code)?|code)$/;
 const deletedNames = /^(?:is)?deleted$/;
-/** What makes an answer without a record unclear: more than what makes it a failure, because a live record must never count as gone. */
+/** Names whose words count too. Their numbers may mean anything, such as an id; but beside nothing, no live record must count as gone. */
 const namesOfDoubt = /^(?:(?:http)?(?:status(?:code)?|code)|stat|result|(?:is)?(?:success(?:ful)?|ok))$/;
 
 /** Whether a value is a word or a code of success. A code other than 0, 20000 and those of HTTP may mean anything: 10001, for example. */

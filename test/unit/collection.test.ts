@@ -83,6 +83,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     [{ data: { success: false }, message: "No more monitors" }, "No more monitors"],
     [{ status: "error", message: "No more monitors" }, "No more monitors"],
     [{ status: "FAIL", data: null, message: "No more monitors" }, "No more monitors"],
+    [{ result: "error", data: [], message: "No more monitors" }, "No more monitors"],
+    [{ stat: "fail", message: "No more monitors" }, "No more monitors"],
   ])("(%j) is a refusal in the server's words", async (body, said) => {
     for (const request of all) {
       const error = await errorOf(requests[request](collectionOf(() => body).monitors));
@@ -168,7 +170,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     '{"data":false}',
     '{"code":1,"message":"It is in use"}',
     '{"result":7}',
-    '{"id":7,"result":"error"}',
+    '{"id":7,"result":"maintenance"}',
     '{"code":10001,"status":200,"data":null}',
   ])("to a delete does not say whether the record is deleted if it is %s", async (body) => {
     const doubt = await collectionOf(() => body).monitors.delete("7", start());
@@ -329,9 +331,8 @@ describe("a code or a status beside nothing", () => {
     { code: 1 },
     { status: "maintenance" },
     { meta: { code: "10001" } },
-    { result: "error" },
+    { result: "maintenance" },
     { success: "no" },
-    { stat: "fail" },
     { http_code: 401 },
   ];
 
