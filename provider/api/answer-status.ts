@@ -80,7 +80,7 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   return isRefusal(record !== undefined && method !== "DELETE" && method !== "POST");
 }
 
-/** Everything in an answer under names in which it may say whether the request has succeeded; the names are plain. */
+/** All values by their {@link plainName}, in the parts of an answer that may say whether the request has succeeded. */
 function statusesIn(body: unknown, { singular }: Definition): (readonly [name: string, value: unknown])[] {
   const whole = unwrapSingle(body);
   const parts = isObject(whole) ? [whole, whole.meta, whole.data, whole[singular]] : [];
