@@ -1,4 +1,4 @@
-// Whether an answer says that its request has succeeded, beside its HTTP status: by `success: false` or `code: 403`, for example.
+// Whether the body of an answer says that its request has succeeded: by `success: false` or `code: 403`, for example.
 import type { Definition } from "../definitions/field";
 import { isObject } from "../common/values";
 import {
@@ -6,7 +6,6 @@ import {
   isFalse,
   isRecordOf,
   isSetDate,
-  isTrue,
   unwrapSingle,
   parseId,
   parseRecord,
@@ -28,15 +27,13 @@ export function isBlankAnswer(body: unknown, definition: Definition): boolean {
 }
 
 /**
- * Whether an answer has a code or a status that may mean a failure: 10001 of `{"code": 10001, "data": null}`, or `{"result": "error"}`,
- * for example. A flag of success beside it decides.
+ * Whether an answer has a code or a status that may mean a failure: 10001 of `{"code": 10001, "data": null}`, for example. A flag of
+ * success beside it decides.
  */
 export function hasUnclearCode(body: unknown, definition: Definition): boolean {
-  const said = statusesIn(body, definition);
-  const isSuccess = said.some(([name, value]) => flagNames.test(name) && isTrue(value));
-  const isUnclear = (value: unknown): boolean =>
-    !isSuccessStatus(value) && !wordsForNothing.test(textOf(value));
-  return !isSuccess && said.some(([name, value]) => namesOfDoubt.test(name) && isUnclear(value));
+  const statements = statementsIn(body, definition, "GET");
+  const isSuccess = statements.some(({ isFlag, meaning }) => isFlag && meaning === "success");
+  return !isSuccess && statements.some(({ meaning }) => meaning !== "success");
 }
 
 /** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
@@ -46,11 +43,9 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   const record = parseRecord(body, definition);
   const isClear = !hasUnclearCode(body, definition);
   if (record?.id === id && (isClear || isRecordOf(definition, record))) return true;
-  if (!isObject(body)) return isDeletionStatus(body);
-  return statusesIn(body, definition).some(([name, value]) =>
-    statusNames.test(name)
-      ? isClear && isSuccessStatus(value)
-      : (flagNames.test(name) || deletedNames.test(name)) && isDeletionStatus(value),
+  if (!isObject(body)) return isDone(body);
+  return statementsIn(body, definition, "DELETE").some(
+    ({ isFlag, meaning }) => meaning === "success" && (isFlag || isClear),
   );
 }
 
@@ -58,18 +53,12 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
 export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
   // A bare `false` or `0` says that nothing was done, or to how many records.
   if (method !== "GET" && isFalse(body)) return true;
-  const said = statusesIn(body, definition);
   const whole = unwrapSingle(body);
   const errors = isObject(whole) ? [whole.error, whole.errors] : [];
+  const statements = statementsIn(body, definition, method);
   const isRefusal = (mayBeRecord: boolean): boolean =>
     errors.some((error) => !isBlankOrFalse(error) && !isFalse(error)) ||
-    said.some(([name, value]) => {
-      if (flagNames.test(name) || (deletedNames.test(name) && method === "DELETE")) return isFalse(value);
-      if (mayBeRecord) return false;
-      return statusNames.test(name)
-        ? isFailureStatus(value, method)
-        : namesOfDoubt.test(name) && wordsOfFailure.test(textOf(value));
-    });
+    statements.some(({ isFlag, meaning }) => meaning === "failure" && (isFlag || !mayBeRecord));
   // Nearly always, so that a list is not parsed twice.
   if (!isRefusal(false)) return false;
   const record = parseRecord(body, definition);
@@ -80,37 +69,59 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   return isRefusal(record !== undefined && method !== "DELETE" && method !== "POST");
 }
 
-/** All values by their {@link plainName}, in the parts of an answer that may say whether the request has succeeded. */
-function statusesIn(body: unknown, { singular }: Definition): (readonly [name: string, value: unknown])[] {
-  const whole = unwrapSingle(body);
-  const parts = isObject(whole) ? [whole, whole.meta, whole.data, whole[singular]] : [];
-  return parts
-    .filter(isObject)
-    .flatMap((part) => Object.entries(part).map(([name, value]) => [plainName(name), value] as const));
+/** What a value in an answer says of its request. Only the server knows what an unclear one means. */
+type Meaning = "success" | "failure" | "unclear";
+
+interface Statement {
+  /** A flag, such as `success` or `ok`, and not a status, such as `code`, which may also be a field of a record. */
+  readonly isFlag: boolean;
+  readonly meaning: Meaning;
 }
 
 const flagNames = /^(?:is)?(?:success(?:ful)?|ok)$/;
-const statusNames = /^(?:status(?:code)?|code)$/;
 const deletedNames = /^(?:is)?deleted$/;
-/** Names whose words count too. Their numbers may mean anything, such as an id; but beside nothing, no live record must count as gone. */
-const namesOfDoubt = /^(?:(?:http)?(?:status(?:code)?|code)|stat|result|(?:is)?(?:success(?:ful)?|ok))$/;
+const statusNames = /^(?:http)?(?:status(?:code)?|code|stat|result)$/;
 
-/** Whether a value is a word or a code of success. A code other than 0, 20000 and those of HTTP may mean anything: 10001, for example. */
-const isSuccessStatus = (value: unknown): boolean =>
-  /^(?:true|yes|ok|done|success(?:ful)?|deleted|0+|2\d\d|20000)$/i.test(textOf(value));
+/** All that an answer says, under the usual names, of whether its request has succeeded. */
+function statementsIn(body: unknown, { singular }: Definition, method: Method): Statement[] {
+  const whole = unwrapSingle(body);
+  if (!isObject(whole)) return [];
+  const isDelete = method === "DELETE";
+  const parts = [whole, whole.meta, whole.data, isDelete && whole[singular]].filter(isObject);
+  return parts.flatMap(Object.entries<unknown>).flatMap(([key, value]): Statement[] => {
+    const name = plainName(key);
+    if (flagNames.test(name) || (isDelete && deletedNames.test(name)))
+      return [{ isFlag: true, meaning: meaningOfFlag(value) }];
+    if (!statusNames.test(name) || wordsForNothing.test(textOf(value))) return [];
+    return [{ isFlag: false, meaning: meaningOfStatus(name, value, method) }];
+  });
+}
 
-/** Whether a value says that a delete is done: a word of success, the number of deleted records, a record's id, or a date. */
-const isDeletionStatus = (value: unknown): boolean =>
-  isSuccessStatus(value) || /^\d+$/.test(textOf(value)) || isSetDate(value);
+function meaningOfFlag(value: unknown): Meaning {
+  if (isFalse(value) || /^no?$/i.test(textOf(value))) return "failure";
+  return isDone(value) ? "success" : "unclear";
+}
+
+function meaningOfStatus(name: string, value: unknown, method: Method): Meaning {
+  const text = textOf(value);
+  if (value === false || wordsOfFailure.test(text)) return "failure";
+  if (wordsOfSuccess.test(text)) return "success";
+  // A number in `result` may be an id.
+  if (name === "result") return "unclear";
+  // Any other code than 0, 20000 and those of HTTP may mean anything.
+  if (/^(?:0+|2\d\d|20000)$/.test(text)) return "success";
+  // A create that is answered with a code such as 50001 may have been stored.
+  return /^(?:4\d{2,}|5\d\d)$/.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text))
+    ? "failure"
+    : "unclear";
+}
+
+const wordsOfSuccess = /^(?:true|yes|ok|done|success(?:ful)?|deleted)$/i;
+const wordsOfFailure = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenticated|forbidden|denied)$/i;
 
 /** What servers write as a status if they have nothing to show. */
 const wordsForNothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;
 
-const wordsOfFailure = /^(?:error|fail|failed|failure|unauthorized|unauthenticated|forbidden|denied)$/i;
-
-/** A create that is answered with a code such as 50001 may have been stored. */
-function isFailureStatus(value: unknown, method: Method): boolean {
-  const text = textOf(value);
-  const isCode = /^(?:4\d{2,}|5\d\d)$/.test(text) || (method !== "POST" && /^5\d{3,}$/.test(text));
-  return value === false || wordsOfFailure.test(text) || isCode;
-}
+/** Whether a value says that something is done: a word of success, the number of deleted records, a record's id, or a date. */
+const isDone = (value: unknown): boolean =>
+  wordsOfSuccess.test(textOf(value)) || /^\d+$/.test(textOf(value)) || isSetDate(value);

@@ -128,8 +128,8 @@ export class Claims {
     throw new UptimeError(
       message`${label} ${quoteId(id)} is managed by both ${this.owners.describe(owner)} and
         ${this.describe(rival)}. Remove one of them from the program: the record stays. If one resource's record
-        is gone, and the server has given its id to the other one's, run \`pulumi state delete URN\` for the resource
-        whose record is gone.`,
+        is gone, and the server has given its id to the other resource's record, run \`pulumi state delete URN\` for the
+        resource whose record is gone.`,
     );
   }
 

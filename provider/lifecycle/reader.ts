@@ -104,7 +104,7 @@ export class RecordReader {
     );
   }
 
-  /** The record in the list, if that is worth reading so far. */
+  /** The record in the list; undefined if the list does not show it, or is not read for so few records. */
   private async findInList(id: string, operation: Operation): Promise<ApiRecord | undefined> {
     // The engine asks for several at once, so they are counted together.
     if (this.askedIds.size <= readsPerPage)

@@ -77,6 +77,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     [{ ok: false, message: "No more monitors" }, "No more monitors"],
     [{ status: false, message: "No more monitors" }, "No more monitors"],
     [{ status_code: 403, message: "No more monitors" }, "No more monitors"],
+    [{ http_code: 401, data: [], message: "No more monitors" }, "No more monitors"],
+    [{ isSuccess: "no", data: [], message: "No more monitors" }, "No more monitors"],
     [{ code: "401", data: null, message: "No more monitors" }, "No more monitors"],
     [{ status: "unauthorized", message: "No more monitors" }, "No more monitors"],
     [{ data: null, meta: { code: 403 }, message: "No more monitors" }, "No more monitors"],
@@ -120,6 +122,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     for (const body of [
       "false",
       "0",
+      '{"deleted":"no","data":null}',
       '{"data":{"deleted":false}}',
       '{"id":7,"status":false}',
       '[{"id":7,"status":"error"}]',
@@ -332,8 +335,6 @@ describe("a code or a status beside nothing", () => {
     { status: "maintenance" },
     { meta: { code: "10001" } },
     { result: "maintenance" },
-    { success: "no" },
-    { http_code: 401 },
   ];
 
   test.each(unclear)(
