@@ -6,7 +6,7 @@ import { dynamicProvider } from "./engine/dynamic";
 import { endAtSignal, endWithEngine, engineAddressIn } from "./engine/end";
 import type * as engines from "./engine/engine-log";
 import { FrontSession } from "./engine/front-session";
-import { openRunNote } from "./lifecycle/note-file";
+import { openRunNote } from "./engine/run-note-file";
 import { ownerOf } from "./lifecycle/owners";
 
 // Only Pulumi's dynamic host is started with the engine's address; a program or a test that imports this is not.

@@ -11,7 +11,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { engineUnknown } from "../../provider/common/marks";
 import type { Emulator, Fault } from "../../provider/emulator";
 import { FrontSession } from "../../provider/engine/front-session";
-import { openRunNote } from "../../provider/lifecycle/note-file";
+import { openRunNote } from "../../provider/engine/run-note-file";
 import { anchorOf } from "../support/blocks";
 import { certificateFor } from "../support/certificate";
 import { answer, clock, emulator, failureOf, on, onCreates, settingsOf, withServer } from "../support/server";

@@ -11,7 +11,7 @@ import { PluginRun } from "../../provider/engine/plugin/run";
 import { Claims, newClaim } from "../../provider/lifecycle/claims";
 import { Ledger } from "../../provider/lifecycle/ledger";
 import { Owners } from "../../provider/lifecycle/owners";
-import { openRunNote, processName } from "../../provider/lifecycle/note-file";
+import { openRunNote, processName } from "../../provider/engine/run-note-file";
 import type { Outputs } from "../../provider/lifecycle/resource";
 import { RecordNote } from "../../provider/lifecycle/run-note";
 import { httpTransport } from "../../provider/api/transport";

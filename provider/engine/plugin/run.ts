@@ -4,7 +4,7 @@ import type { Definition } from "../../definitions/field";
 import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
-import { openRunNote } from "../../lifecycle/note-file";
+import { openRunNote } from "../run-note-file";
 import { adviseOnPairs } from "../../lifecycle/same-record";
 import type { SessionDependencies } from "../../lifecycle/session";
 import { collectVariable } from "../collected";

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { UptimeError } from "../api/errors";
 import { getOrMake } from "../common/values";
 import { hexHash } from "../common/hash";
-import { noNote, verbs, type NoteLine, type RunNote, type NoteVerb } from "./run-note";
+import { noNote, verbs, type NoteLine, type RunNote, type NoteVerb } from "../lifecycle/run-note";
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
