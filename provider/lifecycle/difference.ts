@@ -174,7 +174,10 @@ export function shows(field: Field, record: ApiRecord): boolean {
   return findShown(field, record) !== undefined;
 }
 
-/** The names that a record shows at its own address and not in the list, with the fields that only look empty in the list. */
+/**
+ * The names that a record shows at its own address and not in the list, with the fields that only look empty in the list:
+ * `alert_channel_ids` that are `[]` in the list and `[1]` at its own address, for example.
+ */
 export function missingInList({ fields }: Definition, listed: ApiRecord, record: ApiRecord): string[] {
   const ofFields = new Set(Object.values(fields).flatMap(shownNames));
   return Object.entries(record.raw).flatMap(([name, value]) => {

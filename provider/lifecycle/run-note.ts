@@ -119,7 +119,11 @@ export class RecordNote {
 
   /**
    * A resource has found the record of its lost create. The first line ends older claims on the id. The second one is for a process
-   * whose own create has made the record and is answered later: the record has an owner.
+   * whose own create has made the record and is answered later: the record has an owner. For example:
+   *
+   * 1. Process A sends a create, and process B an equal one. The server stores A's as 7, and cuts B's connection.
+   * 2. B looks for its record, finds 7, and writes `creates 7` and `takes 7`.
+   * 3. A's create is answered with 7. A reads `takes 7`, so its create is an error, and one resource alone has the record.
    */
   tellFound(id: string, claim: Claim, record: ApiRecord | undefined): void {
     const identity = record && this.identityOf(record);
@@ -127,7 +131,10 @@ export class RecordNote {
     if (record) this.tryToAdd("takes", id, claim, identity);
   }
 
-  /** Whether another process adopted a record of this process between the create and its answer, which this claim has taken. */
+  /**
+   * Whether another process adopted a record of this process between the create and its answer, which this claim has taken: in the
+   * lines `creates 7 (an earlier record), takes 7 (another process), creates 7 (this claim)`, for example, the second one.
+   */
   private wasAdopted(id: string, claim: Claim, record: ApiRecord | undefined): boolean {
     const all = this.linesAbout(id);
     const own = all.findLastIndex((line) => isCreate(line) && line.claim === claimText(claim));
@@ -144,7 +151,8 @@ export class RecordNote {
     const lines = this.linesSinceCreate(record.id, this.subjectToGet(record));
     const [first] = lines;
     const own = lines.findIndex((line) => line.claim === claimText(claim));
-    // A process of our account that announces a delete after this line sees the line, and leaves the record alone.
+    // In `takes 7 (ours), deletes 7 (another process)`, the other process has read our line, and leaves the record alone, if it has our
+    // account. In the opposite order it deletes the record, so nothing is taken.
     const yields = (line: NoteLine, at: number): boolean =>
       own !== -1 && at > own && this.hasOurAccount(line);
     const isDeleted = lines.some((line, at) => isDelete(line) && !yields(line, at));
@@ -180,7 +188,8 @@ export class RecordNote {
     const subject = identities && { ...inState, identities, isAtAnyAddress: true };
     if (this.hasOtherClaim(this.linesSinceCreate(id, subject), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim, inState.identities[0]);
-    // Another process may have been faster. With another key, it may delete an equal record with the same id in another account.
+    // Another process may have written its line between our reading and our line: of two deletes the first one is sent, and a resource
+    // that has taken the record keeps it. With another key, the other process may delete an equal record in another account.
     const after = this.linesSinceCreate(id, subject);
     const first = after.find((line) => isDelete(line) && this.hasOurAccount(line));
     if (this.hasOtherClaim(after, claim)) return "nobody";
@@ -238,7 +247,7 @@ export class RecordNote {
     return !later.some((line) => isDelete(line) || isFound(line));
   }
 
-  /** The lines about a record, from its last create on: a server may use ids again. */
+  /** The lines about a record, from its last create on: a server may reuse ids, and earlier lines are about the earlier record. */
   private linesSinceCreate(id: string, subject?: Subject): NoteLine[] {
     const lines = this.linesAbout(id).filter((line) => this.isAbout(line, subject));
     return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
@@ -325,7 +334,10 @@ const noIdentity = "-";
 const hashOfIdentity = (identity: string | undefined): string | undefined =>
   identity && hexHash(identity, 16);
 
-/** The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first. */
+/**
+ * The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first: in
+ * `keeps 7 (A), takes 7 (B)`, B's resource did not get the record, so only the first line counts.
+ */
 function withoutRefused(lines: readonly NoteLine[]): NoteLine[] {
   const living = new Map<string, NoteLine>();
   let isDeleted = false;

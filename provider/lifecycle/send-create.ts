@@ -157,7 +157,8 @@ function assertNew(
 ): void {
   const { claims, definition } = scope;
   const { requestText } = answer;
-  // If two creates are answered with the same id, the one whose answer holds the record keeps it.
+  // If two creates are answered with the same id, the one whose answer holds the record keeps it: one answer may name the job 7, and the
+  // other hold the monitor 7.
   const hasOnlyId = !holdsRecord(scope, wanted, answer);
   const belongsToOther = hasOnlyId && claims.isTakenInRun(id);
   if (!belongsToOther && !isOlderRecord(scope, id, baseline)) return;
@@ -166,7 +167,7 @@ function assertNew(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and no record.`,
       "look only",
-      // The other one may have been answered with the id of a job.
+      // The other create may have been answered with the id of a job.
       { answeredId: belongsToOther ? id : undefined },
     );
   throw new UptimeError(
