@@ -166,7 +166,7 @@ export const isUnset = (value: unknown): boolean => isBlankOrFalse(value) || val
 const falseValues: readonly unknown[] = [false, 0, "0", "false"];
 const trueValues: readonly unknown[] = [true, 1, "1", "true"];
 export const isFalse = (value: unknown): boolean => falseValues.includes(value);
-export const isTrue = (value: unknown): boolean => trueValues.includes(value);
+const isTrue = (value: unknown): boolean => trueValues.includes(value);
 
 /** Whether a string can be an id. An id becomes a part of a path, in which `.` and `..` would mean another path. */
 export function isRecordId(text: string): boolean {

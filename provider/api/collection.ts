@@ -49,7 +49,7 @@ export type RecordPages = AsyncGenerator<readonly ApiRecord[], void>;
 /** The endpoints of one kind of record. (docs/api.md) */
 export class Collection {
   /** The fields that this server empties only in their fallback form, as far as is known. (docs/api.md) */
-  readonly fallbackForms = new Set<string>();
+  fallbackForms: FallbackForms = new Set();
   private updateMethod: "PATCH" | "PUT" = "PATCH";
 
   constructor(
@@ -58,7 +58,7 @@ export class Collection {
   ) {}
 
   remember(fallbackForms: FallbackForms): void {
-    for (const wire of fallbackForms) this.fallbackForms.add(wire);
+    this.fallbackForms = new Set([...this.fallbackForms, ...fallbackForms]);
   }
 
   /** The record under an id. Throws {@link NotFoundError}. */

@@ -91,7 +91,7 @@ export async function verify(
   events?: SendEvents,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
-  const { record: shown, words, fallbackForms = new Set(collection.fallbackForms) } = answered;
+  const { record: shown, words, fallbackForms = collection.fallbackForms } = answered;
   const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
   const record = isProof ? shown : await getStored(scope, id, wanted, operation);
   const notStored = differences(definition, wanted, record);
@@ -163,7 +163,7 @@ export async function sendForm(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   send: (pairs: readonly FormPair[]) => Promise<WriteAnswer>,
-  fallbackForms: FallbackForms = new Set(collection.fallbackForms),
+  fallbackForms = collection.fallbackForms,
 ): Promise<WriteAnswer & WriteOutcome> {
   let unnamed: ApiError | undefined;
   for (let wasRefused = false; ; wasRefused = true) {

@@ -35,10 +35,17 @@ export const everythingStored = storedOf(everything);
 
 /** What a Monitor holds in the API of which nothing but its name, URL and interval was declared. */
 export const plainStored = {
-  ...{ alert_condition: "url_unavailable", alert_text_lookup: null, alert_channel_ids: [] },
-  ...{ request_method: "GET", request_headers: [], cache_buster: 0 },
-  ...{ request_auth_username: null, request_auth_password: null },
-  ...{ ssl_alert_days: null, domain_alert_days: null },
-  ...{ maintenance_start_at: null, maintenance_end_at: null },
+  alert_condition: "url_unavailable",
+  alert_text_lookup: null,
+  alert_channel_ids: [],
+  request_method: "GET",
+  request_headers: [],
+  request_auth_username: null,
+  request_auth_password: null,
+  cache_buster: 0,
+  ssl_alert_days: null,
+  domain_alert_days: null,
+  maintenance_start_at: null,
+  maintenance_end_at: null,
   pause: false,
 };

@@ -36,18 +36,31 @@ describe("one record", () => {
   test("has every field under its input's name, and the rest in attributes", async () => {
     const { id } = emulator.monitors.add(
       site("Shop", {
-        ...{ alert_channel_ids: [1, 2], cache_buster: 1, ssl_alert_days: 14, pause: true },
-        ...{ request_auth_username: "bob", last_checked_at: "yesterday" },
+        alert_channel_ids: [1, 2],
+        cache_buster: 1,
+        ssl_alert_days: 14,
+        request_auth_username: "bob",
+        pause: true,
+        last_checked_at: "yesterday",
       }),
     );
     const found = await uptime.getMonitor({ id });
     expect(found).toEqual({
       id: String(id),
-      ...{ name: "Shop", url: "https://Shop.example/", interval: 300, pause: true },
-      ...{ alertCondition: "url_unavailable", alertTextLookup: undefined, alertChannelIds: [1, 2] },
-      ...{ requestMethod: "GET", requestAuthUsername: "bob", cacheBuster: true },
-      ...{ sslAlertDays: 14, domainAlertDays: undefined },
-      ...{ maintenanceStartAt: undefined, maintenanceEndAt: undefined },
+      name: "Shop",
+      url: "https://Shop.example/",
+      interval: 300,
+      alertCondition: "url_unavailable",
+      alertTextLookup: undefined,
+      alertChannelIds: [1, 2],
+      requestMethod: "GET",
+      requestAuthUsername: "bob",
+      cacheBuster: true,
+      sslAlertDays: 14,
+      domainAlertDays: undefined,
+      maintenanceStartAt: undefined,
+      maintenanceEndAt: undefined,
+      pause: true,
       attributes: {
         last_checked_at: "yesterday",
         created_at: expect.any(String) as string,

@@ -8,6 +8,7 @@ import type { Definition } from "../../definitions/field";
 import { pluginType, dynamicType } from "../../common/pulumi";
 import { hasPassword } from "../../common/url";
 import { parseUrn } from "../../common/urn";
+import { groupBy } from "../../common/values";
 import { packageFiles, writeProject } from "../shared/dependency";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
@@ -160,10 +161,10 @@ async function readAccount(
     .map((definition) => readDeclarable(connect(definition), search, context));
   const records = (await Promise.all(reading)).flat();
 
-  const managed = managedResources(state);
+  const managed = groupBy(managedResources(state), ({ resource }) => resource.id ?? "");
   const added = records.filter(({ definition, record }) => {
-    const scope = connect(definition);
-    return !managed.some((one) => managesRecord(one, scope, account, record));
+    const rivals = managed.get(record.id) ?? [];
+    return !rivals.some((one) => managesRecord(one, connect(definition), account, record));
   });
   // In YAML, resources of all types share their names.
   const named = (state.deployment.resources ?? []).filter(
