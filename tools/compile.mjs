@@ -37,7 +37,7 @@ runAsCommand(import.meta.url, async () => {
   const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-csharp-"));
   try {
     const { bin } = await ensureLanguage("csharp", { log: console.error });
-    const generator = join(bin[0], "pulumi-uptime-jvm-dotnet");
+    const generator = join(bin[0], "pulumi-uptime-codegen");
     await run(generator, [schemaFile, "csharp", join(folder, "sdk")], { timeoutSeconds });
     const sdk = readdirSync(join(folder, "sdk")).find((name) => name.endsWith(".csproj"));
     for (const [token, { description }] of Object.entries({ ...resources, ...functions })) {

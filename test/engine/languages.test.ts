@@ -166,7 +166,7 @@ async function startJava(): Promise<{ stack: Stack; addPackage: string }> {
   const stack = await startStack({ language: "java" });
   const { project } = stack.workspace;
   const sdk = join(project, "sdk");
-  await run(join(bin[0] ?? "", "pulumi-uptime-jvm-dotnet"), [schemaFile, "java", sdk]);
+  await run(join(bin[0] ?? "", "pulumi-uptime-codegen"), [schemaFile, "java", sdk]);
   await cp(join(sdk, "src"), join(project, "src"), { recursive: true });
   const gradle = await readFile(join(sdk, "build.gradle"), "utf8");
   const group = /^group = "(.*)"$/m.exec(gradle)?.[1] ?? "";

@@ -12,24 +12,19 @@ import { goBuild } from "./sources.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const SDK = "github.com/pulumi/pulumi/sdk/v3";
 
-/** What makes each language work: programs of Go modules in this folder. */
+const codegen = { module: "codegen", target: "." };
+
+/** What makes each language work: programs of Go modules in this folder. The hosts for Python and Go cannot generate SDKs. */
 const languages = {
-  yaml: [{ module: "yaml", target: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml" }],
-  // The last versions that were Go modules. They cannot generate SDKs, which `codegen` does.
-  python: [
-    { module: "sdks", target: `${SDK}/python/cmd/pulumi-language-python` },
-    { module: "codegen", target: "." },
-  ],
-  go: [
-    { module: "sdks", target: `${SDK}/go/pulumi-language-go` },
-    { module: "codegen", target: "." },
-  ],
+  yaml: [{ module: "codegen", target: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml" }],
+  python: [{ module: "hosts", target: `${SDK}/python/cmd/pulumi-language-python` }, codegen],
+  go: [{ module: "hosts", target: `${SDK}/go/pulumi-language-go` }, codegen],
   java: [
-    { module: "jvm-dotnet", target: "github.com/pulumi/pulumi-java/pkg/cmd/pulumi-language-java" },
-    { module: "jvm-dotnet", target: "." },
+    { module: "codegen", target: "github.com/pulumi/pulumi-java/pkg/cmd/pulumi-language-java" },
+    codegen,
   ],
   // Its language host is no Go module that can be had, so its SDK is only compiled.
-  csharp: [{ module: "jvm-dotnet", target: "." }],
+  csharp: [codegen],
 };
 
 /**
@@ -77,7 +72,7 @@ function keyOf({ version }, programs) {
 
 /** The host runs programs through a script that is beside its source. */
 async function copyPythonRunner(draft, env) {
-  const cwd = join(draft, "go", "sdks");
+  const cwd = join(draft, "go", "hosts");
   const output = await run("go", ["list", "-m", "-f", "{{.Dir}}", SDK], { cwd, env, timeoutSeconds: 300 });
   const name = "pulumi-language-python-exec";
   await copyFile(join(output.trim(), "python", "cmd", name), join(draft, "bin", name));

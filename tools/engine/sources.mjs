@@ -15,7 +15,7 @@ const PLUGIN = "pulumi-resource-pulumi-nodejs";
 const CLI_PACKAGE = "github.com/pulumi/pulumi/pkg/v3";
 const HOST_PACKAGE = "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs";
 
-const modules = ["cli/go.mod", "cli/go.sum", "host/go.mod", "host/go.sum"].map((name) =>
+const modules = ["cli/go.mod", "cli/go.sum", "hosts/go.mod", "hosts/go.sum"].map((name) =>
   readFileSync(join(here, name), "utf8"),
 );
 
@@ -92,7 +92,7 @@ async function installFromGo(draft, { env, log }) {
   if (!which("go", env.PATH)) throw new Error("`go` is not on PATH.");
   log(`Building Pulumi ${pinnedVersion} with Go: this takes four to ten minutes, once for this machine.`);
   const versionFlag = `-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${pinnedVersion}`;
-  await goBuild(draft, { module: "host", program: HOST, target: HOST_PACKAGE, ldflags: "-s -w", env });
+  await goBuild(draft, { module: "hosts", program: HOST, target: HOST_PACKAGE, ldflags: "-s -w", env });
   log("The language host is built; the CLI is next.");
   const target = `${CLI_PACKAGE}/cmd/pulumi`;
   await goBuild(draft, { module: "cli", program: CLI, target, ldflags: `-s -w ${versionFlag}`, env });
