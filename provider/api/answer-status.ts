@@ -40,13 +40,14 @@ export function hasUnclearCode(body: unknown, definition: Definition): boolean {
 export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
   if (isObject(body) && body.data === false) return false;
   if (isBlankAnswer(body, definition)) return true;
+  const statements = statementsIn(body, definition, "DELETE");
+  // It may be a field of the record that is shown, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
+  if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;
   const record = parseRecord(body, definition);
   const isClear = !hasUnclearCode(body, definition);
   if (record?.id === id && (isClear || isRecordOf(definition, record))) return true;
-  if (!isObject(body)) return isDone(body);
-  return statementsIn(body, definition, "DELETE").some(
-    ({ isFlag, meaning }) => meaning === "success" && (isFlag || isClear),
-  );
+  if (!isObject(body)) return isWordOrCount(body);
+  return statements.some(({ isFlag, meaning }) => meaning === "success" && (isFlag || isClear));
 }
 
 /** Whether an answer without a record says that the request failed, whatever its status. In a record, the same names are fields. */
@@ -99,7 +100,7 @@ function statementsIn(body: unknown, { singular }: Definition, method: Method): 
 
 function meaningOfFlag(value: unknown): Meaning {
   if (isFalse(value) || /^no?$/i.test(textOf(value))) return "failure";
-  return isDone(value) ? "success" : "unclear";
+  return isWordOrCount(value) || isSetDate(value) ? "success" : "unclear";
 }
 
 function meaningOfStatus(name: string, value: unknown, method: Method): Meaning {
@@ -122,6 +123,6 @@ const wordsOfFailure = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenti
 /** What servers write as a status if they have nothing to show. */
 const wordsForNothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;
 
-/** Whether a value says that something is done: a word of success, the number of deleted records, a record's id, or a date. */
-const isDone = (value: unknown): boolean =>
-  wordsOfSuccess.test(textOf(value)) || /^\d+$/.test(textOf(value)) || isSetDate(value);
+/** Whether a value is a word of success, the number of deleted records, or a record's id. */
+const isWordOrCount = (value: unknown): boolean =>
+  wordsOfSuccess.test(textOf(value)) || /^\d+$/.test(textOf(value));

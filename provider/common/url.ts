@@ -17,7 +17,8 @@ export function hasPassword(value: unknown): boolean {
   if (url?.password) return true;
   if (url) return /\/\/[^/?#:]*:[^/?#]*@/.test(value);
   // A password may have characters for which a URL cannot be parsed.
-  return value.slice(0, Math.max(0, value.lastIndexOf("@"))).split(":").length > 2;
+  const [, login = ""] = /^[a-z][a-z\d+.-]*:\/\/([^]*)@/i.exec(value) ?? [];
+  return login.includes(":");
 }
 
 /** A URL without the user name and password in it; any other value as it is. */

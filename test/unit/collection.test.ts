@@ -133,7 +133,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     const doubtful = collectionOf(() => ({ result: { id: 7, success: false } })).monitors;
     expect(await doubtful.delete("7", start())).toBeDefined();
     await collectionOf(() => ({ deleted: true, code: 200, status: true })).monitors.delete("7", start());
-    await collectionOf(() => ({ data: { ...record, deleted: false } })).monitors.delete("7", start());
+    for (const said of [{ success: false, data: record }, { data: { ...record, deleted: false } }])
+      expect(await collectionOf(() => said).monitors.delete("7", start())).toBeDefined();
     const { monitors: failing } = collectionOf(() => ({ status: "error", id: 7, message: "It is in use" }));
     expect(shownText(await errorOf(failing.delete("7", start())))).toContain("It is in use");
   });
@@ -168,6 +169,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     '"Hello"',
     "Monitor 7 was deleted.",
     "<html>Down for maintenance</html>",
+    "<html>Down for maintenance. © 2026 Example</html>",
+    "Back on 2026-11-30",
     '[{"page":1}]',
     '{"data":{"notice":"Sign in"}}',
     '{"data":false}',

@@ -304,3 +304,11 @@ test.each([
 ])("%s is a URL with a password, although it may not be one that can be parsed", (url) => {
   expect(hasPassword(url)).toBe(true);
 });
+
+test.each([
+  "Checkout 12:30:00 @ eu",
+  '{"ok":true,"db":"up","contact":"ops@shop.example"}',
+  "https://a.example/@me",
+])("%s is no URL with a password", (text) => {
+  expect(hasPassword(text)).toBe(false);
+});
