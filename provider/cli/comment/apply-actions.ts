@@ -93,21 +93,20 @@ export function importsOfGoneRecords(
 function changeAction(change: PlannedChange, declared: PlannedChange | undefined): ApplyAction {
   const { title, operation, isPendingDelete, urn, recordId } = change;
   const oldRecord = reviewHash(["leftover", urn, recordId]);
-  const isMade = operation === "create" || operation === "replace";
+  const created = declared ? [hashOfChange(declared)] : [];
   const set = declared && operation === "update" ? valuesSet(change) : [];
   return {
     hash: isPendingDelete ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
     isDestructive: isDestructive(change),
     leftovers: [
-      ...(operation === "replace" ? [oldRecord] : []),
-      ...(declared && isMade ? [hashOfRecord(declared)] : []),
+      ...(operation === "replace" ? [oldRecord, ...created] : []),
       ...set.map((value) => hashOfValue(change, value)),
     ],
     allowedBy: set.map((value) => [
       hashOfValue(change, value),
-      // What makes a record empties nothing.
-      ...(declared && value.after !== emptied ? [hashOfRecord(declared)] : []),
+      // A create sets all that is declared, and empties nothing.
+      ...(value.after === emptied ? [] : created),
     ]),
   };
 }
@@ -125,7 +124,7 @@ function editAction(
 ): ApplyAction {
   const { urn, id, outcome, properties } = edit;
   const leftovers = (of: PlannedChange): string[] => {
-    if (outcome === "gone") return [hashOfChange(of), hashOfRecord(of)];
+    if (outcome === "gone") return [hashOfChange(of)];
     const declaredValue = ({ property }: { property: string }): SetValue => {
       const { after = emptied } = of.properties.find((one) => one.property === property) ?? {};
       return { property, after };
@@ -141,7 +140,7 @@ function editAction(
 }
 
 function hashOfChange(change: PlannedChange): string {
-  const { operation, urn, importId, recordId, account, provider, isProtected, keptBy } = change;
+  const { operation, urn, importId, recordId, account, provider, keptBy } = change;
   const { properties, options, secrets, maybeChanged, valuesHash } = change;
   // Values of other packages may be new in each preview, and the comment does not show them.
   if (!isOfThisPackage(urn)) return reviewHash([operation, urn, importId, recordId, options]);
@@ -150,7 +149,7 @@ function hashOfChange(change: PlannedChange): string {
   );
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return reviewHash([
-    ...[operation, urn, importId, recordId, account, provider, isProtected, keptBy],
+    ...[operation, urn, importId, recordId, account, provider, keptBy],
     changed.sort(),
     isSecretSent ? valuesHash : undefined,
     maybeChanged,
@@ -182,9 +181,4 @@ function hashOfValue(change: PlannedChange, { property, after }: SetValue): stri
   const { urn, account, provider, secrets, valuesHash } = change;
   const secret = secrets.includes(property) ? valuesHash : undefined;
   return reviewHash(["value", urn, account, provider, property, after, secret]);
-}
-
-/** The hash of all values that a record is made with. */
-function hashOfRecord(declared: PlannedChange): string {
-  return reviewHash(["record", hashOfChange(declared)]);
 }
