@@ -71,9 +71,6 @@ Examples:
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       const errors = groupErrors(report).map(({ urn, reason }) => `${parseUrn(urn).name}: ${reason}`);
       if (listingError !== undefined) errors.push(`The unmanaged records cannot be listed: ${listingError}`);
-      const namesConfig = errors.some((error) => error.includes("pulumi config set"));
-      if (namesConfig && options.state !== undefined && options.stack === undefined)
-        errors.push("With --state, the configuration of a stack is only read if --stack names it.");
       for (const error of errors) stderr.write(`${printable(error)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       const isIncomplete = report.errors.length > 0 || listingError !== undefined;
