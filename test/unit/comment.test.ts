@@ -5,6 +5,7 @@ import fc from "fast-check";
 
 import { engineUnknown } from "../../provider/common/marks";
 import { anyCharacter } from "../support/arbitraries";
+import { cli, unset } from "../support/cli";
 import {
   bucket,
   bucketUrn,
@@ -562,7 +563,7 @@ test("what to do before a merge comes before the changes, unless it is long", as
 
 test("drift names the record and its account, and without a preview the comment is about drift only", async () => {
   write("drift.json", report([{ ...drifted("home", 900), account: "eu", record: "Home | page" }]));
-  const { stdout } = await comment();
+  const { stdout } = await cli(unset, folder, ["comment", "--drift", "drift.json"]);
   expect(stdout).toMatch(/^<!-- pulumi-uptime comment v2 title= -->\n\n### Drift\n/);
   expect(stdout).toContain(
     "#### Edited by hand: the next `pulumi up --refresh --run-program` undoes these edits",
@@ -573,7 +574,7 @@ test("drift names the record and its account, and without a preview the comment 
 test("the first five servers are named, and the others counted", async () => {
   const servers = numbered(7, "https://uptime-");
   expect((await run([], report([], { servers }))).stdout).toContain(
-    "server `https://uptime-4` · 2 more servers\n",
+    "server `https://uptime-0, https://uptime-1, https://uptime-2, https://uptime-3, https://uptime-4 and 2 more`\n",
   );
 });
 
@@ -668,7 +669,7 @@ describe("what has failed", () => {
 
     rmSync(join(folder, "preview.json"));
     expect((await comment()).stdout).toBe(
-      "<!-- pulumi-uptime comment v2 title= -->\n\n### Nothing was previewed\n\n" +
+      "<!-- pulumi-uptime comment v2 title= -->\n\n### What merging this changes\n\n" +
         "**It is not known what merging this changes.**\n\nThe drift is not known; see the log.\n",
     );
     rmSync(join(folder, "drift.json"));
@@ -679,8 +680,8 @@ describe("what has failed", () => {
     ];
     write("doctor.json", { findings });
     expect((await comment()).stdout).toBe(
-      "<!-- pulumi-uptime comment v2 title= -->\n\n### Some checks failed\n\n- `GET /api/v1/monitors returned status 401`\n\n" +
-        "#### Before you merge\n\n- `Nobody is told.`\n",
+      "<!-- pulumi-uptime comment v2 title= -->\n\n### Some checks failed\n\n**It is not known what merging this changes.**\n\n" +
+        "The drift is not known; see the log.\n\n- `GET /api/v1/monitors returned status 401`\n\n#### Before you merge\n\n- `Nobody is told.`\n",
     );
     rmSync(join(folder, "doctor.json"));
     const nothing = await comment();

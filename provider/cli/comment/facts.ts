@@ -81,16 +81,6 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
   );
   return {
     title: options.title ?? stackNameIn(preview) ?? "",
-    /** The comment is about a merge, which also undoes what was edited by hand. */
-    isPreviewed: previewText !== undefined,
-    /** There was to be a preview, but the CI job did not run it, because `drift` failed. */
-    isPreviewSkipped:
-      options.preview !== undefined &&
-      previewText === undefined &&
-      driftText !== undefined &&
-      drift?.errors.length !== 0,
-    /** `drift` was run, with or without a result. */
-    isCompared: driftText !== undefined,
     /** What `doctor` has found to fail. */
     failedChecks,
     warnings: textsOf("warning"),

@@ -2,39 +2,35 @@ import { counted } from "../../common/text";
 import { parseUrl } from "../../common/url";
 import { driftSummary, type DriftedResource } from "../shared/drift-report";
 import type { PlannedOperation } from "../shared/planned-changes";
-import { codeSpan } from "../shared/quoting";
+import { codeSpan, listOf } from "../shared/quoting";
 import type { CommentOptions, Facts } from "./facts";
 import { digestOf, hashesText, markerLine } from "./marker";
 import { deletesLabel, tooManyDeletes } from "./review";
 
-const maxServers = 5;
-
 /** The paragraphs above the sections. CI finds the comment by its first line. */
 export function headOf(facts: Facts, options: CommentOptions): string[] {
-  const { title, isPreviewed, isPreviewSkipped, isCompared, isKnown, drift, programCode, actions } = facts;
+  const { title, isKnown, drift, programCode, actions } = facts;
   const { commit, runUrl, limit, maxDeletes, reviewed } = options;
   const link = parseUrl(runUrl ?? "")?.href;
   const servers = drift?.servers ?? [];
-  const otherServers = servers.length - maxServers;
   const about = [
-    ...servers.slice(0, maxServers).map((server) => `server ${codeSpan(server)}`),
-    ...(otherServers > 0 ? [counted(otherServers, "more server")] : []),
+    ...(servers.length === 0 ? [] : [`server ${codeSpan(listOf(servers))}`]),
     ...(commit === undefined ? [] : [`commit ${codeSpan(commit.slice(0, 10))}`]),
     ...(link === undefined ? [] : [`[log](<${link}>)`]),
   ];
   const effect = isKnown ? effectText(facts) : "It is not known what merging this changes.";
   const tooMany = actions && reviewed === undefined ? tooManyDeletes(actions, facts, maxDeletes) : undefined;
   const changeHashes = actions && hashesText(actions, programCode, limit);
-  const heading = headingOf(facts);
+  const heading = headingOf(facts, options);
   return [
     markerLine({ title, commit, digest: actions && digestOf(actions), changeHashes }),
     title === ""
       ? `### ${heading.replace(/^./, (letter) => letter.toUpperCase())}`
       : `### ${codeSpan(title)}: ${heading}`,
     about.join(" · "),
-    isPreviewed || isPreviewSkipped ? `**${effect}**` : "",
+    options.preview === undefined ? "" : `**${effect}**`,
     drift ? `Drift: ${driftSummary(drift)}` : "",
-    isCompared && !drift ? "The drift is not known; see the log." : "",
+    options.drift !== undefined && !drift ? "The drift is not known; see the log." : "",
     tooMany === undefined
       ? ""
       : `**${tooMany} The apply stops after the merge, unless this pull request has the label \`${deletesLabel}\` when it is merged: set it if you approve.**`,
@@ -44,12 +40,11 @@ export function headOf(facts: Facts, options: CommentOptions): string[] {
   ].filter((paragraph) => paragraph !== "");
 }
 
-function headingOf({ failedChecks, errors, isPreviewed, isPreviewSkipped, isCompared }: Facts): string {
+function headingOf({ failedChecks, errors }: Facts, { preview, drift }: CommentOptions): string {
   if (failedChecks.length > 0) return "some checks failed";
   if (errors.length > 0) return "the preview failed";
-  if (isPreviewSkipped) return "nothing was previewed";
-  if (isPreviewed) return "what merging this changes";
-  return isCompared ? "drift" : "checks";
+  if (preview !== undefined) return "what merging this changes";
+  return drift === undefined ? "checks" : "drift";
 }
 
 /** One sentence for all that a merge does: the program's changes, and the drift that it undoes. */

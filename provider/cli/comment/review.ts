@@ -48,10 +48,7 @@ export function readReview(given: string, title: string, cwd: string): Review {
     if (digest !== undefined) return { digest };
     throw new UptimeError(`--reviewed: ${given} is neither a file nor a digest.`);
   }
-  const text = readText(path).trim();
-  // One comment, as `comment` has printed it.
-  if (markerIn(text)) return reviewedIn([{ body: text }], title);
-  const read = text === "" ? [] : parseAs(comments, text);
+  const read = parseAs(comments, readText(path));
   if (read) return reviewedIn(read, title);
   throw new UptimeError(
     `--reviewed: ${given} is not a JSON array of comments, each an object with its "body", and "pull" and "head" if they are known.`,

@@ -26,7 +26,7 @@ const maxNamed = 40;
  * @param isWhole values are shown whole
  */
 export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
-  const { failedChecks, errors, changes, edits, tried, isPreviewed } = facts;
+  const { failedChecks, errors, changes, edits, tried, isKnown } = facts;
   const show: ShowValue = isWhole ? (value) => value : shortValue;
   const isOther = (change: PlannedChange): boolean => !isOfThisPackage(change.urn) && !isDestructive(change);
   const section = (operation: PlannedOperation, name: string, suffix = ""): Section => {
@@ -47,7 +47,7 @@ export function sectionsOf(facts: Facts, isWhole: boolean): Section[] {
     section("update", "Updated"),
     ...(isShort ? [] : [warningSection]),
     ...tried,
-    ...(isPreviewed ? [codeSection(facts)] : []),
+    ...(isKnown ? [codeSection(facts)] : []),
     ...driftSections(facts, show),
     changesSection(`#### Of other packages: ${countTexts(others).join(", ")}`, others, show, edits),
     section("import", "Imported", ": nothing is written"),
