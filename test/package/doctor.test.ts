@@ -68,19 +68,24 @@ function findingsOf(more: Partial<ProgramReport>, like = {}, ...titles: string[]
   return programFindings({ resources: 2, usesStackSettings: true, ...lists, planned, ...more });
 }
 
-test("does not say of two equal resources that both adopt a record", () => {
+test("says of two equal resources that only one can adopt a record", () => {
   const titles = ["Monitor a", "Monitor b"];
-  const adopts = { adoptExisting: true };
-  expect(findingsOf({}, adopts, ...titles)).toContainEqual(
-    expect.objectContaining({ text: "Monitor a: adopts record 9." }),
-  );
-  const same = findingsOf({ twins: [{ same: "name and url", resources: titles }] }, adopts, ...titles);
-  for (const title of titles)
-    expect(same).toContainEqual({
-      code: "program-plan",
+  const twins = [{ same: "name and url", resources: titles }];
+  expect(findingsOf({ twins }, { adoptExisting: true }, ...titles)).toEqual([
+    { code: "program-plan", level: "ok", text: "Monitor a: adopts record 9." },
+    { code: "program-plan", level: "ok", text: "Monitor b: adopts record 9." },
+    {
+      code: "program-twins",
       level: "warning",
-      text: `${title}: adopts record 9, unless a resource like it does so first: then another record is created.`,
-    });
+      text: "Several new resources have the same name and url: Monitor a, Monitor b. Only one of them can adopt a record.",
+    },
+    { code: "program", level: "ok", text: "The program declares 2 resources." },
+  ]);
+});
+
+test("says of a program without changes that there is nothing to do", () => {
+  const [finding] = findingsOf({});
+  expect(finding?.text).toBe("The program declares 2 resources, and there is nothing to do.");
 });
 
 test.each([

@@ -11,22 +11,15 @@ export const refusedCode = "program-refused";
 /** The findings of a preview: one for each warning and each reason to refuse a resource, and one for all other creates, updates and so on. */
 export function programFindings(report: ProgramReport): Finding[] {
   const { resources, planned, twins, withoutChannels, refused, errors, unchecked } = report;
-  const plans = planned.map((one) => ({ ...one, outcome: outcomeOf(one) }));
-  const adopted = plans.filter(({ outcome }) => outcome === "adopted").length;
-  const refusedCount = refused.length + plans.filter(({ outcome }) => outcome === "refused").length;
-  const counts = [
-    ...countTexts(plans.filter(({ outcome }) => outcome === "as planned")),
-    ...(adopted > 0 ? [`${adopted} to adopt`] : []),
-    ...(refusedCount > 0 ? [`${refusedCount} refused`] : []),
-  ];
-  const declared = `The program declares ${counted(resources, "resource")}: ${counts.join(", ") || "nothing to do"}.`;
+  const nothing = planned.length + refused.length === 0 ? ", and there is nothing to do" : "";
   const noChannels = `Without alert channels, nobody is told of a failure: ${listOf(withoutChannels)}.`;
   return [
     ...plainFindings(planned.filter(({ namesakes }) => namesakes.length === 0)),
-    ...planned.filter(({ namesakes }) => namesakes.length > 0).map((one) => namesakeFinding(one, twins)),
-    ...twins.map(({ same, resources }) =>
-      warning("program-twins", `Several new resources have the same ${same}: ${listOf(resources)}.`),
-    ),
+    ...planned.filter(({ namesakes }) => namesakes.length > 0).map(namesakeFinding),
+    ...twins.map(({ same, resources }) => {
+      const which = `Several new resources have the same ${same}: ${listOf(resources)}.`;
+      return warning("program-twins", `${which} Only one of them can adopt a record.`);
+    }),
     ...(withoutChannels.length > 0 ? [warning("program-channels", noChannels)] : []),
     ...unchecked.map((text) => warning("program-unchecked", text)),
     ...refused.flatMap(({ title, importId, reasons }) => {
@@ -34,8 +27,10 @@ export function programFindings(report: ProgramReport): Finding[] {
       return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
     }),
     ...errors.map((error) => failed("preview", `The preview failed: ${oneLine(withoutStack(error))}`)),
-    // After an error the preview has not reached every resource, so the counts would be too low.
-    ...(errors.length > 0 ? [] : [(refusedCount > 0 ? warning : ok)("program", declared)]),
+    // After an error the preview has not reached every resource, so the number would be too low.
+    ...(errors.length > 0
+      ? []
+      : [ok("program", `The program declares ${counted(resources, "resource")}${nothing}.`)]),
   ];
 }
 
@@ -45,39 +40,20 @@ function withoutStack(error: string): string {
 
 type Planned = ProgramReport["planned"][number];
 
-/** The records that a create may adopt, and those of them that are equal. */
-function adoptable({ namesakes }: Planned): { free: FoundNamesake[]; equal: FoundNamesake[] } {
-  const free = namesakes.filter(({ owner }) => owner === undefined);
-  return { free, equal: free.filter(({ differs }) => differs.length === 0) };
-}
-
-/** What becomes of an operation if there are records with the name of a new resource. */
-function outcomeOf(planned: Planned): "as planned" | "adopted" | "refused" {
-  const { free, equal } = adoptable(planned);
-  if (!free.some(({ adoptExisting }) => adoptExisting)) return "as planned";
-  return equal.length === 1 ? "adopted" : "refused";
-}
-
 /** What a create does although there are records with the name of the new resource. */
-function namesakeFinding(planned: Planned, twins: ProgramReport["twins"]): Finding {
-  const { title, namesakes } = planned;
-  const hasTwins = twins.some(({ resources }) => resources.includes(title));
+function namesakeFinding({ title, namesakes }: Planned): Finding {
   const like = namesakes.map(differenceText).join("; ");
-  const { free, equal } = adoptable(planned);
-  const [first] = equal;
-  const outcome = outcomeOf(planned);
-  if (outcome === "refused")
-    return failed(
-      refusedCode,
-      `${title}: with uptime:adoptExisting, exactly one record must be equal: ${like}.`,
-    );
-  if (outcome === "adopted" && first)
-    return hasTwins
-      ? warning(
-          "program-plan",
-          `${title}: adopts record ${first.id}, unless a resource like it does so first: then another record is created.`,
-        )
-      : ok("program-plan", `${title}: adopts record ${first.id}.`);
+  // The records that the create may adopt, and those of them that are equal.
+  const free = namesakes.filter(({ owner }) => owner === undefined);
+  const equal = free.filter(({ differs }) => differs.length === 0);
+  const [first, ...others] = equal;
+  if (free.some(({ adoptExisting }) => adoptExisting))
+    return first && others.length === 0
+      ? ok("program-plan", `${title}: adopts record ${first.id}.`)
+      : failed(
+          refusedCode,
+          `${title}: with uptime:adoptExisting, exactly one record must be equal: ${like}.`,
+        );
   const text = `${title}: would be created, although a record like it exists: ${like}.`;
   return warning("program-plan", free.length > 0 ? `${text} ${adoptionAdvice(equal.length)}` : text);
 }
