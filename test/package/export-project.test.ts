@@ -85,7 +85,7 @@ describe("for another language", () => {
     ];
     expect(stdout).toMatch(/\nNext, follow out\/NEXT-STEPS\.md\.\n$/);
     expect(commandsOn("NEXT-STEPS.md")).toEqual(commands);
-    expect(stdout).toMatch(/They are left out; [^]*Monitor 4 \(odd\): interval must be one of/);
+    expect(stdout).toMatch(/so they are left out\. [^]*Monitor 4: interval must be one of/);
     expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
     expect(emulator.writes()).toEqual([]);
   });
@@ -156,7 +156,7 @@ plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
     newProject({});
     // With nothing to import there is no file for it.
     const none = await exported("--language", "yaml");
-    expect(none.stdout).toMatch(/^Wrote 0 resources to out and left out 1 more\.\n\n.*They are left out; /);
+    expect(none.stdout).toMatch(/^Wrote 0 resources to out\.\n\n.*they are left out\. /);
     expect(none.stdout).not.toContain("NEXT-STEPS");
     expect(files()).toEqual([]);
   });
@@ -179,7 +179,7 @@ describe("an export into a folder", () => {
 
   test("leaves out what the stack's state has, says that it looked there only, and changes no file", async () => {
     for (const name of ["Shop", "Other"]) addMonitor(name);
-    addMonitor("odd", { interval: 1 });
+    addMonitor("odd");
     addDomain();
     await exported();
     const before = files().map((file) => [file, text(file)] as const);
@@ -208,7 +208,7 @@ describe("an export into a folder", () => {
     const whole = [resource(monitorType, "other-2", "2"), resource(nativeType, "odd-3", "3")];
     const none = await exportedWith(stackWith(...state, ...whole), "--secrets", "secrets.json");
     expect(none.stdout).toMatch(
-      /^Nothing is new: the stack already manages 4 records[^]*secrets\.json is not written, /,
+      /^Wrote 0 resources to out; the stack already manages 4 records\.\n[^]*secrets\.json is not written, /,
     );
     expect(files()).toHaveLength(before.length + 2);
   });
@@ -251,7 +251,7 @@ describe("an export into a folder", () => {
     };
     newProject(present);
     const { stdout } = await exportedWith(stackWith(resource(monitorType, "shop", "1")));
-    expect(stdout).toMatch(/^Wrote 2 resources to out; the stack already manages 1 more:/);
+    expect(stdout).toMatch(/^Wrote 2 resources to out; the stack already manages 1 record:/);
     const written = ["NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"];
     expect(files()).toEqual([...Object.keys(present).slice(0, 4), ...written].sort());
     for (const [file, content] of Object.entries(present)) expect(text(file)).toBe(content);
@@ -280,7 +280,7 @@ describe("an export into a folder", () => {
     const known = { __server: hexHash(url, 8), __key: keyFingerprintOf({ url }, apiKey), ...site("Shop") };
     const env = stackWith(resource(monitorType, "shop", "1", { ...known, ...more }));
     const said = isKnown
-      ? /^Nothing is new: the stack already manages 1 record/
+      ? /^Would write 0 resources to out; the stack already manages 1 record\./
       : /^Would write 1 resource to out:/;
     expect((await exportedWith(env, "--dry-run")).stdout).toMatch(said);
   });
@@ -372,7 +372,9 @@ describe("an export reads", () => {
       resource(monitorType, "theirs", "1", { account: "theirs" }),
     ]);
     for (const file of files().filter((name) => name.endsWith(".ts"))) fs.rmSync(out(file));
-    expect(await said("--account", "theirs")).toMatch(/^Nothing is new/);
+    expect(await said("--account", "theirs")).toMatch(
+      /^Wrote 0 resources to out; the stack already manages 1 record\./,
+    );
     expect(await said()).toMatch(/^Wrote 1 resource to/);
     expect(theirs.writes()).toEqual([]);
   });

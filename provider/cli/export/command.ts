@@ -35,6 +35,7 @@ interface ExportOptions extends SettingOptions {
   readonly account?: string;
   readonly secrets?: string;
   readonly dryRun?: boolean;
+  readonly json?: boolean;
 }
 
 export function configure(command: Command, context: CommandContext): void {
@@ -77,7 +78,7 @@ Examples:
   pulumi-uptime export --out . --stack prod --secrets secrets.json
 `,
     )
-    .action(async (options: Omit<ExportOptions, "out"> & { out?: string; json?: boolean }) => {
+    .action(async (options: Omit<ExportOptions, "out"> & { out?: string }) => {
       const { out = options.dryRun ? "." : undefined } = options;
       // Commander would miss a required option before it notices one that does not exist.
       if (out === undefined) return command.error("error: required option '--out <dir>' not specified");
@@ -95,15 +96,13 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const project = readProject(resolve(cwd, options.out));
   assertRuntime(project, language);
   const account = await readAccount(options, project, language, context);
-  const { resources, known, settings } = account;
-  // A program has a comment for a record that the provider would refuse. Other languages leave the record out.
-  const written = isProgram ? resources : resources.filter(({ problems }) => problems.length === 0);
-  const values = written.flatMap(configValuesOf);
+  const { resources, refused, known, settings } = account;
+  const values = resources.flatMap(configValuesOf);
   const found = values.filter(({ secret }) => secret !== undefined);
   const secretsPath = secrets !== undefined && found.length > 0 ? resolve(cwd, secrets) : undefined;
   // The steps are run in the project's folder.
   const secretsFile = secretsPath && relative(project.directory, secretsPath);
-  const facts = { project, resources: written, settings, stack, secretsFile };
+  const facts = { project, resources, settings, stack, secretsFile };
   const files = isProgram ? planProgram(facts) : planImport(facts, language);
   if (!dryRun) {
     // The secrets first: their folder is a person's choice, and without them there must not be half an export.
@@ -121,10 +120,14 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     dryRun,
     files: [...files.keys(), ...packageFiles(files), ...(secretsFile === undefined ? [] : [secretsFile])],
     language,
-    resources: resources.map(({ definition, id, name, problems }) => {
+    resources: resources.map(({ definition, id, name }) => {
       const type = isProgram ? dynamicType(definition) : pluginType(definition);
-      return { type, id, name, problems };
+      return { type, id, name };
     }),
+    refused: refused.map(({ definition, record: { id }, problems }) => ({
+      title: `${definition.label} ${id}`,
+      reasons: problems,
+    })),
     known,
     secrets: values.map(({ key, of, secret }) => ({ key, optional: secret === undefined, of })),
     notes:
@@ -137,7 +140,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
 /**
  * Reads the records that the stack does not manage, as resources of the program.
  *
- * @returns also how many it manages
+ * @returns also the records that the provider would refuse, and how many the stack manages
  */
 async function readAccount(
   options: ExportOptions,
@@ -162,10 +165,12 @@ async function readAccount(
   const records = (await Promise.all(reading)).flat();
 
   const managed = groupBy(managedResources(state), ({ resource }) => resource.id ?? "");
-  const added = records.filter(({ definition, record }) => {
+  const unmanaged = records.filter(({ definition, record }) => {
     const rivals = managed.get(record.id) ?? [];
     return !rivals.some((one) => managesRecord(one, connect(definition), account, record));
   });
+  const added = unmanaged.filter(({ problems }) => problems.length === 0);
+  const refused = unmanaged.filter(({ problems }) => problems.length > 0);
   // In YAML, resources of all types share their names.
   const named = (state.deployment.resources ?? []).filter(
     ({ type }) => language === "yaml" || findDefinition(type),
@@ -186,7 +191,7 @@ async function readAccount(
         "`pulumi up` first.",
     withPassword.length > 0 && `A URL of ${listOf(withPassword)} has a password. ${useOfPassword}`,
   ].filter((note) => note !== false);
-  return { settings, resources, known: records.length - added.length, notes };
+  return { settings, resources, refused, known: records.length - unmanaged.length, notes };
 }
 
 /** @param file the option `--secrets` */

@@ -11,7 +11,7 @@ import { ConfigValue, type ModuleResource, type PropertyValue, type SecretHeader
  * @param isProgram its URLs with a password are secrets too; Pulumi itself writes the code of other languages
  */
 export function moduleResource(
-  { definition, record: { id }, values, problems }: DeclarableRecord,
+  { definition, record: { id }, values }: DeclarableRecord,
   account: string | undefined,
   names: Set<string>,
   configKeys: Set<string>,
@@ -42,7 +42,7 @@ export function moduleResource(
         properties.set(secretKey, inConfig(lastWord));
       }
   }
-  return { definition, id, name, properties, problems };
+  return { definition, id, name, properties };
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {

@@ -1,6 +1,6 @@
 import type { Definition } from "../../definitions/field";
 import { isObject, type Value } from "../../common/values";
-import { stringLiteral, printable } from "../shared/quoting";
+import { stringLiteral } from "../shared/quoting";
 
 /** A value that the program reads from the stack's configuration. */
 export class ConfigValue {
@@ -26,8 +26,6 @@ export interface ModuleResource {
   readonly name: string;
   readonly id: string;
   readonly properties: ReadonlyMap<string, PropertyValue>;
-  /** The reasons for which the provider would refuse it; such a resource is written as a comment. */
-  readonly problems: readonly string[];
 }
 
 // After an error of `requireSecret` itself, Node.js 20 and 22 take half a minute to end the program.
@@ -44,21 +42,16 @@ export const protectKey = "protect";
 
 /** A module that declares resources of one kind as an object by name. */
 export function moduleSource({ label, plural }: Definition, resources: readonly ModuleResource[]): string {
-  /** A line that some resources need; a comment if all of these are comments. */
-  const neededBy = (some: readonly ModuleResource[], text: string): string[] =>
-    some.length === 0 ? [] : [some.every(({ problems }) => problems.length > 0) ? `// ${text}` : text];
-  const withSecret = resources.filter((resource) =>
-    configValuesOf(resource).some(({ secret }) => secret !== undefined),
-  );
+  const hasSecret = resources.flatMap(configValuesOf).some(({ secret }) => secret !== undefined);
   return [
     "// Written by `pulumi-uptime export` from the records in the API. You can edit it.",
-    ...neededBy(resources, 'import * as pulumi from "@pulumi/pulumi";'),
-    ...neededBy(resources, `import { ${label} } from "pulumi-uptime";`),
+    'import * as pulumi from "@pulumi/pulumi";',
+    `import { ${label} } from "pulumi-uptime";`,
     "",
-    ...neededBy(resources, "const config = new pulumi.Config();"),
-    ...secretFunction.flatMap((line) => neededBy(withSecret, line)),
+    "const config = new pulumi.Config();",
+    ...(hasSecret ? secretFunction : []),
     "// Pulumi deletes none of these records. To let it, run `pulumi config set protect false` and then `pulumi up`.",
-    ...neededBy(resources, `const protect = config.getBoolean("${protectKey}") ?? true;`),
+    `const protect = config.getBoolean("${protectKey}") ?? true;`,
     "",
     `export const ${plural} = {`,
     resources.map((resource) => entryOf(resource).replace(/^/gm, "  ")).join("\n\n"),
@@ -80,8 +73,8 @@ function isSecretHeaders(value: PropertyValue): value is readonly SecretHeader[]
   return Array.isArray(value) && value.length > 0 && value.every(isObject);
 }
 
-function entryOf({ definition, name, id, properties, problems }: ModuleResource): string {
-  const entry = [
+function entryOf({ definition, name, id, properties }: ModuleResource): string {
+  return [
     `${/^[a-z]\w*$/.test(name) ? name : stringLiteral(name)}: new ${definition.label}(`,
     `  ${stringLiteral(name)},`,
     "  {",
@@ -89,14 +82,7 @@ function entryOf({ definition, name, id, properties, problems }: ModuleResource)
     "  },",
     `  { import: ${stringLiteral(id)}, protect },`,
     "),",
-  ];
-  if (problems.length === 0) return entry.join("\n");
-  const lines = [
-    `The ${definition.singular} ${printable(id)} is not managed yet: ${problems.map(printable).join("; ")}.`,
-    "Correct it in the API and here, then remove the comment signs.",
-    ...entry.join("\n").split("\n"),
-  ];
-  return lines.map((line) => `// ${line}`).join("\n");
+  ].join("\n");
 }
 
 function expression(value: PropertyValue, margin: string): string {

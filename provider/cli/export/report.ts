@@ -2,7 +2,6 @@ import { join } from "node:path";
 
 import { counted } from "../../common/text";
 import { printable } from "../shared/quoting";
-import { labelIn } from "../shared/resource-types";
 
 /** The result of an export, or of a dry run. */
 export interface ExportReport {
@@ -15,9 +14,9 @@ export interface ExportReport {
     readonly type: string;
     readonly id: string;
     readonly name: string;
-    /** The reasons for which the provider would refuse it; then it is a comment in a program, and left out of a file for `pulumi import`. */
-    readonly problems: readonly string[];
   }[];
+  /** The records that are left out because the provider would refuse them. */
+  readonly refused: readonly { readonly title: string; readonly reasons: readonly string[] }[];
   /** The number of records that the stack manages already. */
   readonly known: number;
   /** The keys that the stack's configuration must hold, or may hold. */
@@ -27,38 +26,20 @@ export interface ExportReport {
 
 /** The report as people read it. */
 export function exportText(report: ExportReport): string {
-  const { resources, directory, files, known, dryRun, secrets, notes, language } = report;
+  const { resources, refused, directory, files, known, dryRun, secrets, notes, language } = report;
   const wrote = dryRun ? "Would write" : "Wrote";
   const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file));
-  const refused = resources.filter(({ problems }) => problems.length > 0);
-  const lines: string[] = [];
-
-  if (resources.length > 0) {
-    const more = known > 0 ? `; the stack already manages ${known} more` : "";
-    const left =
-      refused.length > 0
-        ? language === "typescript"
-          ? `, and ${refused.length} more as ${refused.length > 1 ? "comments" : "a comment"}`
-          : ` and left out ${refused.length} more`
-        : "";
-    const place = directory === "." ? "here" : `to ${directory}`;
-    lines.push(
-      `${wrote} ${counted(resources.length - refused.length, "resource")} ${place}${left}${more}${files.length > 0 ? ":" : "."}`,
-      ...files.map((file) => `  ${file}`),
-    );
-  } else if (known > 0) lines.push(`Nothing is new: the stack already manages ${counted(known, "record")}.`);
-  else lines.push("No records match.");
+  const place = directory === "." ? "here" : `to ${directory}`;
+  const more = known > 0 ? `; the stack already manages ${counted(known, "record")}` : "";
+  const lines = [
+    `${wrote} ${counted(resources.length, "resource")} ${place}${more}${files.length > 0 ? ":" : "."}`,
+    ...files.map((file) => `  ${file}`),
+  ];
   if (refused.length > 0)
     lines.push(
       "",
-      `The provider would refuse these records. ${
-        language === "typescript"
-          ? "They are comments in the program; correct them in the API and in the program:"
-          : "They are left out; correct them in the API and export again:"
-      }`,
-      ...refused.map(
-        ({ type, id, name, problems }) => `  ${labelIn(type)} ${id} (${name}): ${problems.join("; ")}`,
-      ),
+      "The provider would refuse these records, so they are left out. Correct them in the API and export again:",
+      ...refused.map(({ title, reasons }) => `  ${title}: ${reasons.join("; ")}`),
     );
   if (secrets.length > 0)
     lines.push(
