@@ -129,7 +129,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       reasons: problems,
     })),
     known,
-    secrets: values.map(({ key, of, secret }) => ({ key, optional: secret === undefined, of })),
+    secrets: values.map(({ key }) => key),
     notes:
       secrets === undefined
         ? account.notes

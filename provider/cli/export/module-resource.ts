@@ -22,7 +22,7 @@ export function moduleResource(
     .filter((value) => typeof value === "string");
   const name = reserveResourceName(names, definition.singular, id, texts);
   const inConfig = (part: string, secret?: string): ConfigValue =>
-    new ConfigValue(reserveName(configKeys, `${name}-${part}`), name, secret);
+    new ConfigValue(reserveName(configKeys, `${name}-${part}`), secret);
   const secretValue = (property: string, value: Exclude<Value, null>): ConfigValue | SecretHeader[] => {
     if (!isHeaders(value))
       return inConfig(slug(property), typeof value === "string" ? value : JSON.stringify(value));

@@ -6,8 +6,6 @@ import { stringLiteral } from "../shared/quoting";
 export class ConfigValue {
   constructor(
     readonly key: string,
-    /** The name of the resource that has it. */
-    readonly of: string,
     /** The record's value; undefined if the API does not show it, and then the program runs without it. */
     readonly secret?: string,
   ) {}

@@ -20,7 +20,7 @@ export interface ExportReport {
   /** The number of records that the stack manages already. */
   readonly known: number;
   /** The keys that the stack's configuration must hold, or may hold. */
-  readonly secrets: readonly { readonly key: string; readonly optional: boolean; readonly of: string }[];
+  readonly secrets: readonly string[];
   readonly notes: readonly string[];
 }
 

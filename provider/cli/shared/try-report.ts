@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { counted } from "../../common/text";
 import { parsePrinted } from "./json";
 import { listSection, tableSection, type Section } from "./markdown-layout";
+import { listOf } from "./quoting";
 import { textTable } from "./text-table";
 
 const triedMonitor = z.object({
@@ -57,16 +58,11 @@ export function tryText(report: TryReport): string {
   return [...lines, "", summaryOf(report), ""].join("\n");
 }
 
-/** A loop has more. */
-const maxRedirectsShown = 4;
-
 /** All reasons and redirects of a monitor in one cell. */
 function whyOf({ reasons, status, redirects = [] }: TriedMonitor): string {
   const texts = reasons.map(({ text }) => text);
   if (texts.length === 0 && status !== undefined) texts.push(`status ${status}`);
-  const more = redirects.length - maxRedirectsShown;
-  const places = [...redirects.slice(0, maxRedirectsShown), ...(more > 0 ? [`${more} more`] : [])];
-  if (redirects.length > 0) texts.push(`redirected to ${places.join(", then ")}`);
+  if (redirects.length > 0) texts.push(`redirected to ${listOf(redirects)}`);
   return texts.join("; ");
 }
 
