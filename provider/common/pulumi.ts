@@ -41,8 +41,6 @@ export const hiddenNames = {
   isIdUnconfirmed: "__idAlone",
   isAdopted: "__adopted",
   isReadOnly: "__readOnly",
-  /** See `Outputs.notStoredHash` in lifecycle/resource.ts. */
-  notStoredHash: "__notStored",
   /**
    * An input of an imported resource of the plugin. It marks the other inputs as the record's values, not the program's, and stays
    * until the resource is updated.

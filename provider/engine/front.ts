@@ -12,7 +12,6 @@ import { check, type Declaration } from "../lifecycle/check";
 import { create } from "../lifecycle/create";
 import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
-import { assertReplacementHelps } from "../lifecycle/not-stored";
 import {
   adviseSameAccount,
   fingerprintInState,
@@ -189,7 +188,6 @@ export class Front {
     scope.claims.hear(id, outputs, options);
     assertImportStays(scope, inputs, changes, options);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
-    else assertReplacementHelps(scope, id, outputs, inputs, options);
     const changed =
       changes.changed.length > 0 ? changes.changed : this.hiddenChanges(outputs, news, secretNames);
     const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);

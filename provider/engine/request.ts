@@ -111,7 +111,6 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
     isIdUnconfirmed: ifValid(properties[hiddenNames.isIdUnconfirmed], isFlag),
     isAdopted: ifValid(properties[hiddenNames.isAdopted], isFlag),
-    notStoredHash: ifValid(properties[hiddenNames.notStoredHash], isText),
     isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
   };
 }
@@ -158,7 +157,6 @@ export function encodeOutputs(
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
     ...(outputs.isIdUnconfirmed && { [hiddenNames.isIdUnconfirmed]: true }),
     ...(outputs.isAdopted && { [hiddenNames.isAdopted]: true }),
-    ...(outputs.notStoredHash !== undefined && { [hiddenNames.notStoredHash]: outputs.notStoredHash }),
     ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
   };
 }

@@ -15,7 +15,6 @@ import { comparableName, readBaseline, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
 import { compare, identityIn, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
-import { hashOfNotStored } from "./not-stored";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import type { CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -96,14 +95,8 @@ async function settle(
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
-    const notStoredHash = hashOfNotStored(definition, inputs.values, seen);
     const isIdUnconfirmed = record === undefined && !(error instanceof NotStoredError);
-    const outputs = partialOutputsOf(scope, inputs, seen, {
-      claim,
-      isAdopted,
-      isIdUnconfirmed,
-      notStoredHash,
-    });
+    const outputs = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, isIdUnconfirmed });
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
     throw new PartialFailureError(

@@ -14,7 +14,6 @@ interface OutputOptions {
   readonly isPartial?: boolean | undefined;
   readonly isIdUnconfirmed?: boolean | undefined;
   readonly isAdopted?: boolean | undefined;
-  readonly notStoredHash?: Outputs["notStoredHash"];
   /** Whether to throw if a value cannot be read; by default the declared one is kept. */
   readonly isStrict?: boolean;
 }
@@ -27,7 +26,7 @@ export function outputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  { claim, attributes, isPartial, isIdUnconfirmed, isAdopted, notStoredHash, isStrict }: OutputOptions = {},
+  { claim, attributes, isPartial, isIdUnconfirmed, isAdopted, isStrict }: OutputOptions = {},
 ): Outputs {
   const { definition } = scope;
   const values: Record<string, Value> = {};
@@ -51,7 +50,6 @@ export function outputsOf(
     ...(isPartial && { isPartial }),
     ...(isIdUnconfirmed && { isIdUnconfirmed }),
     ...(isAdopted && { isAdopted }),
-    ...(notStoredHash !== undefined && { notStoredHash }),
   };
 }
 
@@ -66,7 +64,7 @@ export function partialOutputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  options: Pick<OutputOptions, "claim" | "isIdUnconfirmed" | "isAdopted" | "notStoredHash">,
+  options: Pick<OutputOptions, "claim" | "isIdUnconfirmed" | "isAdopted">,
 ): Outputs {
   const outputs = outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
   const isLong = (value: Value): boolean => JSON.stringify(value).length > maxPartialCharacters;

@@ -49,7 +49,6 @@ export async function read(
       isAdopted: outputs.isAdopted,
       isPartial: outputs.isPartial && !managedKeys(definition, outputs.values).every(isShown),
       attributes: takesAttributes ? undefined : outputs.attributes,
-      notStoredHash: outputs.notStoredHash,
       isStrict: true,
     }),
   };

@@ -41,11 +41,6 @@ export interface Outputs {
   readonly isPartial?: boolean | undefined;
   /** Only the answer to the create has shown the id, which may be a job's. */
   readonly isIdUnconfirmed?: boolean | undefined;
-  /**
-   * A hash of the declared value of a property that only a replacement changes, if the API has stored another value: `shop.example`
-   * for `www.shop.example`, for example. A replacement would create another such record.
-   */
-  readonly notStoredHash?: string | undefined;
   /** The resource has adopted or once imported its record, which another key of the account may have made. */
   readonly isAdopted?: boolean | undefined;
   /** The record is only read, not managed. */

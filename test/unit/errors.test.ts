@@ -229,14 +229,6 @@ const cases: Record<string, () => Promise<unknown>> = {
     emulator.dialect = { notStored: ["ssl_alert_days"] };
     return stack().up({ ...home, sslAlertDays: 7 });
   },
-  "A domain's name is not stored as it is declared": async () => {
-    const one = new Program("dynamic").resource("domain");
-    emulator.fault = ({ method }) =>
-      method === "POST" ? answer(201, { ...emulator.domains.add({ name: "shop.example" }) }) : undefined;
-    await failureOf(one.up({ name: "www.shop.example" }));
-    emulator.fault = undefined;
-    return one.up({ name: "www.shop.example" });
-  },
   "The id in state belongs to another record": async () => {
     onCreates({ kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } });
     const one = stack();
