@@ -40,12 +40,13 @@ export async function readBaseline(
   const ids = new Set<string | bigint>();
   const deletedIds = new Set<string>();
   const byName = new Map<string, ApiRecord[]>();
-  const order = new IdOrder();
+  const numbers: (bigint | undefined)[] = [];
   for await (const page of collection.list(operation))
     for (const record of page) {
-      ids.add(idNumber(record.id) ?? record.id);
+      const number = idNumber(record.id);
+      ids.add(number ?? record.id);
       if (ledger.isDeleted(record.id)) deletedIds.add(record.id);
-      order.add(record.id);
+      numbers.push(number);
       const key = comparableName(nameIn(definition, record));
       getOrMake(byName, key, () => []).push(record);
     }
@@ -53,28 +54,18 @@ export async function readBaseline(
     ids,
     deletedIds,
     // An empty list does not show how it is sorted, but then every record is new.
-    highestId: order.isDescending ? (order.first ?? -1n) : undefined,
+    highestId: isDescending(numbers) ? (numbers[0] ?? -1n) : undefined,
     isImplausiblyEmpty: ids.size === 0 && ledger.knowsLivingRecord,
     byName,
     recordsByOwnAddress: new Map(),
   };
 }
 
-/** Whether the ids of a list are numbers in descending order. */
-export class IdOrder {
-  isDescending = true;
-  count = 0;
-  /** In descending order, the highest one; {@link last} is the lowest. */
-  first: bigint | undefined;
-  last: bigint | undefined;
-
-  add(id: string): void {
-    const number = idNumber(id);
-    this.isDescending &&= number !== undefined && (this.last === undefined || number < this.last);
-    this.first ??= number;
-    this.last = number;
-    this.count++;
-  }
+function isDescending(numbers: readonly (bigint | undefined)[]): boolean {
+  return numbers.every((number, index) => {
+    const before = numbers[index - 1];
+    return number !== undefined && (before === undefined || number < before);
+  });
 }
 
 /** Whether the list held a record before the first create. */

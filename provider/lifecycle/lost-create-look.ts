@@ -1,11 +1,10 @@
 import { idNumber, type ApiRecord } from "../api/answer";
-import type { Collection } from "../api/collection";
 import { UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { isAlike } from "./alike";
-import { IdOrder, wasListed, type Baseline } from "./baseline";
+import { wasListed, type Baseline } from "./baseline";
 import { showsNoDifference, shows, type WantedValues } from "./difference";
 import type { LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -27,10 +26,8 @@ export interface Look {
 }
 
 /**
- * Looks once for the record of a lost create among the new ones of the list.
- *
- * @param isLast whether this look decides: it reads the whole list, because on a server whose ids do not rise the record may have a
- *   lower id
+ * Looks once for the record of a lost create among the new ones of the list. The last look reads the whole list, because on a server whose
+ * ids do not rise the record may have a lower id; the others end at the first page without a new record.
  */
 export async function lookOnce(
   scope: RecordScope,
@@ -39,12 +36,18 @@ export async function lookOnce(
   isLast: boolean,
 ): Promise<Look> {
   const { collection, creates, definition } = scope;
-  const { wanted, highestIdBefore, baseline } = lostCreate;
-  const age = new RecordAge(scope, lostCreate, operation.clock.now(), isLast);
+  const { wanted, baseline } = lostCreate;
+  const age = new RecordAge(scope, lostCreate, operation.clock.now());
   try {
-    const listed = await listAbove(collection, isLast ? undefined : highestIdBefore, operation);
-    if (listed.length === 0) assertMayBeEmpty(scope, baseline);
-    const candidates = listed.filter((record) => age.isNew(record));
+    const candidates: ApiRecord[] = [];
+    let isEmpty = true;
+    for await (const page of collection.list(operation)) {
+      isEmpty = false;
+      const fresh = page.filter((record) => age.isNew(record));
+      candidates.push(...fresh);
+      if (fresh.length === 0 && !isLast) break;
+    }
+    if (isEmpty) assertMayBeEmpty(scope, baseline);
     // A create that is still in flight may have made one of them, and its answer will show that.
     await operation.inTime(Promise.allSettled(creates.inFlight));
     const named = candidates.find(
@@ -103,7 +106,6 @@ class RecordAge {
     private readonly scope: RecordScope,
     private readonly lostCreate: LostCreate,
     private readonly now: number,
-    private readonly isLast: boolean,
   ) {}
 
   /** Whether a delete of this run makes it unclear who has the id: servers reuse ids, and a replica may show a deleted record. */
@@ -125,8 +127,7 @@ class RecordAge {
     const { id } = record;
     const { claims } = this.scope;
     const wasBefore = wasListed(this.lostCreate.baseline, id) && !claims.mayBeUsedAgain(id);
-    const mayBeNew = this.isLast || this.isSurelyNew(id) || (this.isNamed(id) && !this.isUndecided(id));
-    return mayBeNew && !wasBefore && !isTaken(this.scope, record);
+    return !wasBefore && !isTaken(this.scope, record);
   }
 
   /** Whether the answer has named the record, which is new. */
@@ -165,24 +166,6 @@ function unconfirmedClaim({ creates, definition }: RecordScope, record: ApiRecor
 function isHigher(id: string, highest: bigint | undefined): boolean {
   const number = idNumber(id);
   return highest === undefined || number === undefined || number > highest;
-}
-
-/** The records of a list down to an id if it is in descending order of ids, otherwise all. */
-async function listAbove(
-  collection: Collection,
-  id: bigint | undefined,
-  operation: Operation,
-): Promise<ApiRecord[]> {
-  const listed: ApiRecord[] = [];
-  const order = new IdOrder();
-  for await (const page of collection.list(operation)) {
-    listed.push(...page);
-    for (const record of page) order.add(record.id);
-    // One id does not show the order.
-    const { isDescending, count, last } = order;
-    if (isDescending && count > 1 && last !== undefined && id !== undefined && last <= id) break;
-  }
-  return listed;
 }
 
 /** A listed record, which may show less than its own address does. */
