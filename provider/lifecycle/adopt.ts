@@ -3,11 +3,10 @@ import { joinMessages, message, quoteValue, UptimeError, type Message } from "..
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import { hasUniqueName, identityKeys, isConfidential, nameKeyOf } from "../definitions/keys";
-import { comparableName, noName, type Baseline } from "./baseline";
 import { describeRecord, describeRecords } from "./describe";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
 import type { Owner } from "./owners";
-import type { CreatedRecord } from "./run-creates";
+import { comparableName, noName, type Baseline, type CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */

@@ -11,12 +11,11 @@ import { Operation } from "../api/operation";
 import { comparableIdentity, fieldOf, nameKeyOf } from "../definitions/keys";
 import { adopt } from "./adopt";
 import { isAlike } from "./alike";
-import { comparableName, readBaseline, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
 import { compare, identityIn, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
-import type { CreatedRecord } from "./run-creates";
+import { comparableName, type Baseline, type CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
 import { sendCreate } from "./send-create";
@@ -28,13 +27,13 @@ export async function create(
   inputs: Inputs,
   options: RequestOptions,
 ): Promise<OperationResult> {
-  const { definition, owners, settings } = scope;
+  const { creates, definition, owners, settings } = scope;
   const { owner } = options;
   const operation = new Operation(scope, options);
   if (inputs.importId !== undefined) return importRecord(scope, inputs.importId, inputs, options, operation);
 
   const wanted = wantedValuesOnCreate(definition, inputs.values);
-  const baseline = await waitForBaseline(scope, operation);
+  const baseline = await creates.readBaseline(operation);
   const adopted = settings.adoptExisting ? await adopt(scope, wanted, baseline, owner, operation) : undefined;
   const created = adopted ?? (await sendCreate(scope, { wanted, owner, baseline }, operation));
   const result = await settle(scope, inputs, wanted, created, operation);
@@ -60,13 +59,6 @@ function freeNamesake(
       isLeft: () => claims.isFree(found),
     }
   );
-}
-
-/** Reads the records that exist before the first create of this process; the other creates wait for that. */
-function waitForBaseline(scope: RecordScope, operation: Operation): Promise<Baseline> {
-  const { collection, creates, ledger } = scope;
-  const read = () => readBaseline(collection, ledger, operation.forSharedWork());
-  return operation.inTime(creates.readBaselineOnce(read));
 }
 
 /** Makes sure that the record has everything that is declared. Whatever fails now, state gets the record's id. */

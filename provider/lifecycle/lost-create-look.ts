@@ -4,9 +4,8 @@ import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { isAlike } from "./alike";
-import { wasListed, type Baseline } from "./baseline";
 import { showsNoDifference, shows, type WantedValues } from "./difference";
-import type { LostCreate } from "./run-creates";
+import { wasListed, type Baseline, type LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import type { Claim } from "./resource";
 

@@ -125,7 +125,7 @@ export class Session {
       collection,
       ledger,
       reader: new RecordReader(collection, ledger),
-      creates: new RunCreates(),
+      creates: new RunCreates(collection, ledger),
       checkedImports: new Map(),
     };
   }

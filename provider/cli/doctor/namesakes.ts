@@ -4,8 +4,8 @@ import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { namesakesOf } from "../../lifecycle/adopt";
-import { readBaseline, type Baseline } from "../../lifecycle/baseline";
 import type { WantedValues } from "../../lifecycle/difference";
+import type { Baseline } from "../../lifecycle/run-creates";
 import type { Session } from "../../lifecycle/session";
 import type { PreviewStep } from "../shared/preview";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
@@ -43,7 +43,7 @@ export class NamesakeFinder {
   /** The references to what is in state. */
   private readonly known: ReadonlySet<string>;
   private readonly managed: readonly ManagedResource[];
-  /** By the readers of the accounts; each list is read once. */
+  /** By account; each list is read once, also if that fails. */
   private readonly baselines = new Map<unknown, Promise<Baseline>>();
 
   constructor(
@@ -74,10 +74,9 @@ export class NamesakeFinder {
     }
     try {
       const scope = this.connectTo(provider, definition, typeof account === "string" ? account : undefined);
-      const { collection, ledger, reader, settings } = scope;
+      const { creates, settings } = scope;
       const operation = new Operation(scope);
-      const readList = (): Promise<Baseline> => readBaseline(collection, ledger, operation);
-      const baseline = await getOrMake(this.baselines, reader, readList);
+      const baseline = await getOrMake(this.baselines, creates, () => creates.readBaseline(operation));
       const found = await namesakesOf(scope, wanted, baseline, operation, () => true);
       const records = found.map(({ record, differing }) => {
         const owner = this.managed.find((one) => managesRecord(one, scope, account, record));
