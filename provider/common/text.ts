@@ -1,3 +1,5 @@
+import { distance } from "fastest-levenshtein";
+
 /** Cuts a string to `most` characters, and adds an ellipsis. The result is well-formed Unicode, as the engine requires. */
 export function shorten(text: string, most: number): string {
   const whole = text.toWellFormed();
@@ -68,3 +70,17 @@ export const cutJson = (text: string): string => text.replace(/[[{]\s*["[{].*/s,
  * this may cut a secret in two.
  */
 export const excerpt = (text: string): string => shorten(escapeInvisible(plainLine(text)), 300);
+
+/**
+ * The most similar candidate or, if none is similar, the only one that begins with what was given. Ignores letter case.
+ *
+ * @param share the part of its letters that may differ
+ */
+export function nearest(given: string, candidates: readonly string[], share = 1 / 3): string | undefined {
+  const [best] = candidates
+    .map((candidate) => ({ candidate, far: distance(given.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.far - b.far);
+  if (best && best.far <= Math.max(2, best.candidate.length * share)) return best.candidate;
+  const longer = candidates.filter((one) => one.toLowerCase().startsWith(given.toLowerCase()));
+  return longer.length === 1 ? longer[0] : undefined;
+}

@@ -1,7 +1,6 @@
 import type { Field, FieldType } from "./field";
 import { isConfidential } from "./keys";
-import { nearest } from "../common/nearest";
-import { shorten } from "../common/text";
+import { nearest, shorten } from "../common/text";
 import { parseUrl } from "../common/url";
 import { isObject, hasUnknown, notYetKnown } from "../common/values";
 

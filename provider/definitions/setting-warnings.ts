@@ -1,5 +1,4 @@
-import { nearest } from "../common/nearest";
-import { safeName } from "../common/text";
+import { nearest, safeName } from "../common/text";
 import { settingNames } from "./settings";
 
 /**

@@ -22,9 +22,8 @@ import {
 import { readUnmanaged } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
-import type { RequestOptions, Outputs, OperationResult } from "../lifecycle/resource";
+import type { InputProblem, OperationResult, Outputs, RequestOptions } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
-import type { InputProblem } from "../lifecycle/validate";
 import { getOrMake } from "../common/values";
 import type { FrontSession } from "./front-session";
 import type { ReviewFile } from "./review-file";

@@ -17,7 +17,7 @@ import {
   shorten,
 } from "../common/text";
 import { isObject, mapLeaves, tryParseJson } from "../common/values";
-import type { InputProblem } from "../lifecycle/validate";
+import type { InputProblem } from "../lifecycle/resource";
 import { SecretDetector } from "./secret-detector";
 import { secretsInHeader, secretsOf, stringsIn } from "./secret-strings";
 

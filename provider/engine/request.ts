@@ -6,7 +6,6 @@ import { mapLeaves, isEmpty, isObject, hasUnknown, notYetKnown, type Value } fro
 import type { Declaration } from "../lifecycle/check";
 import { ownerOf } from "../lifecycle/owners";
 import type { Claim, Inputs, RequestOptions, Outputs } from "../lifecycle/resource";
-import { parseDuration } from "./duration";
 
 // The engine sends thousands of requests, so values are checked without a schema library, and what does not change is not copied.
 
@@ -129,6 +128,22 @@ export function decodeOptions(properties: Properties, operation?: TimedOperation
     timeout: isText(timeout) ? parseDuration(timeout) : undefined,
     owner: owner === undefined ? undefined : ownerOf(owner),
   };
+}
+
+/** Milliseconds of one unit of a duration. The units below a millisecond set no time. */
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+const durationPart = /(\d+\.?\d*|\.\d+)(ms|s|m|h)/g;
+
+/**
+ * A duration in Go's syntax, such as `90s` or `1h30m`, in milliseconds. Undefined if it is not positive, which the engine
+ * treats as no duration; it has refused malformed ones.
+ */
+export function parseDuration(duration: string): number | undefined {
+  let total = 0;
+  for (const [, amount, unit = ""] of duration.matchAll(durationPart))
+    total += Number(amount) * (units[unit] ?? 0);
+  return total === 0 || duration.startsWith("-") ? undefined : total;
 }
 
 /**

@@ -10,13 +10,13 @@ import {
 import { Operation } from "../api/operation";
 import { comparableIdentity, fieldOf, nameKeyOf } from "../definitions/keys";
 import { adopt } from "./adopt";
-import { isAlike } from "./alike";
 import { describeRecord } from "./describe";
 import { compare, identityIn, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import { comparableName, type Baseline, type CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
+import { isAlike } from "./same-record";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
 import { sendCreate } from "./send-create";
 import { NotStoredError, readUntil, sendUpdate, verify } from "./write";

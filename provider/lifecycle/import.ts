@@ -18,8 +18,7 @@ import { compare, differences, wantedValues, type WantedValues } from "./differe
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
-import type { RequestOptions, Inputs, OperationResult } from "./resource";
-import type { InputProblem } from "./validate";
+import type { InputProblem, Inputs, OperationResult, RequestOptions } from "./resource";
 
 export interface CheckedImport {
   readonly problems: readonly InputProblem[];

@@ -3,10 +3,10 @@ import { UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { isAlike } from "./alike";
 import { showsNoDifference, shows, type WantedValues } from "./difference";
 import { wasListed, type Baseline, type LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
+import { isAlike } from "./same-record";
 import type { Claim } from "./resource";
 
 /** Between two looks, for a replica that lags a little. */

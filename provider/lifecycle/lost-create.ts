@@ -14,11 +14,11 @@ import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { hasUniqueName, nameKeyOf } from "../definitions/keys";
-import { isAlike } from "./alike";
 import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
+import { isAlike } from "./same-record";
 
 /** After five cuts in a row, another try is unlikely to succeed. */
 const maxSends = 5;

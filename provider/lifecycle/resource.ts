@@ -47,6 +47,12 @@ export interface Outputs {
   readonly isReadOnly?: boolean | undefined;
 }
 
+/** Something that is wrong with an input. The reason may quote the server. */
+export interface InputProblem {
+  readonly property: string;
+  readonly reason: string | Message;
+}
+
 /** A resource after an operation. */
 export interface OperationResult {
   readonly id: string;

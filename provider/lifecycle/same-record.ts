@@ -2,9 +2,9 @@ import type { ApiRecord } from "../api/answer";
 import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
+import type { Definition } from "../definitions/field";
 import { fieldOf, hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
-import { isAlike } from "./alike";
-import { compare, fixedDifference, managedValue, wantedValues } from "./difference";
+import { compare, fixedDifference, managedValue, shows, wantedValues, type WantedValues } from "./difference";
 import type { Account, RecordScope } from "./record-scope";
 import type { Inputs, RequestOptions, Outputs } from "./resource";
 
@@ -149,3 +149,34 @@ export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean 
     hasFixedKey(scope.definition) || !isAccountOfState(scope, outputs) || outputs.isIdUnconfirmed === true
   );
 }
+
+/** A record is alike if it has the same name or URL, or one that the server may have made of ours, or if it shows neither. */
+export function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+  const keys = identityKeys(definition);
+  if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
+  return keys.some((key) => {
+    const field = fieldOf(definition, key);
+    const value = wanted.get(key) ?? null;
+    const comparison = compare(field, value, record);
+    if (comparison.outcome === "same") return true;
+    if (comparison.outcome === "notShown" || typeof value !== "string") return false;
+    const { value: actual } = comparison;
+    if (typeof actual !== "string" || actual === "") return false;
+    return field.type === "url"
+      ? lettersAndDigits(withoutFragment(value)) === lettersAndDigits(actual)
+      : isMadeOf(actual, value);
+  });
+}
+
+/** Whether a server may have made one name of another: cut it short, or left out `www.`, repeated spaces or letter case. */
+function isMadeOf(actual: string, name: string): boolean {
+  const [ours, theirs] = [lettersAndDigits(name), lettersAndDigits(actual)];
+  // A name may have neither, such as an emoji.
+  if (theirs === "") return name.startsWith(actual);
+  return name.startsWith(actual) || (ours.includes(theirs) && theirs.length * 2 >= ours.length);
+}
+
+const withoutFragment = (url: string): string => url.replace(/#.*/s, "");
+
+/** The letters and digits of a text, in lower case. */
+const lettersAndDigits = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");

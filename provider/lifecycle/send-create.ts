@@ -13,11 +13,11 @@ import {
 import type { Operation } from "../api/operation";
 import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
-import { isAlike } from "./alike";
 import { shownValues, type WantedValues } from "./difference";
 import { adviceOnUnconfirmedId, recoverCreate } from "./lost-create";
 import { wasListed, type Baseline, type CreatedRecord, type PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
+import { isAlike } from "./same-record";
 import type { Claim } from "./resource";
 import { formOf, readUntil, sendForm } from "./write";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { parseDuration } from "../../provider/engine/duration";
+import { parseDuration } from "../../provider/engine/request";
 import { assertProperty } from "../support/property";
 
 test.each<[string, number]>([

@@ -7,7 +7,7 @@ import { OperationError } from "../../provider/engine/operation-error";
 import { changedSettings, checkProviderSettings, configOf } from "../../provider/engine/provider-settings";
 import { parseUrn } from "../../provider/common/urn";
 import { parseGivenId } from "../../provider/engine/plugin/imported-record";
-import { definitionOfType, functionOf } from "../../provider/engine/plugin/tokens";
+import { definitionOfType, functionOf } from "../../provider/engine/plugin/run";
 import { fromStruct, toStruct } from "../../provider/engine/plugin/struct";
 import { readSettings } from "../../provider/api/settings";
 import { PartialFailureError } from "../../provider/lifecycle/resource";

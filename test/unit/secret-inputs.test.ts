@@ -5,7 +5,7 @@ import * as native from "../../provider/native";
 import { UptimeError } from "../../provider/api/errors";
 import { monitor } from "../../provider/definitions/monitor";
 import { whileListening } from "../../provider/cli/shared/collecting-preview";
-import type { CollectedResource } from "../../provider/engine/collected";
+import type { CollectedResource } from "../../provider/engine/collecting-front";
 import { newFront } from "../../provider/engine/collecting-front";
 import { FrontSession } from "../../provider/engine/front-session";
 import { decodeDeclaration } from "../../provider/engine/request";

@@ -10,7 +10,7 @@ import tls from "node:tls";
 import { whileListening as listenForResources } from "../../provider/cli/shared/collecting-preview";
 import { isLinkLocal } from "../../provider/cli/try/link-local";
 import { unwrapSecrets } from "../../provider/common/marks";
-import { collectVariable, type CollectedResource } from "../../provider/engine/collected";
+import { collectVariable, type CollectedResource } from "../../provider/engine/collecting-front";
 import { Sender } from "../../provider/cli/try/sender";
 import { canary, leaksIn } from "../support/canary.cjs";
 import { certificateFor } from "../support/certificate";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-import { collectedResource, collectVariable, type CollectedResource } from "../../engine/collected";
+import { collectedResource, collectVariable, type CollectedResource } from "../../engine/collecting-front";
 import { explainFailure } from "./files";
 import { exportState, runPreview, type StackLocation } from "./pulumi-cli";
 import { titleOf } from "./resource-types";

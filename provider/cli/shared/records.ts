@@ -14,7 +14,8 @@ import { completeRecords } from "../../lifecycle/complete-records";
 import { mayBeEscaped, shownValues } from "../../lifecycle/difference";
 import { topLevel } from "../../lifecycle/paths";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import { problemsOf, type InputProblem } from "../../lifecycle/validate";
+import { problemsOf } from "../../lifecycle/check";
+import type { InputProblem } from "../../lifecycle/resource";
 import { withProgress, type CommandContext } from "./terminal";
 
 /** A record with the values that a program has to declare so that it matches. */

@@ -6,8 +6,7 @@ import type { Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { isEmpty, notYetKnown } from "../../common/values";
-import type { Outputs } from "../../lifecycle/resource";
-import type { InputProblem } from "../../lifecycle/validate";
+import type { InputProblem, Outputs } from "../../lifecycle/resource";
 import { secretInputNames, escapeEngineMarks } from "../request";
 
 export interface ImportedRecord {

@@ -1,14 +1,16 @@
 import { UptimeError } from "../../api/errors";
 import { readSettings, type Config } from "../../api/settings";
+import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import type { Properties } from "../../common/marks";
-import { hiddenNames } from "../../common/pulumi";
+import { hiddenNames, lookupFunction, pluginType, type LookupMode } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../run-note-file";
+import { listRecords } from "../../lifecycle/lookup";
+import type { Connect } from "../../lifecycle/record-scope";
 import { adviseOnPairs } from "../../lifecycle/same-record";
 import type { SessionDependencies } from "../../lifecycle/session";
-import { collectVariable } from "../collected";
-import { newFront } from "../collecting-front";
+import { collectVariable, newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
 import type { FrontContext } from "../front";
 import { FrontSession } from "../front-session";
@@ -22,10 +24,23 @@ import {
 } from "../provider-settings";
 import type { CheckedSettings } from "../provider-settings";
 import { getOrMake } from "../../common/values";
-import { list, type ListRequest, type ShowItem } from "./list";
+import { givenId } from "./imported-record";
 import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
-import { definitionOfType, functionOf } from "./tokens";
+
+/** A page of a list, as the engine asks for it. */
+export interface ListRequest {
+  readonly token: string;
+  readonly query: Properties;
+  /** The most records of all pages together; undefined is all. */
+  readonly limit: number | undefined;
+  readonly pageSize: number | undefined;
+  /** What the page before it has returned; undefined for the first one. */
+  readonly continuation: string | undefined;
+}
+
+/** Shows a record of a list. */
+export type ShowItem = (item: { readonly id: string; readonly name: string | undefined }) => void;
 
 /** The plugin during one run of the engine, with its settings and resources. */
 export class PluginRun {
@@ -133,4 +148,61 @@ export class PluginRun {
       );
     });
   }
+}
+
+/**
+ * Shows the records of a page, as soon as they are known, with ids as an import takes them. Without a size, the page has all.
+ *
+ * @returns what the next page begins with; undefined if this is the last one
+ */
+async function list(
+  definition: Definition,
+  connect: Connect,
+  { query, limit = Infinity, pageSize = Infinity, continuation }: Omit<ListRequest, "token">,
+  show: ShowItem,
+): Promise<string | undefined> {
+  const { shown: shownBefore, after } = parseContinuation(continuation);
+  const most = Math.min(limit - shownBefore, pageSize);
+  if (most <= 0) return undefined;
+  let [shown, last] = [0, after];
+  for await (const { id, account, name } of listRecords(definition, connect, query, after)) {
+    if (shown === most) return `${shownBefore + shown}:${last ?? ""}`;
+    show({ id: givenId(account, id), name });
+    [shown, last] = [shown + 1, id];
+    if (shownBefore + shown === limit) return undefined;
+  }
+  return undefined;
+}
+
+/** How many records the pages before have shown, and the id of the last one. */
+function parseContinuation(continuation: string | undefined): { shown: number; after: string | undefined } {
+  if (continuation === undefined) return { shown: 0, after: undefined };
+  const [, shown, after] = /^(\d+):(.+)$/.exec(continuation) ?? [];
+  if (after === undefined)
+    throw new UptimeError(
+      `${JSON.stringify(continuation)} is not a page of a list: begin with the first one.`,
+    );
+  return { shown: Number(shown), after };
+}
+
+export function definitionOfType(type: string): Definition {
+  return findToken("resource type", type, definitions, pluginType);
+}
+
+export function functionOf(token: string): { readonly definition: Definition; readonly mode: LookupMode } {
+  const functions = definitions.flatMap((definition) =>
+    (["one", "all"] as const).map((mode) => ({ definition, mode })),
+  );
+  return findToken("function", token, functions, ({ definition, mode }) => lookupFunction(definition, mode));
+}
+
+function findToken<T>(what: string, token: string, all: readonly T[], tokenOf: (one: T) => string): T {
+  const found = all.find((one) => tokenOf(one) === token);
+  if (found !== undefined) return found;
+  const advice = token.startsWith("pulumi-nodejs:dynamic/")
+    ? ' A resource with the option provider must come from "pulumi-uptime/native".'
+    : "";
+  throw new UptimeError(
+    `The plugin pulumi-resource-uptime has no ${what} ${JSON.stringify(token)}; it has ${all.map(tokenOf).join(", ")}.${advice}`,
+  );
 }
