@@ -18,15 +18,7 @@ import type { Address, Settings } from "./settings";
 import { decodeText, type Headers, type Method, type Transport } from "./transport";
 import { WaitNotice, type ShowWait } from "./wait-notice";
 
-/** What a sender must know of a write. */
-export interface SendEvents {
-  /** Called right before each attempt, which may be long after `send` is called. If it throws, the request is not sent. */
-  readonly onSend?: (() => void) | undefined;
-  /** Called if the write has had its effect, or may have had it. */
-  readonly onEffect?: (() => void) | undefined;
-}
-
-export interface ApiRequest extends SendEvents {
+export interface ApiRequest {
   readonly method: Method;
   /** The records in the API's path, such as `monitors`. */
   readonly plural: string;
@@ -106,7 +98,7 @@ export class Client {
       });
       if (!("failure" in result)) return result;
       lastError = result.error;
-      if (mayHaveEffect(result.failure)) request.onEffect?.();
+      if (method !== "GET" && mayHaveEffect(result.failure)) operation.mayHaveEffect = true;
       const step = nextStep(method, result.failure);
       if (step === "fail") throw lastError;
       if (step !== "retry" && step !== "wait")
@@ -141,8 +133,7 @@ export class Client {
     const attempted = { ...request, path, requestText, address, settings };
     const search = query?.toString();
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
-    request.onSend?.();
-    if (method !== "GET") operation.hasWritten = true;
+    if (method !== "GET") operation.beginWrite();
     let response: RawAnswer;
     try {
       response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));

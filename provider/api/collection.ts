@@ -1,6 +1,6 @@
 import { isMarkedDeleted, isRecordId, isRecordOf, parseRecord, type ApiRecord } from "./answer";
 import { isBlankAnswer, isFailure, saysDeleted } from "./answer-status";
-import { pathOf, type Answer, type ApiRequest, type Client, type SendEvents } from "./client";
+import { pathOf, type Answer, type ApiRequest, type Client } from "./client";
 import type { Definition } from "../definitions/field";
 import type { FormPair, FallbackForms } from "../definitions/codecs";
 import { counted } from "../common/text";
@@ -89,14 +89,8 @@ export class Collection {
     }
   }
 
-  async create(form: readonly FormPair[], operation: Operation, events?: SendEvents): Promise<WriteAnswer> {
-    const request: ApiRequest = {
-      method: "POST",
-      plural: this.definition.plural,
-      form,
-      operation,
-      ...events,
-    };
+  async create(form: readonly FormPair[], operation: Operation): Promise<WriteAnswer> {
+    const request: ApiRequest = { method: "POST", plural: this.definition.plural, form, operation };
     const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
     const located = this.idOf(headerOf(answer.headers, "location"));
@@ -113,13 +107,8 @@ export class Collection {
   }
 
   /** Updates a record, by PUT if this server has no PATCH. Throws {@link NotFoundError}. */
-  async update(
-    id: string,
-    form: readonly FormPair[],
-    operation: Operation,
-    events?: SendEvents,
-  ): Promise<WriteAnswer> {
-    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation, ...events });
+  async update(id: string, form: readonly FormPair[], operation: Operation): Promise<WriteAnswer> {
+    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation });
     // Another update may change it while this one waits for its answer.
     const method = this.updateMethod;
     const answer = await send(method).catch(async (error: unknown) => {
@@ -139,8 +128,8 @@ export class Collection {
    * Deletes a record. Throws {@link NotFoundError}. Returns the answer, as a clause, if it does not say that the record is deleted,
    * such as `{"message": "down for maintenance"}`; undefined if it does.
    */
-  async delete(id: string, operation: Operation, events?: SendEvents): Promise<Message | undefined> {
-    const { body, requestText } = await this.requestRecord(id, { method: "DELETE", operation, ...events });
+  async delete(id: string, operation: Operation): Promise<Message | undefined> {
+    const { body, requestText } = await this.requestRecord(id, { method: "DELETE", operation });
     if (saysDeleted(body, id, this.definition)) return undefined;
     return message`${requestText} returned ${quoteBody(body)}`;
   }
@@ -201,7 +190,8 @@ export class Collection {
     const failure = this.failureIn(answer, request);
     if (!failure) return answer;
     // A server may have stored, and failed after that, at sending mail for example.
-    if (parseRecord(answer.body, this.definition)) request.onEffect?.();
+    if (request.method !== "GET" && parseRecord(answer.body, this.definition))
+      request.operation.mayHaveEffect = true;
     throw failure;
   }
 

@@ -31,8 +31,12 @@ export function anySignal(one: AbortSignal, other: AbortSignal | undefined): Abo
 /** One operation of the engine, with all requests and waits that belong to it. */
 export class Operation {
   readonly clock: Clock;
+  /** Called right before each attempt at a write, which may have waited for long. If it throws, the request is not sent. */
+  beforeWrite: () => void = () => undefined;
+  /** A write has had its effect, or may have had it. */
+  mayHaveEffect = false;
   /** A request that may change something was sent. Reads that find out what it did then outlive an interruption. */
-  hasWritten = false;
+  private hasWritten = false;
   readonly mayHaveOldSettings: boolean;
   /** The URN of the resource or, if the engine does not tell it, its owner. */
   readonly urnOrOwner: string | undefined;
@@ -89,6 +93,12 @@ export class Operation {
   /** After an interruption no write may be begun, and a read only to find out what a write did. */
   mayBegin(isWrite: boolean): boolean {
     return !this.isOver && (!this.isInterrupted || (this.hasWritten && !isWrite));
+  }
+
+  /** A write is sent now. */
+  beginWrite(): void {
+    this.beforeWrite();
+    this.hasWritten = true;
   }
 
   /** Waits. Rejects as soon as the operation's time is over, or Pulumi is interrupted. */

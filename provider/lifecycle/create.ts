@@ -69,8 +69,12 @@ async function settle(
   created: CreatedRecord,
   operation: Operation,
 ): Promise<OperationResult> {
-  const { definition } = scope;
+  const { claims, definition } = scope;
   const { id, claim, record, advice, isAdopted = false } = created;
+  // Meanwhile another create may be answered with the record that has the id.
+  operation.beforeWrite = () => {
+    claims.assertNotVoid(id, { claim });
+  };
   const wanted = wantedValues(definition, inputs.values);
   // An update still has to send update-only fields, and fields that an adopted record does not show as declared.
   const hasUnsent = [...wanted].some(([key, value]) => {
@@ -107,22 +111,15 @@ async function updateNew(
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
-  const { claims } = scope;
-  const { id, claim, record } = created;
-  // Meanwhile another create may be answered with the record that has the id.
-  const events = {
-    onSend: () => {
-      claims.assertNotVoid(id, { claim });
-    },
-  };
+  const { id, record } = created;
   if (record)
     try {
-      return await sendUpdate(scope, id, wanted, operation, events);
+      return await sendUpdate(scope, id, wanted, operation);
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
     }
   await readNew(scope, created, wanted, operation);
-  return sendUpdate(scope, id, wanted, operation, events);
+  return sendUpdate(scope, id, wanted, operation);
 }
 
 /** Reads a new record, which may not be at its own address yet. An id alone may belong to something else, such as a job. */

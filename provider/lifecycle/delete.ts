@@ -41,11 +41,10 @@ async function sendDelete(
     }
     ledger.markChanged(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
-    const doubt = await collection.delete(id, operation, {
-      onSend: () => {
-        claims.assertNotVoid(id, outputs);
-      },
-    });
+    operation.beforeWrite = () => {
+      claims.assertNotVoid(id, outputs);
+    };
+    const doubt = await collection.delete(id, operation);
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
     if (claims.isVoid(id, outputs)) return;

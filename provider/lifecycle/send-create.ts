@@ -1,5 +1,4 @@
 import { isMarkedDeleted, isRecordOf, type ApiRecord } from "../api/answer";
-import type { SendEvents } from "../api/client";
 import type { WriteAnswer } from "../api/collection";
 import {
   ApiError,
@@ -36,8 +35,10 @@ export async function sendCreate(
     let highestIdBefore = creates.highestKnownId;
     for (let sendCount = 1, earlierLostAnswer: LostAnswerError | undefined; ; sendCount++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
-      const onSend = earlierLostAnswer ? undefined : () => (highestIdBefore = creates.highestKnownId);
-      const post = postOnce(scope, planned, operation, { onSend });
+      operation.beforeWrite = () => {
+        if (sendCount === 1) highestIdBefore = creates.highestKnownId;
+      };
+      const post = postOnce(scope, planned, operation);
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
@@ -76,12 +77,11 @@ async function postOnce(
   scope: RecordScope,
   planned: PlannedCreate,
   operation: Operation,
-  events: SendEvents,
 ): Promise<CreatedRecord> {
   const { wanted, baseline, owner } = planned;
   const { claims, collection, creates, ledger } = scope;
   const answer = await sendForm(scope, wanted, async (pairs) => {
-    const stored = await collection.create(pairs, operation, events);
+    const stored = await collection.create(pairs, operation);
     return stored.failure ? recordInFailure(scope, planned, stored, stored.failure, operation) : stored;
   });
   const { id, status, requestText, words, fallbackForms } = answer;

@@ -31,11 +31,11 @@ export async function update(
   const operation = new Operation(scope, options);
   assertSameAddress(scope, outputs, options);
   scope.claims.hear(id, outputs, options);
-  const assertNotVoid = (): void => {
+  scope.claims.assertNotVoid(id, outputs);
+  // While it waits, the server may give the id to a create of this run.
+  operation.beforeWrite = () => {
     scope.claims.assertNotVoid(id, outputs);
   };
-  assertNotVoid();
-  const effect = { isPossible: false };
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -46,17 +46,14 @@ export async function update(
     const current = mustRead ? await collection.get(id, operation) : undefined;
     if (current) assertSameRecord(scope, outputs, current, {}, inputs);
     const wanted = wantedOnUpdate(definition, inputs, ignored, current);
-    const record = await sendUpdate(scope, id, wanted, operation, {
-      // While it waits, the server may give the id to a create of this run.
-      onSend: assertNotVoid,
-      onEffect: () => (effect.isPossible = true),
-    });
+    const record = await sendUpdate(scope, id, wanted, operation);
     return { id, outputs: outputsOf(scope, inputs, record, kept) };
   } catch (error) {
     const reason =
       error instanceof NotFoundError ? await explainNotFound(scope, id, outputs, error, operation) : error;
     // If the record is gone for certain, nothing was updated.
-    if (reason instanceof GoneError || !(reason instanceof NotStoredError || effect.isPossible)) throw reason;
+    const hasFailedHalfway = reason instanceof NotStoredError || operation.mayHaveEffect;
+    if (reason instanceof GoneError || !hasFailedHalfway) throw reason;
     throw partialFailure(scope, id, outputs, inputs, reason);
   }
 }

@@ -1,6 +1,5 @@
 import type { ApiRecord } from "../api/answer";
 import type { Collection, WriteAnswer } from "../api/collection";
-import type { SendEvents } from "../api/client";
 import {
   ApiError,
   InterruptedError,
@@ -59,7 +58,6 @@ export async function sendUpdate(
   id: string,
   wanted: WantedValues,
   operation: Operation,
-  events: SendEvents = {},
   fallbackForms?: FallbackForms,
 ): Promise<ApiRecord> {
   const fixed = fixedKeys(scope.definition);
@@ -70,11 +68,11 @@ export async function sendUpdate(
   const answer = await sendForm(
     scope,
     changeable,
-    (pairs) => scope.collection.update(id, pairs, operation, events),
+    (pairs) => scope.collection.update(id, pairs, operation),
     fallbackForms,
   );
-  events.onEffect?.();
-  return verify(scope, id, wanted, answer, operation, events);
+  operation.mayHaveEffect = true;
+  return verify(scope, id, wanted, answer, operation);
 }
 
 /**
@@ -88,7 +86,6 @@ export async function verify(
   wanted: WantedValues,
   answered: WriteOutcome,
   operation: Operation,
-  events?: SendEvents,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
   const { record: shown, words, fallbackForms = collection.fallbackForms } = answered;
@@ -105,7 +102,7 @@ export async function verify(
     )
     .map(({ field }) => field.wire);
   if (wires.length === notStored.length)
-    return sendUpdate(scope, id, wanted, operation, events, new Set([...fallbackForms, ...wires]));
+    return sendUpdate(scope, id, wanted, operation, new Set([...fallbackForms, ...wires]));
   throw new NotStoredError(
     message`the API accepted these properties but did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,
