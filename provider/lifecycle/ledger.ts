@@ -2,21 +2,18 @@ import { getOrMake } from "../common/values";
 import type { Owner, Owners } from "./owners";
 import type { Claim } from "./resource";
 
+/** A resource that has a record, or had it. */
 interface Holder {
-  readonly claim: Claim;
   readonly owner: Owner | undefined;
+  /** It has got the record from this process, or state has it and the engine has asked about it, or its delete has begun. */
+  readonly status: "taken" | "in state" | "ended";
 }
 
 /** What this process knows of one record. */
 interface Entry {
-  /** The claims of resources that have it in state and that the engine has asked about, with their owners. */
-  readonly inState: Map<Claim, Owner | undefined>;
-  /** The claims whose delete has begun. */
-  readonly ended: Set<Claim>;
-  /** The claim of the resource that has got it from this process. */
-  taken?: Holder | undefined;
-  /** If this process has created the record: its claim, and those of later imports of it. Any other is about an earlier record. */
-  claimsSinceCreate?: Set<Claim> | undefined;
+  readonly holders: Map<Claim, Holder>;
+  /** This process has created the record. Any claim that is not among the holders is about an earlier record. */
+  isCreated: boolean;
   /** The owners of planned imports: see {@link Ledger.planImport}. */
   readonly plannedImports: Set<Owner>;
   /** The server has shown the record. */
@@ -49,11 +46,12 @@ export class Ledger {
 
   /** A resource in state has the record. */
   hear(id: string, claim: Claim, owner: Owner | undefined): void {
-    const { inState, ended, taken } = this.entry(id);
+    const { holders } = this.entry(id);
     this.heard.add(id);
-    if (this.isVoid(id, claim) || taken?.claim === claim || ended.has(claim)) return;
+    const known = holders.get(claim);
+    if (this.isVoid(id, claim) || known?.status === "taken" || known?.status === "ended") return;
     // The owner in a resource's outputs may be older than the one in its inputs, which come later.
-    inState.set(claim, owner ?? inState.get(claim));
+    holders.set(claim, { owner: owner ?? known?.owner, status: "in state" });
   }
 
   /** The program has a resource that is to import the record. */
@@ -74,17 +72,15 @@ export class Ledger {
   take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, wasSeen = true } = {}): void {
     const entry = this.entry(id);
     this.heard.add(id);
+    // Servers reuse ids. If state has this id, its record is gone.
+    if (isCreated) entry.holders.clear();
+    entry.isCreated ||= isCreated;
     // An import may name a record that this process has created.
-    if (entry.taken && entry.taken.claim !== claim) entry.inState.set(entry.taken.claim, entry.taken.owner);
-    entry.taken = { claim, owner };
+    for (const [other, { owner: otherOwner, status }] of entry.holders)
+      if (status === "taken") entry.holders.set(other, { owner: otherOwner, status: "in state" });
+    entry.holders.set(claim, { owner, status: "taken" });
     entry.wasSeen ||= wasSeen;
     if (owner !== undefined) entry.plannedImports.delete(owner);
-    // Servers reuse ids. If state has this id, its record is gone.
-    if (isCreated) {
-      entry.inState.clear();
-      entry.claimsSinceCreate = new Set();
-    }
-    entry.claimsSinceCreate?.add(claim);
     this.deleted.delete(id);
     this.gone.delete(id);
   }
@@ -93,9 +89,9 @@ export class Ledger {
   release(id: string, claim: Claim): void {
     const entry = this.entry(id);
     // Meanwhile another create may have been answered with the record that has the id.
-    if (entry.taken?.claim !== claim) return;
-    entry.taken = undefined;
-    entry.claimsSinceCreate = undefined;
+    if (entry.holders.get(claim)?.status !== "taken") return;
+    entry.holders.delete(claim);
+    entry.isCreated = false;
     entry.wasSeen = false;
   }
 
@@ -112,11 +108,8 @@ export class Ledger {
 
   /** The delete of a resource begins, even if its record stays. */
   endClaim(id: string, claim: Claim): void {
-    const entry = this.entry(id);
     this.heard.add(id);
-    entry.inState.delete(claim);
-    entry.ended.add(claim);
-    if (entry.taken?.claim === claim) entry.taken = undefined;
+    if (!this.isVoid(id, claim)) this.entry(id).holders.set(claim, { owner: undefined, status: "ended" });
   }
 
   /** Runs the delete of a record. A server may use its id again before the delete is answered. */
@@ -150,9 +143,7 @@ export class Ledger {
     const entry = this.entries.get(id);
     if (!entry) return false;
     if (entry.plannedImports.size > 0) return true;
-    return this.claimsOn(entry).some(
-      (other) => other.claim !== claim && (owner === undefined || other.owner !== owner),
-    );
+    return this.othersOn(entry, claim).some((other) => owner === undefined || other.owner !== owner);
   }
 
   /**
@@ -161,16 +152,17 @@ export class Ledger {
    * id means a new record.
    */
   isTakenInRun(id: string, claim?: Claim): boolean {
-    const { taken, plannedImports } = this.entries.get(id) ?? {};
-    if (taken !== undefined && taken.claim !== claim) return true;
-    return (plannedImports?.size ?? 0) > 0 && !this.isBeingDeleted(id);
+    const entry = this.entries.get(id);
+    if (!entry) return false;
+    if (this.othersOn(entry, claim).some(({ status }) => status === "taken")) return true;
+    return entry.plannedImports.size > 0 && !this.isBeingDeleted(id);
   }
 
   /** The owner of another resource that the program declares and that has the record, or is to import it. */
   otherDeclaredOwner(id: string, claim: Claim | undefined, owner: Owner | undefined): Owner | undefined {
     const entry = this.entries.get(id);
     if (!entry) return undefined;
-    const others = this.claimsOn(entry).flatMap((other) => (other.claim === claim ? [] : [other.owner]));
+    const others = this.othersOn(entry, claim).map((other) => other.owner);
     return [...entry.plannedImports, ...others].find(
       (other): other is Owner => other !== owner && this.owners.isDeclared(other),
     );
@@ -181,7 +173,8 @@ export class Ledger {
    * is gone; or it belongs to an earlier create, which was answered with only the id.
    */
   isVoid(id: string, claim: Claim): boolean {
-    return this.entries.get(id)?.claimsSinceCreate?.has(claim) === false;
+    const entry = this.entries.get(id);
+    return entry?.isCreated === true && !entry.holders.has(claim);
   }
 
   /** Whether the server has shown the record to this process, which has not deleted it since. */
@@ -217,14 +210,16 @@ export class Ledger {
     return [...this.heard].some((id) => !this.gone.has(id));
   }
 
-  private claimsOn({ inState, taken }: Entry): Holder[] {
-    return [...(taken ? [taken] : []), ...[...inState].map(([claim, owner]) => ({ claim, owner }))];
+  /** The resources with living claims on a record, beside the one with this claim. */
+  private othersOn({ holders }: Entry, claim: Claim | undefined): Holder[] {
+    const living = [...holders].filter(([other, { status }]) => other !== claim && status !== "ended");
+    return living.map(([, holder]) => holder);
   }
 
   private entry(id: string): Entry {
     return getOrMake(this.entries, id, () => ({
-      inState: new Map(),
-      ended: new Set(),
+      holders: new Map(),
+      isCreated: false,
       plannedImports: new Set(),
       wasSeen: false,
       wasChanged: false,
