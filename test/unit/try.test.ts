@@ -395,9 +395,7 @@ describe("redirects", () => {
 
   test("are followed ten times", async () => {
     const { url, received } = await recording(redirectTo("/again"));
-    expect(await said({ url })).toMatch(
-      /^alerts more than 10 redirects; redirected to \S+, .* and 5 more$/,
-    );
+    expect(await said({ url })).toMatch(/^alerts more than 10 redirects; redirected to \S+, .* and 5 more$/);
     expect(received).toHaveLength(11);
   });
 
