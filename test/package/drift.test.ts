@@ -764,6 +764,15 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     expect([...emulator.writes(), ...elsewhere.writes()]).toEqual([]);
   });
 
+  test("shows the name of a provider, however long: it is in each URN anyway", async () => {
+    const long = `${urnOf(providerType, "production-europe-west")}::id`;
+    const apiKey = "elsewhere-key";
+    const given = provider(long, { baseUrl: elsewhere.url, apiKey });
+    writeState([given, await native("other", elsewhere, long)]);
+    elsewhere.monitors.edit(1, { interval: 900 });
+    expect((await drift()).stdout).toMatch(/^Monitor other of production-europe-west {2}1 {3}interval/m);
+  });
+
   test("compares only what is not ignored of a field, and says what undoing an edit replaces", async () => {
     const channels = { ...home, alertChannelIds: [4, 7] };
     const entries = await state({ ignored: channels, other: { ...channels, name: "Other" } });

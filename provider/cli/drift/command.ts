@@ -6,7 +6,6 @@ import { compareIds } from "../../api/answer";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import { dynamicType } from "../../common/pulumi";
-import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";
 import { Redactor } from "../../engine/redactor";
@@ -20,7 +19,7 @@ import {
   type UnmanagedRecord,
 } from "../shared/drift-report";
 import { jsonText } from "../shared/json";
-import { accountOrProviderName, connectorTo, type ConnectTo } from "../shared/providers";
+import { shownAccount, connectorTo, type ConnectTo } from "../shared/providers";
 import { readState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
@@ -175,7 +174,7 @@ async function unmanagedRecords(
       const { provider, outputs: { account } = {} } = user?.resource ?? {};
       const name = typeof account === "string" ? account : undefined;
       const scope = connectTo(provider, definition, name);
-      const label = accountOrProviderName(provider, name);
+      const label = shownAccount(provider, name);
       const list = getOrMake(lists, scope.reader, () => ({ scope, label, users: [] }));
       if (user) list.users.push(user);
     }
@@ -194,7 +193,7 @@ async function unmanagedRecords(
         type: dynamicType(scope.definition),
         id: record.id,
         name: String(redactor.value(nameIn(scope.definition, record) ?? "")),
-        account: label && safeName(label),
+        account: label,
       }));
   });
   return (await Promise.all(unmanaged)).flat();

@@ -1,6 +1,5 @@
 import { KeyRefusedError, RecordMismatchError, UptimeError } from "../../api/errors";
 import { fixedKeys, identityKeys, nameKeyOf } from "../../definitions/keys";
-import { safeName } from "../../common/text";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
@@ -11,7 +10,7 @@ import { read } from "../../lifecycle/read";
 import type { OperationResult } from "../../lifecycle/resource";
 import { assertSameAddress } from "../../lifecycle/same-record";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import { accountOrProviderName, type ConnectTo } from "../shared/providers";
+import { shownAccount, type ConnectTo } from "../shared/providers";
 import { clearProperties, optionsOf, secretPropertiesInState, type ManagedResource } from "../shared/state";
 
 export interface ComparedResource {
@@ -143,7 +142,6 @@ function driftOf(
   differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
 ): DriftedResource {
   const { urn, type, id = "", provider } = resource;
-  const account = accountOrProviderName(provider, resource.outputs?.account);
   const nameKey = nameKeyOf(definition);
   const name = isSecret(nameKey) ? undefined : redactor.value(outputs[nameKey]);
   return {
@@ -151,7 +149,7 @@ function driftOf(
     type,
     name: parseUrn(urn).name,
     id,
-    account: account && safeName(account),
+    account: shownAccount(provider, resource.outputs?.account),
     record: typeof name === "string" ? name : undefined,
     properties: [],
     ...differing,

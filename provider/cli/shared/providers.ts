@@ -1,4 +1,5 @@
 import { UptimeError } from "../../api/errors";
+import { safeName } from "../../common/text";
 import type { Definition } from "../../definitions/field";
 import { providerType } from "../../common/pulumi";
 import { explicitProviderOf, isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
@@ -34,6 +35,11 @@ export function accountOrProviderName(provider: string | undefined, account: unk
   if (typeof account === "string") return account;
   const urn = explicitProviderOf(provider);
   return urn && parseUrn(urn).name;
+}
+
+/** The same for people. */
+export function shownAccount(provider: string | undefined, account: unknown): string | undefined {
+  return typeof account === "string" ? safeName(account) : accountOrProviderName(provider, account);
 }
 
 /** Whether resources with these providers need the stack's own settings: not if each provider is an explicit one. */
