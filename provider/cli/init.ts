@@ -3,10 +3,9 @@ import { relative, resolve } from "node:path";
 import type { Command } from "commander";
 
 import { UptimeError } from "../api/errors";
-import { packageFiles, writeProject } from "./shared/dependency";
 import { readProject } from "./shared/project";
 import { shellWord, printable } from "./shared/quoting";
-import { sampleProgram, scaffold, startCommands } from "./shared/scaffold";
+import { packageFiles, sampleProgram, scaffold, startCommands, writeProject } from "./shared/scaffold";
 import type { CommandContext } from "./shared/terminal";
 
 export function configure(command: Command, context: CommandContext): void {

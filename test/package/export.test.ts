@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
 
-import { dependencySpec } from "../../provider/cli/shared/dependency";
+import { dependencySpec } from "../../provider/cli/shared/scaffold";
 import { shellWord } from "../../provider/cli/shared/quoting";
 import { domain } from "../../provider/definitions/domain";
 import { monitor } from "../../provider/definitions/monitor";

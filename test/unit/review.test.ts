@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { reviewHash } from "../../provider/cli/shared/review-hash";
+import { reviewHash } from "../../provider/common/hash";
 import type { Outcome } from "../support/cli";
 import {
   bucket,

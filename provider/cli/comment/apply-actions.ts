@@ -1,4 +1,4 @@
-import { reviewHash } from "../shared/review-hash";
+import { reviewHash } from "../../common/hash";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shared/planned-changes";
 import { secretText, type Preview } from "../shared/preview";

@@ -5,7 +5,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
 import { explainFailure } from "../shared/files";
-import { layOut } from "../shared/markdown-layout";
+import { layOut } from "../shared/layout";
 import { codeSpan, printable } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { codeActions } from "./apply-actions";

@@ -1,5 +1,4 @@
-import { hexHash } from "../../common/hash";
-import { reviewHashLength } from "../shared/review-hash";
+import { hexHash, reviewHashLength } from "../../common/hash";
 import type { ApplyAction, ApplyActions } from "./apply-actions";
 
 /** What programs read in the comment's first line. */

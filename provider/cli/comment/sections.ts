@@ -1,6 +1,6 @@
 import { shorten } from "../../common/text";
 import { driftTables, handHeading, otherSections, type DriftedResource } from "../shared/drift-report";
-import { listSection, type Section } from "../shared/markdown-layout";
+import { listSection, type Section } from "../shared/layout";
 import { countTexts, isDestructive } from "../shared/planned-changes";
 import type { PlannedChange, PlannedOperation, PlannedProperty } from "../shared/planned-changes";
 import { secretText } from "../shared/preview";

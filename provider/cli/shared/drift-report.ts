@@ -2,11 +2,10 @@ import * as z from "zod/mini";
 
 import { counted } from "../../common/text";
 import { parseUrn } from "../../common/urn";
-import { layOut, listSection, tableSection, type Section, type Table } from "./markdown-layout";
+import { layOut, listSection, tableSection, textTable, type Section, type Table } from "./layout";
 import { secretText } from "./preview";
 import { codeSpan, listOf, printable } from "./quoting";
 import { labelIn, titleOf } from "./resource-types";
-import { textTable } from "./text-table";
 
 const driftedResource = z.object({
   urn: z.string(),

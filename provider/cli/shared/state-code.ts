@@ -4,7 +4,7 @@ import { ownPackage } from "../../common/package";
 import { hiddenNames, providerCode, providerType } from "../../common/pulumi";
 import { groupBy, isEmpty, isObject } from "../../common/values";
 import { parseUrn, providerUrnOf } from "../../common/urn";
-import { reviewHash } from "./review-hash";
+import { reviewHash } from "../../common/hash";
 import type { DriftReport } from "./drift-report";
 import { findDefinition, titleOf } from "./resource-types";
 import type { StackState, StateResource } from "./state";

@@ -2,9 +2,8 @@ import * as z from "zod/mini";
 
 import { counted } from "../../common/text";
 import { parsePrinted } from "./json";
-import { listSection, tableSection, type Section } from "./markdown-layout";
+import { listSection, tableSection, textTable, type Section } from "./layout";
 import { listOf } from "./quoting";
-import { textTable } from "./text-table";
 
 const triedMonitor = z.object({
   /** Such as `Monitor shop`. */

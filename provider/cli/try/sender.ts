@@ -8,7 +8,6 @@ import { networkFailure } from "../../api/network-errors";
 import { decodeText, isProxied, newDispatcher, type Headers } from "../../api/transport";
 import { redirectOf } from "../../common/url";
 import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupAllowed } from "./link-local";
-import { Slots } from "./slots";
 
 export interface MonitorRequest {
   readonly url: URL;
@@ -47,6 +46,28 @@ export class NoAnswerError extends Error {
 const maxRedirects = 10;
 /** The most bytes of a page in which a text is looked for. */
 const maxTextBytes = 8 * 1024 * 1024;
+
+/** The most requests at a time. */
+const maxRunning = 8;
+
+/** Runs work for hosts: one piece at a time for each host. */
+class Slots {
+  private readonly busy = new Set<string>();
+  /** Wakes what waits for its host, or for others to end. */
+  private readonly waiting: (() => void)[] = [];
+
+  async run<T>(host: string, work: () => Promise<T>): Promise<T> {
+    while (this.busy.has(host) || this.busy.size >= maxRunning)
+      await new Promise<void>((wake) => this.waiting.push(wake));
+    this.busy.add(host);
+    try {
+      return await work();
+    } finally {
+      this.busy.delete(host);
+      for (const wake of this.waiting.splice(0)) wake();
+    }
+  }
+}
 
 export class Sender {
   private readonly slots = new Slots();

@@ -1,4 +1,26 @@
-import { markdownRow } from "./quoting";
+import { shorten } from "../../common/text";
+import { markdownRow, printable } from "./quoting";
+
+export interface Table {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/**
+ * The lines of a table for a terminal.
+ *
+ * @param widest the most characters of a cell
+ */
+export function textTable({ heads, rows }: Table, widest = Infinity): string[] {
+  const shown = [heads, ...rows].map((row) => row.map((cell) => shorten(printable(cell), widest)));
+  const widths = heads.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
+  return shown.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
 
 /** A part of a Markdown text: a list, a table or a code block. */
 export interface Section {
@@ -14,11 +36,6 @@ interface Item {
   readonly text: string;
   /** All short forms get room before any item is shown whole. A row of a table has none. */
   readonly short?: string;
-}
-
-export interface Table {
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
 }
 
 export function listSection(items: readonly string[], heading = ""): Section {
