@@ -1,12 +1,8 @@
-import { appendFileSync } from "node:fs";
-import { resolve } from "node:path";
-
 import { InvalidArgumentError, Option, type Command } from "commander";
 
 import { UptimeError } from "../../api/errors";
-import { explainFailure } from "../shared/files";
 import { layOut } from "../shared/layout";
-import { codeSpan, printable } from "../shared/quoting";
+import { printable } from "../shared/quoting";
 import type { CommandContext } from "../shared/terminal";
 import { codeActions } from "./apply-actions";
 import { readFacts, type CommentOptions, type Facts } from "./facts";
@@ -14,9 +10,6 @@ import { headOf } from "./head";
 import { digestOf } from "./marker";
 import { applyStop, codeStop, readReview } from "./review";
 import { sectionsOf } from "./sections";
-
-/** What GitHub takes as a summary of a job, less what else is appended. */
-const maxSummaryCharacters = 1_000_000;
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -35,7 +28,6 @@ export function configure(command: Command, context: CommandContext): void {
       deleteLimit,
     )
     .option("--reviewed <review>", "stop unless this was reviewed: a file or a digest")
-    .option("--summary <file>", "also append the result to a file")
     .addOption(new Option("--digest", "print only the digest of the changes").conflicts("reviewed"))
     .option("--code", "with --reviewed: print nothing, and check only the code in state")
     .addHelpText(
@@ -87,27 +79,16 @@ function run(options: CommentOptions, context: CommandContext): void {
     return;
   }
   if (options.code && options.reviewed === undefined) throw new UptimeError("--code needs --reviewed.");
-  if (!options.code) stdout.write(commentOn(facts, options));
+  const { limit } = options;
+  if (!options.code)
+    stdout.write(layOut(headOf(facts, options), sectionsOf(facts, limit === Infinity), limit));
   const stop = stopReason(facts, options, cwd);
-  if (options.summary !== undefined) {
-    const path = resolve(cwd, options.summary);
-    const comment = commentOn(facts, { ...options, limit: Math.min(options.limit, maxSummaryCharacters) });
-    const text = stop === undefined ? comment : `> [!CAUTION]\n> ${codeSpan(stop)}\n\n${comment}`;
-    explainFailure(`${path} cannot be written`, () => {
-      appendFileSync(path, `${text}\n`);
-    });
-  }
   if (stop === undefined) return;
   // It quotes what the comments' file names. GitHub shows such a line on the run's page.
   const line = printable(stop);
   const isGitHub = env.GITHUB_ACTIONS === "true";
   stderr.write(isGitHub ? `::error title=pulumi-uptime::${line.replaceAll("%", "%25")}\n` : `${line}\n`);
   setExitCode(1);
-}
-
-function commentOn(facts: Facts, options: CommentOptions): string {
-  const { limit } = options;
-  return layOut(headOf(facts, options), sectionsOf(facts, limit === Infinity), limit);
 }
 
 /** Why `up`, or with --code a preview, must not follow, and how to go on; undefined if it may. */

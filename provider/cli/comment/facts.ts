@@ -36,7 +36,6 @@ export interface CommentOptions {
   readonly limit: number;
   readonly maxDeletes?: string;
   readonly reviewed?: string;
-  readonly summary?: string;
   readonly digest?: boolean;
   readonly code?: boolean;
 }
