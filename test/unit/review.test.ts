@@ -351,7 +351,7 @@ describe("an apply stops", () => {
     [
       "nothing was reviewed",
       () => Promise.resolve([]),
-      /^Nothing is applied\. Nothing of this was reviewed\. There is no comment about a preview\. /,
+      /^Nothing is applied\. Nothing of this was reviewed\. No comment is about a preview of team\/prod\. /,
     ],
     [
       "only others have commented",
