@@ -41,7 +41,6 @@ class NoteFile implements RunNote {
   private offset = 0;
   /** Whether the next line that is read is of this run, and not of an earlier one. */
   private hasReachedThisRun = false;
-  private wasRemoved = false;
   private isPrivate = false;
 
   constructor(engine: string) {
@@ -85,14 +84,6 @@ class NoteFile implements RunNote {
     }
   }
 
-  assertWhole(): void {
-    this.readNew();
-    if (this.wasRemoved)
-      throw new UptimeError(
-        `Nothing was deleted, because the run note ${this.path}, by which the provider processes of this run coordinate, was removed during the run. Run the command again.`,
-      );
-  }
-
   /** Throws if the folder is not this user's alone. Once it is, nobody else can change that. */
   private assertPrivate(): void {
     if (this.isPrivate) return;
@@ -121,7 +112,6 @@ class NoteFile implements RunNote {
   /** Reads what is new, because the file is searched several times for each resource. */
   private read(): void {
     const stats = statSync(this.path, { throwIfNoEntry: false });
-    this.wasRemoved ||= this.inode !== undefined && stats?.ino !== this.inode;
     if (!stats || (stats.ino === this.inode && stats.size === this.offset)) return;
     if (stats.ino !== this.inode || stats.size < this.offset) {
       this.lines.clear();

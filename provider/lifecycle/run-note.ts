@@ -77,8 +77,6 @@ export interface RunNote {
   linesAbout(recordKey: string): readonly NoteLine[];
   /** Whether a line is of this process. */
   isOwn(line: NoteLine): boolean;
-  /** Throws if the note was removed during the run, so that another process may have taken a record unheard. */
-  assertWhole(): void;
 }
 
 /** For a process that shares no note: a command, or a lookup in a program. */
@@ -86,7 +84,6 @@ export const noNote: RunNote = {
   add: () => undefined,
   linesAbout: () => [],
   isOwn: () => true,
-  assertWhole: () => undefined,
 };
 
 /** What the processes of a run tell each other about the records of one kind in one account. */
@@ -182,7 +179,6 @@ export class RecordNote {
    * @param record what the id leads to, if {@link mayBeAnotherRecord}
    */
   beginDelete(id: string, claim: Claim, outputs: Outputs, record: ApiRecord | undefined): Deleter {
-    this.note.assertWhole();
     const inState = this.subjectOf(outputs);
     const identities = record && [...inState.identities, this.identityOf(record)];
     const subject = identities && { ...inState, identities, isAtAnyAddress: true };

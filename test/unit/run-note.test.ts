@@ -207,19 +207,6 @@ describe("the note of a run", () => {
     expect(deleter(claim, one)).toBe("this process");
   });
 
-  test("that was removed ends deletes, because another process may have taken the record", () => {
-    const one = note();
-    one.keep("1", claim, kept);
-    one.keep("2", claim, kept);
-    expect(one.belongsToAnotherProcess("1")).toBe(false);
-    fs.rmSync(file());
-    expect(() => deleter(claim, one)).toThrow(/Nothing was deleted, because .* was removed during the run/);
-    note().take(record, newClaim());
-    noteAs(otherName);
-    expect(() => deleter(claim, one)).toThrow("Run the command again.");
-    expect(deleter(claim)).toBe("nobody");
-  });
-
   test("is of one key, except for a record with the same name and URL", () => {
     note().keep("1", newClaim(), kept);
     note().take(record, claim);

@@ -22,7 +22,6 @@ export function noteOf<T>(notes: Notes<T>, self: T): RunNote {
     },
     linesAbout: (place) => notes.flatMap(({ line }) => (line.recordKey === place ? [line] : [])),
     isOwn: (line) => own.has(line),
-    assertWhole: () => undefined,
   };
 }
 
