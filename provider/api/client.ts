@@ -86,7 +86,7 @@ export class Client {
     /** When the request could be sent, if there were no rate limit. */
     let readySince = since;
     const denialError = (reason: Denial): UptimeError =>
-      notSentError(requestText, reason, operation, this.settings, lastError);
+      notSentError(requestText, reason, operation, lastError);
     const pending = { operation, isWrite: method !== "GET", since, denialError };
     for (let attempt = 1; ; attempt++) {
       const result = await this.limiter.run(pending, async () => {

@@ -66,18 +66,13 @@ export function notSentError(
   requestText: Message,
   reason: Denial,
   operation: Operation,
-  settings: Settings,
   lastError: UptimeError | undefined,
 ): UptimeError {
   const notSent = message`${requestText} was not sent${lastError ? " again" : ""}`;
   if (reason === "ended") return operation.endError(notSent, lastError);
-  const isAdvised = lastError instanceof ApiError && lastError.status === 429;
-  const advice = isAdvised
-    ? "Try"
-    : `Set ${sourceOf(settings, "requestsPerMinute")} to what it allows, or try`;
   return new UptimeError(
     message`${afterError(lastError)}${notSent}: for ten minutes the server has refused all requests of this account with 429 or
-      503. ${advice} again later.`,
+      503. Try again later.`,
   );
 }
 
