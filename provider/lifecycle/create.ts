@@ -130,7 +130,6 @@ async function readNew(
   operation: Operation,
 ): Promise<ApiRecord> {
   const found = await readUntil(collection, id, operation, (one) => one !== undefined);
-  if (found instanceof NotFoundError) throw found;
   if (isAlike(definition, wanted, found)) return found;
   throw new RecordMismatchError(
     message`${definition.singular} ${describeRecord(definition, found)} is another record, so it was left alone.`,

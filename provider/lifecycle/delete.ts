@@ -66,8 +66,12 @@ async function assertDeleted(
   doubt: Message,
   operation: Operation,
 ): Promise<void> {
-  const found = await readUntil(scope.collection, id, operation, (record) => record === undefined);
-  if (found instanceof NotFoundError) return assertReadable(scope, id, found, operation);
+  try {
+    await readUntil(scope.collection, id, operation, (record) => record === undefined);
+  } catch (error) {
+    if (error instanceof NotFoundError) return assertReadable(scope, id, error, operation);
+    throw error;
+  }
   throw new UptimeError(
     message`${doubt}, and the ${scope.definition.singular} still exists. If the server deletes it later, the next run finds it gone.`,
   );

@@ -130,13 +130,13 @@ async function recordInFailure(
   // It may be shown a little later.
   const isShown = (record: ApiRecord | undefined): boolean => record !== undefined;
   const record = await readUntil(scope.collection, id, operation, isShown).catch((cause: unknown) => {
-    if (isRefusedId(cause)) throw failure;
+    const isMissing = cause instanceof NotFoundError;
+    if (isMissing && answer.isFailureUnsure) throw new LostAnswerError(failure.parts, "look only", { cause });
+    if (isMissing || isRefusedId(cause)) throw failure;
     throw new LostAnswerError(failure.parts, "look only", { answeredId: id, cause });
   });
-  if (record instanceof NotFoundError && answer.isFailureUnsure)
-    throw new LostAnswerError(failure.parts, "look only", { cause: record });
   // The id may be the request's, and also that of somebody else's record.
-  if (record instanceof NotFoundError || !isAlike(scope.definition, wanted, record)) throw failure;
+  if (!isAlike(scope.definition, wanted, record)) throw failure;
   return { ...answer, record };
 }
 
@@ -212,7 +212,6 @@ async function recordOfAnswer(
   try {
     const hasOnlyId = !isRecordOf(definition, record);
     const found = await readUntil(collection, id, operation, (one) => hasOnlyId || one !== undefined);
-    if (found instanceof NotFoundError) throw found;
     // The server may have changed the name beyond recognition.
     const answered = record && shownValues(definition, record, { unescape: true, refuse: () => undefined });
     if (!belongsToOther() && [wanted, answered].some((one) => one && isAlike(definition, one, found)))

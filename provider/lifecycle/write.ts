@@ -90,7 +90,9 @@ export async function verify(
   const { collection, definition } = scope;
   const { record: shown, words, fallbackForms = collection.fallbackForms } = answered;
   const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
-  const record = isProof ? shown : await getStored(scope, id, wanted, operation);
+  const isStored = (one: ApiRecord | undefined): boolean =>
+    one !== undefined && showsNoDifference(definition, wanted, one);
+  const record = isProof ? shown : await readUntil(collection, id, operation, isStored);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     collection.remember(fallbackForms);
@@ -110,34 +112,24 @@ export async function verify(
   );
 }
 
-/** The record at its own address, as soon as that shows what was sent, or after a few seconds. */
-async function getStored(
-  { collection, definition }: RecordScope,
-  id: string,
-  wanted: WantedValues,
-  operation: Operation,
-): Promise<ApiRecord> {
-  const isStored = (record: ApiRecord | undefined): boolean =>
-    record !== undefined && showsNoDifference(definition, wanted, record);
-  const stored = await readUntil(collection, id, operation, isStored);
-  if (stored instanceof NotFoundError) throw stored;
-  return stored;
-}
-
 /**
- * Reads a record until it is as expected, at most {@link maxReads} times. If a read finds none, `isExpected` gets undefined; if the
- * last one does, its error is returned.
+ * Reads a record until it is as expected, at most {@link maxReads} times, and returns it as it is then. If a read finds none, `isExpected`
+ * gets undefined; if the last one does, its NotFoundError is thrown.
  */
 export async function readUntil(
   collection: Collection,
   id: string,
   operation: Operation,
   isExpected: (record: ApiRecord | undefined) => boolean,
-): Promise<ApiRecord | NotFoundError> {
+): Promise<ApiRecord> {
   for (let reads = 1; ; reads++) {
     const isLast = reads === maxReads || operation.isInterrupted;
     const found = await collection.get(id, operation).catch(asNotFound);
-    if (isLast || isExpected(found instanceof NotFoundError ? undefined : found)) return found;
+    const record = found instanceof NotFoundError ? undefined : found;
+    if (isLast || isExpected(record)) {
+      if (found instanceof NotFoundError) throw found;
+      return found;
+    }
     // After an interruption the record is read at once, and for the last time.
     await operation.sleep(readPauseMilliseconds).catch(unlessInterrupted);
   }
