@@ -6,6 +6,7 @@ import {
   isFalse,
   isRecordOf,
   isSetDate,
+  unwrapList,
   unwrapSingle,
   parseId,
   parseRecord,
@@ -63,7 +64,8 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   // Nearly always, so that a list is not parsed twice.
   if (!isRefusal(false)) return false;
   const record = parseRecord(body, definition);
-  const holdsRecords = method !== "DELETE" && (parseRecords(body, definition)?.length ?? 0) > 0;
+  const { list } = unwrapList(body, definition);
+  const holdsRecords = method !== "DELETE" && (parseRecords(list, definition)?.length ?? 0) > 0;
   if (holdsRecords || isRecordOf(definition, record)) return false;
   // An object with an id may be a record that shows nothing else. After a delete it cannot be one, and after a create its own address
   // decides.

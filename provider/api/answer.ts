@@ -72,7 +72,10 @@ const listNames = [
   "value",
 ];
 
-/** The objects around the list in an answer, from the outside in, and what is in the place of the list. */
+/**
+ * What is in the place of the list in an answer: bare, or under `data`, `monitors` and similar names, also one inside the other. With the
+ * objects around it, from the outside in.
+ */
 export function unwrapList(
   body: unknown,
   { plural }: Definition,
@@ -96,12 +99,8 @@ export function unwrapList(
   return { envelopes, list };
 }
 
-/**
- * The records of a list: bare, or under `data`, `monitors` and similar names, also one inside the other; null is an empty one, as
- * servers in Go write it. Undefined if the answer is not a list of records.
- */
-export function parseRecords(body: unknown, definition: Definition): ApiRecord[] | undefined {
-  const { list } = unwrapList(body, definition);
+/** The records of a list; null is an empty one, as servers in Go write it. Undefined if it is not a list of records. */
+export function parseRecords(list: unknown, definition: Definition): ApiRecord[] | undefined {
   if (list === null) return [];
   if (!Array.isArray(list)) return undefined;
   const records = list.map((entry) => parseRecord(entry, definition));

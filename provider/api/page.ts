@@ -37,7 +37,7 @@ export function parsePage(
     .find((number) => !Number.isNaN(number));
   // Some servers leave the list out if it is empty.
   const isEmptyList = total === 0 || (status === 204 && body === undefined);
-  const records = parseRecords(body, definition) ?? (isEmptyList ? [] : undefined);
+  const records = parseRecords(list, definition) ?? (isEmptyList ? [] : undefined);
   if (!records) return undefined;
   // It may be the number of records on this page.
   const count = parseNumber(info.count);

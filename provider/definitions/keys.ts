@@ -38,11 +38,6 @@ export function fixedKeys(definition: Definition): string[] {
   return keysOf(definition, ({ fixed }) => fixed === true);
 }
 
-/** Whether a kind of record has a field that no update changes. Such records are read and compared before they are changed. */
-export function hasFixedKey(definition: Definition): boolean {
-  return fixedKeys(definition).length > 0;
-}
-
 /** Whether no update can change the name. Such names are nearly always unique. */
 export function hasUniqueName(definition: Definition): boolean {
   return fixedKeys(definition).includes(nameKeyOf(definition));

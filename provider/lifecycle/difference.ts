@@ -79,16 +79,6 @@ export function differences(definition: Definition, wanted: WantedValues, record
   });
 }
 
-/** The first field that no update changes and that a record shows with another value. */
-export function fixedDifference(
-  definition: Definition,
-  values: Readonly<Record<string, unknown>>,
-  record: ApiRecord,
-): Difference | undefined {
-  const wanted = wantedValues(definition, values, (_, field) => field.fixed === true);
-  return differences(definition, wanted, record)[0];
-}
-
 /**
  * Whether a record shows all values, except those that no record shows.
  *

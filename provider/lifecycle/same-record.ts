@@ -3,8 +3,8 @@ import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { fieldOf, hasFixedKey, identityKeys, isConfidential } from "../definitions/keys";
-import { compare, fixedDifference, managedValue, shows, wantedValues, type WantedValues } from "./difference";
+import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
+import { compare, differences, managedValue, shows, wantedValues, type WantedValues } from "./difference";
 import type { Account, RecordScope } from "./record-scope";
 import type { Inputs, RequestOptions, Outputs } from "./resource";
 
@@ -130,7 +130,8 @@ export function assertSameRecord(
       message`${label} ${quoteId(record.id)} seems to be another record than the one in state, so it is left alone. Run
         \`pulumi state delete URN\`. If it is the right record, then declare its values, and name its id with the option import.`,
     );
-  const differing = fixedDifference(definition, outputs.values, record);
+  const fixed = wantedValues(definition, outputs.values, (_, field) => field.fixed === true);
+  const [differing] = differences(definition, fixed, record);
   if (!differing) return;
   const { key, field, wanted, actual } = differing;
   const described = isConfidential(field)
@@ -145,9 +146,8 @@ export function assertSameRecord(
 
 /** Whether a record must be read, and compared with state, before it is written. */
 export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean {
-  return (
-    hasFixedKey(scope.definition) || !isAccountOfState(scope, outputs) || outputs.isIdUnconfirmed === true
-  );
+  const hasFixedKey = fixedKeys(scope.definition).length > 0;
+  return hasFixedKey || !isAccountOfState(scope, outputs) || outputs.isIdUnconfirmed === true;
 }
 
 /** A record is alike if it has the same name or URL, or one that the server may have made of ours, or if it shows neither. */
