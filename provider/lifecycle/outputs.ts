@@ -47,9 +47,9 @@ export function outputsOf(
     addressHash: scope.address.hash,
     keyFingerprint: scope.keyFingerprint,
     claim,
-    ...(isPartial && { isPartial }),
-    ...(isIdUnconfirmed && { isIdUnconfirmed }),
-    ...(isAdopted && { isAdopted }),
+    isPartial,
+    isIdUnconfirmed,
+    isAdopted,
   };
 }
 
