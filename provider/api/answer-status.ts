@@ -22,7 +22,7 @@ export function isBlankAnswer(body: unknown, definition: Definition): boolean {
   return (
     isObject(body) &&
     parseId(body) === undefined &&
-    !hasUnclearCode(body, definition) &&
+    !mayMeanFailure(body, definition) &&
     [definition.singular, "data"].some((key) => key in body && isBlankOrFalse(body[key]))
   );
 }
@@ -31,7 +31,7 @@ export function isBlankAnswer(body: unknown, definition: Definition): boolean {
  * Whether an answer has a code or a status that may mean a failure: 10001 of `{"code": 10001, "data": null}`, for example. A flag of
  * success beside it decides.
  */
-export function hasUnclearCode(body: unknown, definition: Definition): boolean {
+export function mayMeanFailure(body: unknown, definition: Definition): boolean {
   const statements = statementsIn(body, definition, "GET");
   const isSuccess = statements.some(({ isFlag, meaning }) => isFlag && meaning === "success");
   return !isSuccess && statements.some(({ meaning }) => meaning !== "success");
@@ -45,7 +45,7 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   // It may be a field of the record that is shown, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
   if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;
   const record = parseRecord(body, definition);
-  const isClear = !hasUnclearCode(body, definition);
+  const isClear = !mayMeanFailure(body, definition);
   if (record?.id === id && (isClear || isRecordOf(definition, record))) return true;
   if (!isObject(body)) return isWordOrCount(body);
   return statements.some(({ isFlag, meaning }) => meaning === "success" && (isFlag || isClear));

@@ -144,13 +144,13 @@ export class Client {
     const body = parseJson(text);
     const answer = { status, body, headers, isRedirectedElsewhere, requestText };
     // The record's own address says what an update or a delete has done that is answered with "OK" or a redirect, for example.
-    const isAskedAbout = method !== "GET" && method !== "POST";
-    if (isAskedAbout && isFormRedirect(request, url, response))
+    const canBeReadBack = method !== "GET" && method !== "POST";
+    if (canBeReadBack && isFormRedirect(request, url, response))
       return { result: { ...answer, body: `status ${status}` }, response };
     if (status >= 300) return { result: errorStatusAttempt(attempted, response, body), response };
     if (text.trim() === "" || body !== undefined) return { result: answer, response };
     return {
-      result: isAskedAbout ? { ...answer, body: text } : unreadableAttempt(attempted, response),
+      result: canBeReadBack ? { ...answer, body: text } : unreadableAttempt(attempted, response),
       response,
     };
   }

@@ -2,7 +2,7 @@ import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject, parseJson } from "../common/values";
 import { isBlankOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./answer";
-import { hasUnclearCode } from "./answer-status";
+import { mayMeanFailure } from "./answer-status";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
 
@@ -23,7 +23,7 @@ export function parsePage(
   definition: Definition,
 ): Page | undefined {
   const { envelopes, list } = unwrapList(body, definition);
-  if (list === null && hasUnclearCode(body, definition)) return undefined;
+  if (list === null && mayMeanFailure(body, definition)) return undefined;
   // Twice, because `pagination` may be inside `meta`.
   const parts = withParts(withParts([...envelopes, ...partsOfHeaders(headers)]));
   const info = merge(parts);
@@ -93,7 +93,7 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   // Some servers count pages from 0. Spring calls the page `number`; others answer with an empty page after the last one.
   const oneBased = [info.currentpage, info.page].map(parseNumber).find((one) => one >= 0);
   const zeroBased = parseNumber(info.number);
-  // A `number` that is not below the last page's is not that of a page: of the records on it, for example.
+  // Of `{"number": 20, "totalPages": 3}`, the number is that of the records, not of the page.
   const current = oneBased ?? (zeroBased >= last ? NaN : zeroBased);
   const lastNumber = oneBased === undefined ? last - 1 : last;
   // Spring can show a page's `number` from 0 and ask for it from 1, so that number does not say how to ask.

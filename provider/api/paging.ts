@@ -121,8 +121,8 @@ class PageWalk {
   }
 
   /**
-   * Reads the page before in the opposite order. If that shows as many records, and others among them, the server has cut the list: of
-   * ten records, the first five newest first, and then 1 to 5. A whole list to which a record was added meanwhile is longer.
+   * Reads the page before in the opposite order. If that shows as many records, and others among them, the server has cut the list: it
+   * has shown 10, 9, 8, 7, 6, and then shows 1, 2, 3, 4, 5. A whole list to which a record was added meanwhile is longer.
    */
   private async readOpposite(): Promise<"cut" | "whole" | "refused" | "order ignored"> {
     const { query = this.query, records = [] } = this.before ?? {};

@@ -59,7 +59,7 @@ export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }
 
-/** Whether a server that does not take an empty value may take it as an empty string in place of a list, or as 0 in place of alert days. */
+/** Whether a server that refuses an empty value may take another form of it: `field=` for `field[]=`, or `field=0` for `field=`. */
 export function hasFallbackForm(field: Field): boolean {
   return isList(field) || field.zeroIsEmpty === true;
 }

@@ -88,10 +88,15 @@ const fingerprintsOf = ({ apiKey, baseUrl, monitorsBaseUrl }: Settings): string[
   [baseUrl, monitorsBaseUrl].map((address) => keyFingerprintOf(address, apiKey));
 
 /**
- * Resources that get a provider of another name must be replaced if the address or key of an account differs, unless the `sameAccount`
- * of the new one has these pairs; none if nothing differs. A provider of the same name may get another key. A setting that is not known
- * yet replaces nothing. A key of the environment counts as it is now: state does not have it, and a plan of a preview may need another
- * one.
+ * The pairs that the new provider's `sameAccount` would need, so that its resources are not replaced.
+ *
+ * | the new provider                                 | needs                                              |
+ * | ------------------------------------------------ | -------------------------------------------------- |
+ * | has the same name                                | none: its key may be a new one of the same account |
+ * | has another name, and a setting is not known yet | none: what is not known replaces nothing           |
+ * | has another name, and another address or key     | a pair for each that differs                       |
+ *
+ * A key from the environment is not in state, so the present one counts for both.
  */
 export function pairsOfOtherAccounts(
   old: Properties,

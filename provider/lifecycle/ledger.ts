@@ -134,7 +134,7 @@ export class Ledger {
 
   /**
    * Whether another resource has a living claim on the record, beside the one with this claim or owner. A planned import always counts,
-   * also that of the resource that asks.
+   * also that of the resource that asks: if it is replaced, its record must stay for the import.
    */
   hasOtherClaim(
     id: string,

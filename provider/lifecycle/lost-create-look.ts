@@ -155,7 +155,10 @@ export function isTaken(scope: RecordScope, record: ApiRecord): boolean {
   return scope.claims.isTakenInRun(record.id, unconfirmedClaim(scope, record));
 }
 
-/** The claim that does not count: it belongs to a create that kept the record's id, but cannot have made the record. */
+/**
+ * The claim on a record that does not count. One create was answered with the id 7 alone, which may be a job's, and kept it. If the
+ * monitor 7 has another name and URL, that create cannot have made it.
+ */
 function unconfirmedClaim({ creates, definition }: RecordScope, record: ApiRecord): Claim | undefined {
   const kept = creates.unconfirmedIds.get(record.id);
   return kept && !isAlike(definition, kept.wanted, record) ? kept.claim : undefined;

@@ -102,10 +102,11 @@ async function search(
     const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
     const [record, ...others] = look.equal;
     if (failure === undefined) looks++;
-    // A look that has failed or is undecided is repeated. After an interruption, the first look that began as the last one decides.
+    // A look that has failed or is undecided is repeated. After an interruption, the first look that began after it decides.
     const isAtEnd = failure === undefined && !isUndecided ? isLast && looks >= minLooks : clock.now() >= end;
     // If the answer has named another id, two looks must find the record: a replica that lags may first show a person's record.
-    const needsSecondLook = ![undefined, record?.id].includes(answeredId) && record?.id !== idBefore;
+    const isNotNamed = answeredId !== undefined && record?.id !== answeredId;
+    const needsSecondLook = isNotNamed && record?.id !== idBefore;
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0 && (isLast || isAtEnd || !needsSecondLook))
       return claimFound(scope, lostCreate, record.id, record);

@@ -49,15 +49,15 @@ const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
 const isDelete = ({ verb }: NoteLine): boolean => verb === "deletes";
 
 /** Whether the resource of a line has imported or adopted the record, so that one with another key may have it too. */
-const saysTookExisting = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "keepsTaken";
+const hasExistingRecord = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "keepsTaken";
 
 /** The record in question, by which lines of other keys about the same record are recognized. */
 interface Subject {
   /** See {@link NoteLine.identity}. A delete asks for state's and the record's, because the record may have been renamed. */
   readonly identities: readonly (string | undefined)[];
-  /** Whether lines with another address count too, because a server may have two. Only a delete sets this: it then leaves a record alone. */
+  /** Only a delete sets this. Lines of another address then count too, because one server may have two addresses. */
   readonly isAtAnyAddress?: boolean;
-  /** See {@link saysTookExisting}. */
+  /** See {@link hasExistingRecord}. */
   readonly tookExisting: boolean;
 }
 
@@ -148,8 +148,8 @@ export class RecordNote {
     const lines = this.linesSinceCreate(record.id, this.subjectToGet(record));
     const [first] = lines;
     const own = lines.findIndex((line) => line.claim === claimText(claim));
-    // In `takes 7 (ours), deletes 7 (another process)`, the other process has read our line, and leaves the record alone, if it has our
-    // account. In the opposite order it deletes the record, so nothing is taken.
+    // In `takes 7 (ours), deletes 7 (another process)`, a process with our account has read our line, and leaves the record alone. In the
+    // opposite order it deletes the record, so nothing is taken.
     const yields = (line: NoteLine, at: number): boolean =>
       own !== -1 && at > own && this.hasOurAccount(line);
     const isDeleted = lines.some((line, at) => isDelete(line) && !yields(line, at));
@@ -168,7 +168,7 @@ export class RecordNote {
   mayBeAnotherRecord(id: string, outputs: Outputs): boolean {
     const { tookExisting } = this.subjectOf(outputs);
     return this.linesAbout(id).some(
-      (line) => !this.hasOurAccount(line) && !isDelete(line) && (tookExisting || saysTookExisting(line)),
+      (line) => !this.hasOurAccount(line) && !isDelete(line) && (tookExisting || hasExistingRecord(line)),
     );
   }
 
@@ -257,7 +257,7 @@ export class RecordNote {
   private isAbout(line: NoteLine, subject: Subject | undefined): boolean {
     if (this.hasOurAccount(line)) return true;
     if (!subject || line.identity === undefined || !subject.identities.includes(line.identity)) return false;
-    if (saysTookExisting(line) || isDelete(line))
+    if (hasExistingRecord(line) || isDelete(line))
       return subject.isAtAnyAddress === true || line.address === this.address.hash;
     return subject.tookExisting && line.address === this.address.hash;
   }
@@ -324,7 +324,7 @@ export class RecordNote {
   }
 }
 
-/** The identity of a created record that shows no name and URL. A line of an id alone has no identity at all. */
+/** The identity in the line of a created record that shows no name and URL. If even the record is not known, the line has none. */
 const noIdentity = "-";
 
 const hashOfIdentity = (identity: string | undefined): string | undefined =>

@@ -156,8 +156,7 @@ function assertNew(
 ): void {
   const { claims, definition } = scope;
   const { requestText } = answer;
-  // If two creates are answered with the same id, the one whose answer holds the record keeps it: one answer may name the job 7, and the
-  // other hold the monitor 7.
+  // If one create is answered with the id 7 alone, which may be a job's, and another one with the monitor 7, the latter keeps the id.
   const hasOnlyId = !holdsRecord(scope, wanted, answer);
   const belongsToOther = hasOnlyId && claims.isTakenInRun(id);
   if (!belongsToOther && !isOlderRecord(scope, id, baseline)) return;
