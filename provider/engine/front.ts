@@ -17,7 +17,6 @@ import {
   fingerprintInState,
   isAnotherAccount,
   isRecordedAccount,
-  isSameAccount,
 } from "../lifecycle/same-record";
 import { readUnmanaged } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
@@ -180,8 +179,8 @@ export class Front {
     }
     const isKnown = inputs.account === outputs.account || isRecordedAccount(declared, outputs);
     const former = isKnown ? declared : this.formerScope(declared, outputs, news, olds);
-    // After a rotation two names may have the present address and key, while state still has the former ones.
-    const isMoved = !isSameAccount(former, declared);
+    // Two names may have the present address and key, while state still has those of before a rotation. Each account has one ledger.
+    const isMoved = former.ledger !== declared.ledger;
     const scope = isMoved ? former : declared;
     const changes = diff(scope, id, outputs, inputs, options, isMoved);
     scope.claims.hear(id, outputs, options);

@@ -38,11 +38,6 @@ export function isAnotherAccount(
   return !isAccountOfState(account, { ...outputs, addressHash: address.hash, keyFingerprint });
 }
 
-/** Whether two names stand for one address and key. */
-export function isSameAccount(one: Account, other: Account): boolean {
-  return one.address.hash === other.address.hash && one.keyFingerprint === other.keyFingerprint;
-}
-
 /** The advice on old settings as the end of a message. */
 export function oldSettingsHint(mayHaveOldSettings?: boolean): string {
   return oldSettingsAdvice(mayHaveOldSettings)
