@@ -14,7 +14,7 @@ export function fullTest(...args: Parameters<jest.It>): void {
   if (isFull) test(...args);
 }
 
-/** How many cases a test of a model tries, and from which seed if `npm run test:models` gives one. */
+/** How many cases a test of a model tries, and from which seed, if the environment says so. */
 export function modelSize(...sizes: [number, number, number]): { numRuns: number; seed?: number } {
   const { PULUMI_UPTIME_CASES: cases, PULUMI_UPTIME_SEED: seed } = process.env;
   return cases === undefined ? { numRuns: sample(...sizes) } : { numRuns: Number(cases), seed: Number(seed) };
