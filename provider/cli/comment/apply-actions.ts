@@ -1,6 +1,7 @@
 import { reviewHash } from "../../common/hash";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import { changeOf, importIdIn, isDestructive, type PlannedChange } from "../shared/planned-changes";
+import { changeOf, importIdIn, isDestructive } from "../shared/planned-changes";
+import type { PlannedChange, PlannedProperty } from "../shared/planned-changes";
 import { secretText, type Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { isOfThisPackage, titleOf } from "../shared/resource-types";
@@ -106,7 +107,7 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
     allowedBy: set.map((value) => [
       hashOfValue(change, value),
       // A create sets all that is declared, and empties nothing.
-      ...(value.after === emptied ? [] : created),
+      ...(isEmptied(value) ? [] : created),
     ]),
   };
 }
@@ -125,10 +126,8 @@ function editAction(
   const { urn, id, outcome, properties } = edit;
   const leftovers = (of: PlannedChange): string[] => {
     if (outcome === "gone") return [hashOfChange(of)];
-    const declaredValue = ({ property }: { property: string }): SetValue => {
-      const { after = emptied } = of.properties.find((one) => one.property === property) ?? {};
-      return { property, after };
-    };
+    const declaredValue = ({ property }: { property: string }): SetValue =>
+      of.properties.find((one) => one.property === property) ?? { property, after: undefined };
     return [noValue, ...properties.map(declaredValue)].map((value) => hashOfValue(of, value));
   };
   return {
@@ -156,13 +155,10 @@ function hashOfChange(change: PlannedChange): string {
   ]);
 }
 
-/** A value that an update sets, as JSON: of a property, or of an option that Pulumi keeps in state. */
-interface SetValue {
-  readonly property: string;
-  readonly after: string;
-}
+/** A value that an update sets: of a property, or of an option that Pulumi keeps in state. */
+type SetValue = Pick<PlannedProperty, "property" | "after">;
 
-const emptied = "null";
+const isEmptied = ({ after = "null" }: SetValue): boolean => after === "null";
 
 /** Stands for an update that shows no value: it verifies a write that has failed although all of it is in state. */
 const noValue: SetValue = { property: "", after: "" };
@@ -171,14 +167,16 @@ const noValue: SetValue = { property: "", after: "" };
 function valuesSet({ properties, options, maybeChanged }: PlannedChange): SetValue[] {
   return [
     noValue,
-    ...[...properties, ...options].map(({ property, after = emptied }) => ({ property, after })),
+    ...properties,
+    ...options,
     ...maybeChanged.map((property) => ({ property, after: secretText })),
   ];
 }
 
 /** The hash of one value that a change sets. */
-function hashOfValue(change: PlannedChange, { property, after }: SetValue): string {
+function hashOfValue(change: PlannedChange, value: SetValue): string {
   const { urn, account, provider, secrets, valuesHash } = change;
-  const secret = secrets.includes(property) ? valuesHash : undefined;
-  return reviewHash(["value", urn, account, provider, property, after, secret]);
+  const secret = secrets.includes(value.property) ? valuesHash : undefined;
+  const after = isEmptied(value) ? null : value.after;
+  return reviewHash(["value", urn, account, provider, value.property, after, secret]);
 }
