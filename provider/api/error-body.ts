@@ -128,11 +128,12 @@ function namedError(entry: unknown): [name: string, reason: unknown][] {
   const given = [property, path, field, param, pointer, loc].find(
     (one) => (typeof one === "string" || Array.isArray(one)) && one.length > 0,
   );
-  const steps = [given].flat().filter((step) => typeof step === "string" || typeof step === "number");
-  const isInPart = partsOfRequest.includes(steps[0]);
-  const name = (isInPart ? steps.slice(1) : steps).join(".");
+  const name = [given]
+    .flat()
+    .filter((step) => typeof step === "string" || typeof step === "number")
+    .join(".");
   const reason = reasonIn(entry);
-  return name !== "" && reason !== undefined ? [[name, reason]] : [];
+  return name !== "" && !partsOfRequest.includes(name) && reason !== undefined ? [[name, reason]] : [];
 }
 
 function reasonIn(entry: unknown): string | undefined {
@@ -144,7 +145,7 @@ function reasonIn(entry: unknown): string | undefined {
 const isNamed = (entry: unknown): boolean => namedError(entry).length > 0;
 
 /** The parts of a request with which servers begin the path of a field. */
-const partsOfRequest: readonly unknown[] = ["body", "form", "query", "params", "data"];
+const partsOfRequest: readonly string[] = ["body", "form", "query", "params", "data"];
 
 /**
  * The path of a field in a JSON pointer: `request_headers.0.key` of `/data/attributes/request_headers/0/key`. Any other slash may be one
@@ -161,9 +162,12 @@ const wireNames = byPlainName(
   definitions.flatMap(({ fields }) => Object.values(fields).map(({ wire }) => wire)),
 );
 
+/** What frameworks write around the steps of a path: `form.interval` in Flask, and `children.interval.errors` in Symfony. */
+const wrappers = new RegExp(`^(?:${partsOfRequest.join("|")})\\.|\\bchildren\\.|\\.errors$`, "g");
+
 /** A field's path with the API's name, where a server writes `SslAlertDays` or `sslAlertDays` for `ssl_alert_days`. */
 const withWireName = (path: string): string =>
-  path.replace(/^[^.[]+/, (name) => wireNames.get(plainName(name)) ?? name);
+  path.replace(wrappers, "").replace(/^[^.[]+/, (name) => wireNames.get(plainName(name)) ?? name);
 
 const messageIn = (value: unknown): string | undefined => {
   const text = isObject(value) ? value.message : value;

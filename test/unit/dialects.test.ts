@@ -178,6 +178,21 @@ describe("wire forms", () => {
     expect(only()).toMatchObject({ alert_channel_ids: [] });
   });
 
+  test.each<[string, (words: string[]) => object]>([
+    ["Flask", (words) => ({ form: { "alert_channel_ids[]": { 0: words } } })],
+    ["Symfony", (words) => ({ children: { name: {}, alert_channel_ids: { errors: words } } })],
+  ])(
+    "of an empty list are the other ones also if a refusal names the field as %s does",
+    async (_, errors) => {
+      emulator.fault = ({ method, body }) =>
+        method === "POST" && body.some(([name]) => name === "alert_channel_ids[]")
+          ? answer(422, { errors: errors(["Not a valid integer."]) })
+          : undefined;
+      await stack().up({ ...home, alertChannelIds: [] });
+      expect(only()).toMatchObject({ alert_channel_ids: [] });
+    },
+  );
+
   test("of an empty list are learned by a create too", async () => {
     emulator.dialect = { emptyLists: "bracketsRefused" };
     const one = stack();
@@ -653,6 +668,20 @@ describe("refusals", () => {
       "in .NET's problem details",
       { title: "Invalid.", status: 422, errors: { Interval: ["bad"], "RequestHeaders[0].key": ["no"] } },
       "",
+    ],
+    ["in what Flask says of the form", { message: "Invalid.", errors: { form: nested } }],
+    [
+      "in Symfony's forms",
+      {
+        message: "Invalid.",
+        errors: {
+          children: {
+            name: {},
+            interval: { errors: ["bad"] },
+            request_headers: { children: [{ children: { key: { errors: ["no"] }, value: {} } }] },
+          },
+        },
+      },
     ],
     [
       "in the issues of Zod",
