@@ -31,7 +31,9 @@ export function parsePage(
   const linked = parts.flatMap((part) => [part.links, part._links]);
   const links = merge([headerLinks, ...linked.map(byRelation).filter(isObject)]);
   const [, ofAll] = /\/(\d+)$/.exec(headerOf(headers, "content-range")) ?? [];
-  const totals = ["", "count", "items", "records", "results", "elements"].map((of) => info[`total${of}`]);
+  const totals = ["", "count", "items", "records", "results", "elements", "entries"].map(
+    (of) => info[`total${of}`],
+  );
   const total = [...totals, info.recordstotal, ofAll]
     .map(parseNumber)
     .find((number) => !Number.isNaN(number));

@@ -553,6 +553,7 @@ describe("a list", () => {
     ["isTruncated", { data: records(9), isTruncated: true }],
     ["pageInfo", { data: records(9), pageInfo: { hasNextPage: true } }],
     ["a larger total_count", { data: records(9), meta: { total_count: 2 } }],
+    ["a larger total_entries", { data: records(9), page_number: 1, total_pages: 2, total_entries: 2 }],
     ["a larger count", { data: records(9), count: 2 }],
     ["a larger totalItems", { data: records(9), page: { totalItems: 2 } }],
   ])(
