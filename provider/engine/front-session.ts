@@ -4,6 +4,13 @@ import { Session } from "../lifecycle/session";
 /** More lines would push errors off the screen. */
 const maxAnnouncements = 19;
 
+interface Namesake {
+  readonly text: string;
+  readonly isLeft: () => boolean;
+  /** The setting by which equal records are adopted, which is the same for all resources of a process. */
+  readonly adoptSetting: string;
+}
+
 /** What the fronts of a process share: the operations that run, and what a run tells people only once, or only so often. */
 export class FrontSession extends Session {
   /** A program has declared a resource, so the settings are its own. */
@@ -15,7 +22,7 @@ export class FrontSession extends Session {
   private announced = 0;
   private readonly replacements = new Set<string>();
   /** Records like new ones: each is told of at the end if it is left then. */
-  private namesakes: { readonly text: string; readonly isLeft: () => boolean }[] = [];
+  private namesakes: Namesake[] = [];
   private readonly running = new Set<Promise<unknown>>();
 
   /** Runs an operation. {@link idle} waits for it. */
@@ -45,8 +52,8 @@ export class FrontSession extends Session {
     this.replacements.add(line);
   }
 
-  noteNamesake(text: string, isLeft: () => boolean): void {
-    this.namesakes.push({ text, isLeft });
+  noteNamesake(namesake: Namesake): void {
+    this.namesakes.push(namesake);
   }
 
   /** Prints a hint after a refusal, how many announcements were left out, and records that a killed run may have made. */
@@ -66,14 +73,16 @@ export class FrontSession extends Session {
   }
 
   private tellNamesakes(): void {
-    const left = this.namesakes.filter(({ isLeft }) => isLeft()).map(({ text }) => text);
+    const left = this.namesakes.filter(({ isLeft }) => isLeft());
     this.namesakes = [];
-    if (left.length === 0) return;
+    const [first] = left;
+    if (!first) return;
     const more = left.length - maxAnnouncements;
-    const named = left.slice(0, maxAnnouncements).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    const texts = left.slice(0, maxAnnouncements).map(({ text }) => text);
+    const named = texts.join(", ") + (more > 0 ? ` and ${more} more` : "");
     this.print(
       `uptime: Created new records, although records with the same name exist that no resource of this run manages: ${named}. If a ` +
-        "killed run has made them, delete them; with uptime:adoptExisting, equal ones are adopted instead.",
+        `killed run has made them, delete them; with ${first.adoptSetting}, equal ones are adopted instead.`,
     );
   }
 }

@@ -272,7 +272,11 @@ export class Front {
       : create(scope, inputs, options));
     this.announce(announcement, [news], options.urn);
     if (namesake)
-      this.context.session.noteNamesake(this.redactorFor(news).message(namesake.text), namesake.isLeft);
+      this.context.session.noteNamesake({
+        text: this.redactorFor(news).message(namesake.text),
+        isLeft: namesake.isLeft,
+        adoptSetting: sourceOf(scope.settings, "adoptExisting"),
+      });
     return { id, outputs: this.encodeState(outputs, ...properties) };
   }
 

@@ -35,7 +35,11 @@ export class PluginProcess {
   private present: PluginRun | undefined;
   private configured = Promise.resolve();
 
-  constructor(surroundings: SessionDependencies) {
+  /** @param providerName of an explicit provider */
+  constructor(
+    surroundings: SessionDependencies,
+    private readonly providerName?: string,
+  ) {
     const engine: EngineLog = {
       address: undefined,
       attach: (address: string) => (engine.address = address),
@@ -53,7 +57,7 @@ export class PluginProcess {
   begin(settings: Settings, address = `127.0.0.1:${++this.runs}`, isDo = false): ProviderProcess {
     const handshake = new proto.ProviderHandshakeRequest().setEngineAddress(address);
     void call(this.methods, "handshake", handshake, proto.ProviderHandshakeResponse);
-    this.configured = configure(this.methods, settings, isDo);
+    this.configured = configure(this.methods, settings, isDo, this.providerName);
     const ofType = (type: string): Provider => nativeCalls(this.methods, type, this.configured);
     return {
       domain: ofType("uptime:index:Domain"),
@@ -154,8 +158,8 @@ async function checkConfig(methods: Methods, settings: Settings, name?: string):
 }
 
 /** @param isDo `pulumi do` does not check the settings */
-async function configure(methods: Methods, settings: Settings, isDo: boolean): Promise<void> {
-  const args = isDo ? withoutPrefix(settings) : await checkConfig(methods, settings);
+async function configure(methods: Methods, settings: Settings, isDo: boolean, name?: string): Promise<void> {
+  const args = isDo ? withoutPrefix(settings) : await checkConfig(methods, settings, name);
   const request = new proto.ConfigureRequest().setArgs(structOf(args));
   await call(methods, "configure", request, proto.ConfigureResponse);
 }

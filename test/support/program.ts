@@ -15,6 +15,8 @@ interface ProgramOptions extends SessionDependencies {
   readonly restarts?: boolean;
   /** What the resources of a run share in the dynamic host. */
   readonly session?: FrontSession;
+  /** The resources have an explicit provider of this name. */
+  readonly providerName?: string;
 }
 
 /** The resources of one stack, over several runs. Each run has a process of its own, which all of them share. */
@@ -23,6 +25,7 @@ export class Program {
   readonly restarts: boolean;
   private readonly surroundings: SessionDependencies;
   private readonly session: FrontSession | undefined;
+  private readonly providerName: string | undefined;
   private process!: PluginProcess | undefined;
   /** The calls that the engine makes in this run. */
   providers!: Readonly<Record<Kind, Provider>>;
@@ -30,11 +33,12 @@ export class Program {
   constructor(
     readonly front: Front,
     settings: Settings = {},
-    { restarts = false, session, ...surroundings }: ProgramOptions = {},
+    { restarts = false, session, providerName, ...surroundings }: ProgramOptions = {},
   ) {
     this.settings = settingsOf(settings);
     this.restarts = restarts;
     this.session = session;
+    this.providerName = providerName;
     this.surroundings = surroundings;
     this.nextRun();
   }
@@ -53,7 +57,7 @@ export class Program {
   nextRun(changed: Settings = {}): void {
     this.settings = { ...this.settings, ...changed };
     const surroundings = { clock, ...this.surroundings };
-    this.process = this.front === "plugin" ? new PluginProcess(surroundings) : undefined;
+    this.process = this.front === "plugin" ? new PluginProcess(surroundings, this.providerName) : undefined;
     this.providers =
       this.process?.begin(this.settings) ?? startDynamic(this.settings, surroundings, this.session);
   }

@@ -4,6 +4,7 @@ import { fronts, Program, type Front } from "../support/program";
 import { isList, lists, posts, storedIds } from "../support/sent";
 import { urnOf } from "../support/simulated/engine";
 import { answer, clock, emulator, failureOf, withServer } from "../support/server";
+import { secret } from "../support/marks";
 import { home } from "../support/monitors";
 
 const adopting = { "uptime:adoptExisting": "true" };
@@ -337,4 +338,20 @@ test("the end of a run names what a killed run may have made, if the setting is 
     'uptime: Created new records, although records with the same name exist that no resource of this run manages: monitor 2 ("Home", "https://example.com/"). ' +
       "If a killed run has made them, delete them; with uptime:adoptExisting, equal ones are adopted instead.",
   ]);
+});
+
+test("with an explicit provider, the end of a run and the refusal of an import name its argument", async () => {
+  add();
+  const id = add({ name: "Other" });
+  const printed: string[] = [];
+  const options = { print: (line: string) => printed.push(line), providerName: "eu" };
+  const stack = new Program("plugin", {}, options);
+  const argument = "adoptExisting of the provider eu";
+  const imported = stack
+    .resource("monitor", { name: "imported" })
+    .import(id, { ...home, name: "Other", url: secret(home.url) });
+  expect(await failureOf(imported)).toContain(`run once with ${argument} set to true`);
+  await stack.resource().up(home);
+  await stack.cancel();
+  expect(printed.join()).toContain(`with ${argument}, equal ones are adopted instead.`);
 });

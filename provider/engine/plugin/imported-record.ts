@@ -1,5 +1,6 @@
 import { isRecordId } from "../../api/answer";
 import { UptimeError } from "../../api/errors";
+import { sourceOf, type Settings } from "../../api/settings";
 import type { Definition } from "../../definitions/field";
 import { mustBeDeclared } from "../../definitions/codecs";
 import type { Properties } from "../../common/marks";
@@ -54,10 +55,14 @@ export function accountProblem(
  * The problem if the program marks a field as secret that is not always one. The engine reads and stores an imported record
  * before it says what the program marks.
  */
-export function secretProblem({ fields, singular }: Definition, news: Properties): InputProblem | undefined {
+export function secretProblem(
+  { fields, singular }: Definition,
+  news: Properties,
+  settings: Settings,
+): InputProblem | undefined {
   const key = secretInputNames(news).find((name) => fields[name] !== undefined && !fields[name].secret);
   if (key === undefined) return undefined;
-  const reason = `of a ${singular} is not possible if the program marks ${key} as a secret, because Pulumi would first store it unencrypted: remove the option, and run once with uptime:adoptExisting set to true`;
+  const reason = `of a ${singular} is not possible if the program marks ${key} as a secret, because Pulumi would first store it unencrypted: remove the option, and run once with ${sourceOf(settings, "adoptExisting")} set to true`;
   return { property: "import", reason };
 }
 

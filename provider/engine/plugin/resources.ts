@@ -67,10 +67,13 @@ export class PluginResources {
     const imported = this.imports.get(urn);
     // After an import the old inputs are the record's, so one that the program does not declare was never managed.
     const wasDeclared = !imported && Object.keys(oldInputs).length > 0 && !isImported(oldInputs);
-    const old = decodeInputs(this.front.definition, oldInputs);
+    const { connect, definition } = this.front;
+    const old = decodeInputs(definition, oldInputs);
     const problem =
       imported &&
-      (imported.problem ?? accountProblem(account, imported) ?? secretProblem(this.front.definition, news));
+      (imported.problem ??
+        accountProblem(account, imported) ??
+        secretProblem(definition, news, connect(imported.outputs.account).settings));
     const { inputs, problems } = await this.front.check({
       declaration: {
         declared,
