@@ -267,6 +267,14 @@ test("state of the dynamic resources becomes state of the plugin without changes
   emulator.forget();
 
   const native = dropped.replace('"pulumi-uptime"', '"pulumi-uptime/native"');
+  for (const both of [
+    [dropped, native],
+    [native, dropped],
+  ]) {
+    await workspace.write(both.map((one) => `{ ${one} }`).join("\n"));
+    expect(await workspace.failed("preview")).toMatch(/Duplicate resource (alias|URN)/);
+  }
+
   await workspace.write(native);
   await workspace.preview("--refresh", "--run-program", "--expect-no-changes");
   await workspace.up("--expect-no-changes");
