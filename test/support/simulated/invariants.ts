@@ -197,10 +197,13 @@ export class Invariants {
       const key = keyOf(entry);
       const history = this.history(key);
       history.mayDifferUnseen ||= isDoubtful;
-      if (!history.isOlder || old.has(`${entry.urn} ${entry.id}`)) continue;
+      if (old.has(`${entry.urn} ${entry.id}`)) continue;
+      // An import compares only what is shown, also of a record that a create of the same run has just made.
+      history.mayDifferUnseen ||= imports.includes(key);
+      if (!history.isOlder) continue;
       history.takenBy.add(entry.urn);
       // A lost create finds what is equal in all that is shown.
-      history.mayDifferUnseen ||= imports.includes(key) || (this.isGuessed && !history.wasThere);
+      history.mayDifferUnseen ||= this.isGuessed && !history.wasThere;
     }
   }
 
