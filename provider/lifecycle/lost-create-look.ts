@@ -25,8 +25,8 @@ export interface Look {
 }
 
 /**
- * Looks once for the record of a lost create among the new ones of the list. The last look reads the whole list, because on a server whose
- * ids do not rise the record may have a lower id; the others end at the first page without a new record.
+ * Looks once for the record of a lost create among the new ones of the list. If the list is newest first, a look ends at the first page
+ * that is all old. Only the last look reads the whole list, because a server may give a new record a lower id.
  */
 export async function lookOnce(
   scope: RecordScope,
@@ -35,16 +35,16 @@ export async function lookOnce(
   isLast: boolean,
 ): Promise<Look> {
   const { collection, creates, definition } = scope;
-  const { wanted, baseline } = lostCreate;
+  const { wanted, baseline, highestIdBefore } = lostCreate;
   const age = new RecordAge(scope, lostCreate, operation.clock.now());
   try {
     const candidates: ApiRecord[] = [];
     let isEmpty = true;
     for await (const page of collection.list(operation)) {
       isEmpty = false;
-      const fresh = page.filter((record) => age.isNew(record));
-      candidates.push(...fresh);
-      if (fresh.length === 0 && !isLast) break;
+      candidates.push(...page.filter((record) => age.isNew(record)));
+      const isOld = page.every(({ id }) => wasListed(baseline, id));
+      if (isOld && highestIdBefore !== undefined && !isLast) break;
     }
     if (isEmpty) assertMayBeEmpty(scope, baseline);
     // A create that is still in flight may have made one of them, and its answer will show that.

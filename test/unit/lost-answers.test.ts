@@ -179,6 +179,24 @@ test("a create that sends empty lists in the other form is found if its answer i
   expect(posts()).toBe(2);
 });
 
+test.each<[string, () => void, number]>([
+  ["the list is oldest first, and has more than one page", () => (emulator.dialect = { order: "byId" }), 1],
+  ["others have filled the first page with new records meanwhile", () => undefined, 150],
+])("a create is found by the first look, although %s", async (_, prepare, creates) => {
+  prepare();
+  for (const index of times(150, 0).keys()) emulator.monitors.add({ ...elsewhere, name: `Old ${index}` });
+  onCreates(stored(504));
+  const together = program();
+  const all = [...times(creates, 0).keys()].map((index) => ({
+    one: together.resource(),
+    inputs: { ...home, name: `New ${index}`, url: `https://${index}.example/` },
+  }));
+  const started = clock.now();
+  await Promise.all(all.map(({ one, inputs }) => one.up(inputs)));
+  expect(clock.now()).toBe(started);
+  expect(storedIds()).toHaveLength(150 + creates);
+});
+
 describe("after a timeout", () => {
   test.each<[string, Fault, RegExp]>([
     ["ours", { kind: "cut", effect: false, answerDelayMs: 30_000 }, /20 seconds.*uptime:timeoutSeconds/],
