@@ -182,6 +182,8 @@ export const monitors = {
     ])
       expect(stdout).toContain(reason);
     expect(declaredResources().map(({ name }) => name)).toEqual(["shop"]);
+    // Otherwise the next export would declare those again that state does not have yet.
+    expect(stdout).toContain("export again once the stack's state has the others:\n");
   });
 
   test("reads a URL with a password from the configuration, as a secret, and says so", async () => {

@@ -92,4 +92,4 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
 
 /** Takes the option `import` out of exported modules, which have it at the beginning of the options. */
 const removeImports =
-  'for (const f of process.argv.slice(1)) fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace(/^(\\s*(\\/\\/ *)?)\\{ import: "[^"]*", /gm, "$1{ "))';
+  'for (const f of process.argv.slice(1)) fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace(/^(\\s*)\\{ import: "[^"]*", /gm, "$1{ "))';

@@ -38,7 +38,7 @@ export function exportText(report: ExportReport): string {
   if (refused.length > 0)
     lines.push(
       "",
-      "The provider would refuse these records, so they are left out. Correct them in the API and export again:",
+      "The provider would refuse these records, so they are left out. Correct them in the API, and export again once the stack's state has the others:",
       ...refused.map(({ title, reasons }) => `  ${title}: ${reasons.join("; ")}`),
     );
   if (secrets.length > 0)
