@@ -40,7 +40,7 @@ export interface ListRequest {
 }
 
 /** Shows a record of a list. */
-export type ShowItem = (item: { readonly id: string; readonly name: string | undefined }) => void;
+type ShowItem = (item: { readonly id: string; readonly name: string | undefined }) => void;
 
 /** The plugin during one run of the engine, with its settings and resources. */
 export class PluginRun {
