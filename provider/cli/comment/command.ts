@@ -36,8 +36,9 @@ export function configure(command: Command, context: CommandContext): void {
 Prints a Markdown comment for a pull request or an issue. The preview must be
 made with --show-replacement-steps; with --show-sames, the comment also shows
 changes of the options protect and retainOnDelete, and tells the program's code
-from other code in state. If a file does not exist, the comment says that its
-result is not known. GitHub allows 65536 characters, GitLab 1000000.
+from other code in state. If the file of --preview or --drift does not exist,
+the comment says that its result is not known. GitHub allows 65536 characters,
+GitLab 1000000.
 
 With --reviewed, the exit code is 1 if an apply would do anything that the
 reviewed comments of that title do not show. The file is a JSON array of objects

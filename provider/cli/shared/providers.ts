@@ -37,7 +37,7 @@ export function accountOrProviderName(provider: string | undefined, account: unk
   return urn && parseUrn(urn).name;
 }
 
-/** The same for people. */
+/** The same, to be shown: what is given as an account's name may be a key. */
 export function shownAccount(provider: string | undefined, account: unknown): string | undefined {
   return typeof account === "string" ? safeName(account) : accountOrProviderName(provider, account);
 }
