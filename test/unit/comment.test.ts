@@ -72,7 +72,7 @@ describe("how much fits", () => {
     const lines = stdout.split("\n");
     expect(marker(outcome)).toMatch(
       new RegExp(
-        `^<!-- pulumi-uptime comment v2 title=prod commit=${commit} digest=[\\da-f]{32} changes=[\\w+/]{1100} -->$`,
+        `^<!-- pulumi-uptime comment v2 title=prod commit=${commit} digest=[\\da-f]{32} changes=[\\w+/]{1150} -->$`,
       ),
     );
     expect(lines.slice(1, 9)).toEqual([
@@ -144,9 +144,10 @@ describe("how much fits", () => {
 
   test("the hashes of what a failed run leaves give way to names", async () => {
     const names = numbered(1000, "team-checkout-service-backend-health-");
-    const { stdout } = await run(names.map((name) => update(name, { interval: 300 })));
+    const steps = names.map((name) => create(name));
+    const { stdout } = await run(steps);
     expect(Buffer.byteLength(stdout)).toBeLessThanOrEqual(65_536);
-    expect(stdout.match(/^! Monitor \S+$/gm)).toHaveLength(1000);
+    expect(stdout.match(/^\+ Monitor \S+$/gm)).toHaveLength(1000);
     expect(stdout.split("\n")[0]?.length).toBeGreaterThan(10_000);
   });
 
@@ -326,6 +327,11 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
       '- Monitor login: record 155, "shop", "https://login.example/a@b"\n',
       "**Merging this deletes 4 resources; ",
     ],
+  ],
+  [
+    "a delete that the option protect would stop",
+    [deleted("shop", isProtected)],
+    [/^- Monitor shop: record 155, .*; it is protected$/m],
   ],
   [
     "one sentence on what a merge does to the program's changes and the drift together",

@@ -101,8 +101,8 @@ describe("hashes and digest", () => {
     ["what does not change", [...changes, step("same", "x", inputs("x"), inputs("x"))]],
   ])("do not depend on %s", async (_, steps, found = edits) => {
     const hashes = await hashesOf(changes);
-    // Of the program four, an update's two values, its secret and the rest of it; another package's; and of drift two.
-    expect(hashes).toHaveLength(11);
+    // Of the program four, an update's two values, its secret and the rest of it, a create's record; another package's; and of drift two.
+    expect(hashes).toHaveLength(12);
     expect(await hashesOf(steps, found)).toEqual(hashes);
     expect(await digestOf(steps, found)).toBe(await digestOf(changes));
   });
@@ -305,6 +305,19 @@ describe("an apply may do what was reviewed", () => {
       );
     });
 
+    test("but no update after an import, which writes nothing", async () => {
+      const imported = { ...declared, importId: "7" };
+      await review([create("a", imported)]);
+      expect(await apply([create("a", imported)])).toMatchObject(isApplied);
+      expect(await then(step("update", "a", inputs("a", { importId: "7" }), imported))).toEqual(stops);
+    });
+
+    test("but no change of the option protect after a create, whose comment does not show it", async () => {
+      await review([withStates(created, {}, { protect: true })]);
+      expect(await then(withStates(rest, { protect: true }, { protect: true }))).toEqual(passes);
+      expect(await then(withStates(isSame, { protect: true }))).toEqual(stops);
+    });
+
     test("a secret only if the review showed it", async () => {
       const update = step("update", "a", inputs("a"), declared);
       await review([{ ...update, diffReasons: ["interval", "pause"] }]);
@@ -351,7 +364,7 @@ describe("an apply stops", () => {
     [
       "nothing was reviewed",
       () => Promise.resolve([]),
-      /^Nothing is applied\. Nothing of this was reviewed\. No comment is about a preview of team\/prod\. /,
+      /^Nothing is applied\. Nothing of this was reviewed\. There is no comment about a preview\. /,
     ],
     [
       "only others have commented",

@@ -94,20 +94,21 @@ export function importsOfGoneRecords(
 function changeAction(change: PlannedChange, declared: PlannedChange | undefined): ApplyAction {
   const { title, operation, isPendingDelete, urn, recordId } = change;
   const oldRecord = reviewHash(["leftover", urn, recordId]);
-  const created = declared ? [hashOfChange(declared)] : [];
+  const isMade = operation === "create" || operation === "replace";
   const set = declared && operation === "update" ? valuesSet(change) : [];
   return {
     hash: isPendingDelete ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
     isDestructive: isDestructive(change),
     leftovers: [
-      ...(operation === "replace" ? [oldRecord, ...created] : []),
+      ...(operation === "replace" ? [oldRecord] : []),
+      ...(declared && isMade ? [hashOfRecord(declared)] : []),
       ...set.map((value) => hashOfValue(change, value)),
     ],
     allowedBy: set.map((value) => [
       hashOfValue(change, value),
-      // A create sets all that is declared, and empties nothing.
-      ...(isEmptied(value) ? [] : created),
+      // What makes a record empties nothing.
+      ...(declared && !isEmptied(value) ? [hashOfRecord(declared)] : []),
     ]),
   };
 }
@@ -125,7 +126,7 @@ function editAction(
 ): ApplyAction {
   const { urn, id, outcome, properties } = edit;
   const leftovers = (of: PlannedChange): string[] => {
-    if (outcome === "gone") return [hashOfChange(of)];
+    if (outcome === "gone") return [hashOfChange(of), hashOfRecord(of)];
     const declaredValue = ({ property }: { property: string }): SetValue =>
       of.properties.find((one) => one.property === property) ?? { property, after: undefined };
     return [noValue, ...properties.map(declaredValue)].map((value) => hashOfValue(of, value));
@@ -139,7 +140,7 @@ function editAction(
 }
 
 function hashOfChange(change: PlannedChange): string {
-  const { operation, urn, importId, recordId, account, provider, keptBy } = change;
+  const { operation, urn, importId, recordId, account, provider, isProtected, keptBy } = change;
   const { properties, options, secrets, maybeChanged, valuesHash } = change;
   // Values of other packages may be new in each preview, and the comment does not show them.
   if (!isOfThisPackage(urn)) return reviewHash([operation, urn, importId, recordId, options]);
@@ -148,7 +149,7 @@ function hashOfChange(change: PlannedChange): string {
   );
   const isSecretSent = operation !== "delete" && secrets.length > 0;
   return reviewHash([
-    ...[operation, urn, importId, recordId, account, provider, keptBy],
+    ...[operation, urn, importId, recordId, account, provider, isProtected, keptBy],
     changed.sort(),
     isSecretSent ? valuesHash : undefined,
     maybeChanged,
@@ -179,4 +180,9 @@ function hashOfValue(change: PlannedChange, value: SetValue): string {
   const secret = secrets.includes(value.property) ? valuesHash : undefined;
   const after = isEmptied(value) ? null : value.after;
   return reviewHash(["value", urn, account, provider, value.property, after, secret]);
+}
+
+/** The hash of all values that a record is made with. */
+function hashOfRecord(declared: PlannedChange): string {
+  return reviewHash(["record", hashOfChange(declared)]);
 }

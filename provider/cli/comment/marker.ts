@@ -58,8 +58,8 @@ export function digestIn(text: string): string | undefined {
   return /^[\s.`"']*((?:[\da-f]{16}){1,2})[\s.`"']*$/i.exec(text)?.[1]?.toLowerCase();
 }
 
-/** The part of a comment that the hashes of its changes may have, so that the rest can be read. */
-const hashesShare = 1 / 3;
+/** The parts of a comment that the hashes of its changes may have, so that the rest can be read: with those of leftovers, and without. */
+const [leftoversShare, hashesShare] = [1 / 4, 1 / 3];
 
 /**
  * All hashes, joined, for the comment's first line. If there is no room for all, those of what a failed run leaves are left out.
@@ -76,7 +76,9 @@ export function hashesText(
   const textOf = (hashes: readonly string[]): string => [...new Set(hashes)].sort().join("");
   const hashes = [...[...writes, ...code].map(({ hash }) => hash), ...programCode];
   const all = textOf([...hashes, ...writes.flatMap(({ leftovers = [] }) => leftovers)]);
-  return [all, textOf(hashes)].find(({ length }) => length <= limit * hashesShare);
+  if (all.length <= limit * leftoversShare) return all;
+  const alone = textOf(hashes);
+  return alone.length <= limit * hashesShare ? alone : undefined;
 }
 
 export function hashesIn(text: string): string[] {

@@ -75,6 +75,7 @@ function reviewedIn(given: readonly ReviewComment[], title: string) {
     code: hashes(valid),
     /** Why comments do not count. */
     problems: marked.flatMap(({ applied, problem }) => (problem === undefined || applied ? [] : [problem])),
+    hasComments: given.length > 0,
   };
 }
 
@@ -133,7 +134,7 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
     return review.digest === digestOf(actions)
       ? undefined
       : `The digest ${review.digest} belongs to other changes than those listed above.`;
-  const { changeHashes, problems } = review;
+  const { changeHashes, problems, hasComments } = review;
   const isReviewed = ({ hash, allowedBy = [] }: ApplyAction): boolean =>
     changeHashes.has(hash) ||
     (allowedBy.length > 0 && allowedBy.every((hashes) => hashes.some((one) => changeHashes.has(one))));
@@ -147,8 +148,10 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
     const were = missing.length === 1 ? "was" : "were";
     return [`${missing.length} of ${all} ${were} not reviewed: ${titlesOf(missing)}.`, ...problems].join(" ");
   }
-  const none = `No comment is about a preview of ${title || "the stack"}.`;
-  return ["Nothing of this was reviewed.", ...(problems.length > 0 ? problems : [none])].join(" ");
+  const fault = hasComments
+    ? `No comment is about a preview of ${title || "the stack"}.`
+    : "There is no comment about a preview.";
+  return ["Nothing of this was reviewed.", ...(problems.length > 0 ? problems : [fault])].join(" ");
 }
 
 function titlesOf(actions: readonly ApplyAction[]): string {

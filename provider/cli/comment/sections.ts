@@ -134,7 +134,7 @@ function changesSection(
 /** What the line of a resource shows after its name. */
 function detailOf(change: PlannedChange, show: ShowValue): string {
   const { operation, definition, importId, recordId = importId, recordNames, account } = change;
-  const { isDeletedFirst, isPendingDelete, keptBy } = change;
+  const { isDeletedFirst, isPendingDelete, isProtected, keptBy } = change;
   const isNamed = recordId !== undefined && (definition !== undefined || operation !== "update");
   const known = isNamed
     ? [`${definition ? "record" : "id"} ${show(recordId)}`, ...recordNames.map(show)]
@@ -144,6 +144,7 @@ function detailOf(change: PlannedChange, show: ShowValue): string {
     ...(known.length > 0 ? [`: ${known.join(", ")}`] : []),
     ...(isDeletedFirst ? ["; it is deleted first"] : []),
     ...(isPendingDelete ? ["; an earlier run has replaced it"] : []),
+    ...(isProtected && operation === "delete" ? ["; it is protected"] : []),
     ...(keptBy !== undefined && isDestructive(change) ? [`; the record stays (${keptBy})`] : []),
   ].join("");
 }

@@ -64,6 +64,8 @@ export interface PlannedChange {
   readonly isDeletedFirst: boolean;
   /** A delete of a record that an earlier run has replaced and could not delete. */
   readonly isPendingDelete: boolean;
+  /** The option `protect`. */
+  readonly isProtected: boolean;
   /** The option by which the record of a resource that is deleted or replaced stays. */
   readonly keptBy: "retainOnDelete" | "deletedWith" | undefined;
   readonly properties: readonly PlannedProperty[];
@@ -180,6 +182,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     provider: explicitProviderOf(current?.provider),
     isDeletedFirst: operation === "replace" && oldState?.pendingReplacement === true,
     isPendingDelete: false,
+    isProtected: current?.protect === true,
     // The engine asks state, even if the program changes the option.
     keptBy: (oldState ?? newState)?.retainOnDelete === true ? "retainOnDelete" : undefined,
     properties: isNew ? changedProperties({}, after) : [],
