@@ -17,8 +17,10 @@ export function hasPassword(value: unknown): boolean {
   if (url?.password) return true;
   if (url) return /\/\/[^/?#:]*:[^/?#]*@/.test(value);
   // A password may have characters for which a URL cannot be parsed.
-  const [, login = ""] = /^[a-z][a-z\d+.-]*:\/\/([^]*)@/i.exec(value) ?? [];
-  return login.includes(":");
+  const afterScheme = value.slice(value.indexOf("://") + 3);
+  return (
+    value.includes("://") && afterScheme.slice(0, Math.max(0, afterScheme.lastIndexOf("@"))).includes(":")
+  );
 }
 
 /** A URL without the user name and password in it; any other value as it is. */

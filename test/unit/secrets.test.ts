@@ -301,6 +301,7 @@ test.each([
   "https://u:s3#cret@a.example",
   "https:/u:s3cret@a.example",
   "https:u:s3cret@a.example",
+  "see https://u:s3cret@a.example/",
 ])("%s is a URL with a password, although it may not be one that can be parsed", (url) => {
   expect(hasPassword(url)).toBe(true);
 });
