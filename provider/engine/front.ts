@@ -179,7 +179,7 @@ export class Front {
     }
     const isKnown = inputs.account === outputs.account || isRecordedAccount(declared, outputs);
     const former = isKnown ? declared : this.formerScope(declared, outputs, news, olds);
-    // Two names may have the present address and key, while state still has those of before a rotation. Each account has one ledger.
+    // Two names may have the present address and key, while state still has those from before a rotation. Each account has one ledger.
     const isMoved = former.ledger !== declared.ledger;
     const scope = isMoved ? former : declared;
     const changes = diff(scope, id, outputs, inputs, options, isMoved);

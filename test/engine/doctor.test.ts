@@ -108,7 +108,7 @@ test("warns of a create that would duplicate a record, with what differs and who
   );
   expect(outcome.stdout).toContain("ok       2 to create: Monitor new, Monitor twin\n");
   expect(outcome.stdout).toContain(
-    "warning  Several new resources have the same name and url: Monitor new, Monitor twin. Only one of them can adopt a record.\n",
+    "warning  Several new resources have the same name and url: Monitor new, Monitor twin. If they are to adopt a record, only one of them can.\n",
   );
   expect(outcome.stdout).toMatch(/^warning {2}Without alert channels, .*: Monitor \w+, Monitor \w+\.$/m);
   expect(emulator.writes()).toEqual([]);

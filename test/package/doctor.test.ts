@@ -77,7 +77,7 @@ test("says of two equal resources that only one can adopt a record", () => {
     {
       code: "program-twins",
       level: "warning",
-      text: "Several new resources have the same name and url: Monitor a, Monitor b. Only one of them can adopt a record.",
+      text: "Several new resources have the same name and url: Monitor a, Monitor b. If they are to adopt a record, only one of them can.",
     },
     { code: "program", level: "ok", text: "The program declares 2 resources." },
   ]);

@@ -85,7 +85,7 @@ describe("for another language", () => {
     ];
     expect(stdout).toMatch(/\nNext, follow out\/NEXT-STEPS\.md\.\n$/);
     expect(commandsOn("NEXT-STEPS.md")).toEqual(commands);
-    expect(stdout).toMatch(/so they are left out\. [^]*Monitor 4: interval must be one of/);
+    expect(stdout).toMatch(/so they are left out\. [^]*Monitor 4 \(odd\): interval must be one of/);
     expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
     expect(emulator.writes()).toEqual([]);
   });

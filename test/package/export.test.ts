@@ -175,10 +175,10 @@ export const monitors = {
     const { code, stdout } = await exported();
     expect(code).toBe(0);
     for (const reason of [
-      "  Monitor 2: interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 45; the nearest is 60; alertTextLookup must not " +
+      "  Monitor 2 (odd): interval must be one of 60, 180, 300, 600, 900, 1800, 3600, not 45; the nearest is 60; alertTextLookup must not " +
         'begin or end with spaces, not " blank"; requestMethod must be one of "GET"',
-      "  Monitor 3: sslAlertDays cannot be read. The API shows ssl_alert_days as",
-      "  Monitor 4: name must not begin or end with spaces",
+      "  Monitor 3 (shapeless): sslAlertDays cannot be read. The API shows ssl_alert_days as",
+      "  Monitor 4 (two-lines): name must not begin or end with spaces",
     ])
       expect(stdout).toContain(reason);
     expect(declaredResources().map(({ name }) => name)).toEqual(["shop"]);

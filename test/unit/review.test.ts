@@ -364,7 +364,7 @@ describe("an apply stops", () => {
     [
       "nothing was reviewed",
       () => Promise.resolve([]),
-      /^Nothing is applied\. Nothing of this was reviewed\. There is no comment about a preview\. /,
+      /^Nothing is applied\. None of this was reviewed\. There is no comment about a preview\. /,
     ],
     [
       "only others have commented",

@@ -151,7 +151,7 @@ function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): 
   const fault = hasComments
     ? `No comment is about a preview of ${title || "the stack"}.`
     : "There is no comment about a preview.";
-  return ["Nothing of this was reviewed.", ...(problems.length > 0 ? problems : [fault])].join(" ");
+  return ["None of this was reviewed.", ...(problems.length > 0 ? problems : [fault])].join(" ");
 }
 
 function titlesOf(actions: readonly ApplyAction[]): string {

@@ -18,7 +18,7 @@ export function programFindings(report: ProgramReport): Finding[] {
     ...planned.filter(({ namesakes }) => namesakes.length > 0).map(namesakeFinding),
     ...twins.map(({ same, resources }) => {
       const which = `Several new resources have the same ${same}: ${listOf(resources)}.`;
-      return warning("program-twins", `${which} Only one of them can adopt a record.`);
+      return warning("program-twins", `${which} If they are to adopt a record, only one of them can.`);
     }),
     ...(withoutChannels.length > 0 ? [warning("program-channels", noChannels)] : []),
     ...unchecked.map((text) => warning("program-unchecked", text)),

@@ -14,7 +14,7 @@ import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
 import { exportState } from "../shared/pulumi-cli";
 import { listOf } from "../shared/quoting";
-import { readDeclarable } from "../shared/records";
+import { readDeclarable, type DeclarableRecord } from "../shared/records";
 import { findDefinition } from "../shared/resource-types";
 import { packageFiles, writeProject } from "../shared/scaffold";
 import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
@@ -22,7 +22,7 @@ import { managedResources, managesRecord, type StackState } from "../shared/stat
 import type { CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
-import { configValuesOf, protectKey } from "./module-source";
+import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
 
@@ -124,8 +124,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
       const type = isProgram ? dynamicType(definition) : pluginType(definition);
       return { type, id, name };
     }),
-    refused: refused.map(({ definition, record: { id }, problems }) => ({
-      title: `${definition.label} ${id}`,
+    refused: refused.map(({ definition, id, name, problems }) => ({
+      title: `${definition.label} ${id} (${name})`,
       reasons: problems,
     })),
     known,
@@ -170,14 +170,18 @@ async function readAccount(
     return !rivals.some((one) => managesRecord(one, connect(definition), account, record));
   });
   const added = unmanaged.filter(({ problems }) => problems.length === 0);
-  const refused = unmanaged.filter(({ problems }) => problems.length > 0);
   // In YAML, resources of all types share their names.
   const named = (state.deployment.resources ?? []).filter(
     ({ type }) => language === "yaml" || findDefinition(type),
   );
   const names = new Set([...reservedNames(language), ...named.map(({ urn }) => parseUrn(urn).name)]);
   const configKeys = new Set([protectKey, ...[...config.keys()].map((key) => key.replace(/^.*:/, ""))]);
-  const resources = added.map((record) => moduleResource(record, account, names, configKeys, isProgram));
+  const asResource = (record: DeclarableRecord): ModuleResource =>
+    moduleResource(record, account, names, configKeys, isProgram);
+  const resources = added.map(asResource);
+  const refused = unmanaged
+    .filter(({ problems }) => problems.length > 0)
+    .map((record) => ({ ...asResource(record), problems: record.problems }));
   const withPassword = added.flatMap(({ values }, index) =>
     [...values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
   );

@@ -29,7 +29,7 @@ import type { ResourceRequest } from "./resource-request";
 import { PluginResources } from "./resources";
 
 /** A page of a list, as the engine asks for it. */
-export interface ListRequest {
+interface ListRequest {
   readonly token: string;
   readonly query: Properties;
   /** The most records of all pages together; undefined is all. */
