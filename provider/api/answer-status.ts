@@ -13,7 +13,7 @@ import {
   parseRecords,
   plainName,
   textOf,
-} from "./answer";
+} from "./record";
 import type { Method } from "./transport";
 
 /** Whether an answer holds nothing, or nothing where the record would be, and no unclear code beside that. */

@@ -1,4 +1,4 @@
-import { isMarkedDeleted, isRecordId, isRecordOf, parseRecord, type ApiRecord } from "./answer";
+import { isMarkedDeleted, isRecordId, isRecordOf, parseRecord, type ApiRecord } from "./record";
 import { isBlankAnswer, isFailure, saysDeleted } from "./answer-status";
 import { pathOf, type Answer, type ApiRequest, type Client } from "./client";
 import type { Definition } from "../definitions/field";

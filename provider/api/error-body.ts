@@ -2,7 +2,7 @@ import { excerpt } from "../common/text";
 import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
-import { byPlainName, isBlankOrFalse, plainFieldName, plainName } from "./answer";
+import { byPlainName, isBlankOrFalse, plainFieldName, plainName } from "./record";
 import { joinMessages, message, Quote, quote, withoutPeriod, type Message } from "./errors";
 
 /** The names of secret fields, by {@link plainName}. */

@@ -1,4 +1,4 @@
-import { isUnset, type ApiRecord } from "./answer";
+import { isUnset, type ApiRecord } from "./record";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 

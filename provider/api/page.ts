@@ -1,7 +1,7 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject, parseJson } from "../common/values";
-import { isBlankOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./answer";
+import { isBlankOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./record";
 import { mayMeanFailure } from "./answer-status";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";

@@ -1,5 +1,5 @@
 import type { Definition } from "../definitions/field";
-import type { ApiRecord } from "./answer";
+import type { ApiRecord } from "./record";
 import type { Answer } from "./client";
 import { quoteBody } from "./error-body";
 import { ApiError, message, UptimeError, type Message } from "./errors";

@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { isRecordId } from "../api/answer";
+import { isRecordId } from "../api/record";
 import { message, UptimeError, type Message } from "../api/errors";
 import type { Definition, Problem } from "../definitions/field";
 import { problemsOfValue } from "../definitions/field-problems";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { message, quoteId, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import type { Ledger } from "./ledger";

@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { KeyRefusedError, NotFoundError, UnreachableError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Field } from "../definitions/field";

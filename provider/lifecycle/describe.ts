@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { joinMessages, message, quoteId, quoteValue, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys, isConfidential } from "../definitions/keys";

@@ -1,4 +1,4 @@
-import { isBlankOrFalse, isUnset, type ApiRecord } from "../api/answer";
+import { isBlankOrFalse, isUnset, type ApiRecord } from "../api/record";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";

@@ -1,4 +1,4 @@
-import { isRecordId } from "../api/answer";
+import { isRecordId } from "../api/record";
 import { joinMessages, message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { isObject } from "../common/values";
 import type { Definition } from "../definitions/field";

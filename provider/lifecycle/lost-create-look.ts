@@ -1,4 +1,4 @@
-import { idNumber, type ApiRecord } from "../api/answer";
+import { idNumber, type ApiRecord } from "../api/record";
 import { UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";

@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { message, UptimeError } from "../api/errors";
 import { shownNames, type Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";

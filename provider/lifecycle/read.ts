@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { ApiError, message, NotFoundError, quoteId, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, managedKeys } from "../definitions/keys";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import type { Collection } from "../api/collection";
 import { OperationTimeoutError, UptimeError } from "../api/errors";
 import { Listing } from "../api/listing";

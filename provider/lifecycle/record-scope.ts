@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import type { Collection } from "../api/collection";
 import type { RunContext } from "../api/operation";
 import type { Address, Settings } from "../api/settings";

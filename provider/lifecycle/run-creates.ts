@@ -1,4 +1,4 @@
-import { idNumber, type ApiRecord } from "../api/answer";
+import { idNumber, type ApiRecord } from "../api/record";
 import type { Collection } from "../api/collection";
 import type { LostAnswerError, Message } from "../api/errors";
 import type { Operation } from "../api/operation";

@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { message, quoteId, UptimeError } from "../api/errors";
 import type { Address } from "../api/settings";
 import type { Definition } from "../definitions/field";

@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";

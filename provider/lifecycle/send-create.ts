@@ -1,4 +1,4 @@
-import { isMarkedDeleted, isRecordOf, type ApiRecord } from "../api/answer";
+import { isMarkedDeleted, isRecordOf, type ApiRecord } from "../api/record";
 import type { WriteAnswer } from "../api/collection";
 import {
   ApiError,

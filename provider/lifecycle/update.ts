@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import { message, messageOf, NotFoundError, quoteId, UptimeError, withoutPeriod } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Value } from "../common/values";

@@ -1,4 +1,4 @@
-import type { ApiRecord } from "../api/answer";
+import type { ApiRecord } from "../api/record";
 import type { Collection, WriteAnswer } from "../api/collection";
 import {
   ApiError,

@@ -1,4 +1,4 @@
-import { compareIds, type ApiRecord } from "../../api/answer";
+import { compareIds, type ApiRecord } from "../../api/record";
 import { KeyRefusedError, UnreachableError } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import type { Settings } from "../../api/settings";

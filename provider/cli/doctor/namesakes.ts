@@ -1,4 +1,4 @@
-import { compareIds } from "../../api/answer";
+import { compareIds } from "../../api/record";
 import { Operation } from "../../api/operation";
 import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 import { Option, type Command } from "commander";
 
-import { compareIds } from "../../api/answer";
+import { compareIds } from "../../api/record";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import { dynamicType } from "../../common/pulumi";

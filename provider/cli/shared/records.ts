@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { compareIds, type ApiRecord } from "../../api/answer";
+import { compareIds, type ApiRecord } from "../../api/record";
 import { Quote, quoteValue } from "../../api/errors";
 import { Operation } from "../../api/operation";
 import { hasPassword } from "../../common/url";

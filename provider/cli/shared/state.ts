@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
-import type { ApiRecord } from "../../api/answer";
+import type { ApiRecord } from "../../api/record";
 import type { Definition } from "../../definitions/field";
 import { fieldOf, identityKeys } from "../../definitions/keys";
 import { decodeOptions, decodeOutputs } from "../../engine/request";

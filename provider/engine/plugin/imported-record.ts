@@ -1,4 +1,4 @@
-import { isRecordId } from "../../api/answer";
+import { isRecordId } from "../../api/record";
 import { UptimeError } from "../../api/errors";
 import { sourceOf, type Settings } from "../../api/settings";
 import type { Definition } from "../../definitions/field";
