@@ -131,10 +131,11 @@ plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
       files: ["uptime-import.json", "NEXT-STEPS.md"],
     });
     expect(commandsOn("NEXT-STEPS.md")).toEqual([
-      "pulumi import --file uptime-import.json --out imported.yaml --stack prod",
+      "pulumi stack select prod",
+      "pulumi import --file uptime-import.json --out imported.yaml",
       "# Copy the resources in imported.yaml to Pulumi.yaml, then:",
-      "pulumi preview --stack prod",
-      "pulumi up --stack prod",
+      "pulumi preview",
+      "pulumi up",
     ]);
     expect(text("Pulumi.yaml")).toBe(program);
   });
@@ -250,12 +251,21 @@ describe("an export into a folder", () => {
       "lib/old.ts": "",
     };
     newProject(present);
-    const { stdout } = await exportedWith(stackWith(resource(monitorType, "shop", "1")));
+    const { stdout } = await exportedWith(stackWith(resource(monitorType, "shop", "1")), "--stack", "prod");
     expect(stdout).toMatch(/^Wrote 2 resources to out; the stack already manages 1 record:/);
     const written = ["NEXT-STEPS.md", "domains.ts", "lib", "monitors-2.ts"];
     expect(files()).toEqual([...Object.keys(present).slice(0, 4), ...written].sort());
     for (const [file, content] of Object.entries(present)) expect(text(file)).toBe(content);
     expect(text("NEXT-STEPS.md")).toContain('import "./domains.js";\nimport "./monitors-2.js";');
+    // The commands after it are about the stack that the records were compared with.
+    expect(commandsOn("NEXT-STEPS.md")[0]).toBe("pulumi stack select prod");
+  });
+
+  test("imports modules with their extension in the new program of an ES module package", async () => {
+    addMonitor("Shop");
+    newProject({ "package.json": '{ "name": "mine", "type": "module" }' });
+    expect((await cli(emulator, out(), ["export", "--out", "."])).code).toBe(0);
+    expect(text("index.ts")).toBe('import "./monitors.js";\n');
   });
 
   test.each<[string, string, object]>([

@@ -5,7 +5,7 @@ import type { Project } from "../shared/project";
 import { codeSpan, shellWord } from "../shared/quoting";
 import { packageWord, settingCommands } from "../shared/scaffold";
 import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
-import { nextSteps, protectText, secretCommands, unusedFileName } from "./next-steps";
+import { nextSteps, protectText, secretCommands, selectStack, unusedFileName } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 
 /** Pulumi itself generates the code of all but the first one. */
@@ -57,12 +57,12 @@ function importOf({ definition, name, id, properties }: ModuleResource): object 
 
 /** The commands that import what was exported, with their explanations. */
 function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile: string): NextStep[] {
-  const { project, resources, secretsFile, settings, stack } = facts;
+  const { project, resources, secretsFile, settings } = facts;
   const { code, program } = generated[language];
-  const onStack = stack === undefined ? "" : ` --stack ${shellWord(stack)}`;
   const withSecrets = resources.filter((resource) => configValuesOf(resource).length > 0);
   const hasRunning = resources.some(({ properties }) => properties.get("pause") === false);
   return [
+    selectStack(facts),
     {
       text: "Create a project. The command asks for the names of the project and of its stack.",
       lines: project.exists ? [] : [`pulumi new ${language} --force`],
@@ -87,15 +87,11 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
       text:
         `Import the records into the stack's state. Pulumi shows the list and asks before it does. It writes the code to ${codeSpan(code)}, ` +
         "and nothing to the API.",
-      lines: [`pulumi import --file ${shellWord(importFile)} --out ${shellWord(code)}${onStack}`],
+      lines: [`pulumi import --file ${shellWord(importFile)} --out ${shellWord(code)}`],
     },
     {
       text: "Copy the resources to the program. Then the preview must show no change. Run `pulumi up` before you change anything.",
-      lines: [
-        `# Copy the resources in ${code} to ${program}, then:`,
-        `pulumi preview${onStack}`,
-        `pulumi up${onStack}`,
-      ],
+      lines: [`# Copy the resources in ${code} to ${program}, then:`, `pulumi preview`, `pulumi up`],
     },
     ...(hasRunning
       ? [

@@ -28,6 +28,14 @@ export function nextSteps(parts: readonly NextStep[]): string {
   return `${["# Next steps", ...paragraphs].join("\n\n")}\n`;
 }
 
+/** Makes the stack of the export the one that all later commands are about. */
+export function selectStack({ stack }: ExportFacts): NextStep {
+  return {
+    text: "Select the stack with which the records were compared.",
+    lines: stack === undefined ? [] : [`pulumi stack select ${shellWord(stack)}`],
+  };
+}
+
 /** What the option `protect` does, and how to delete a record. */
 export const protectText =
   "The option `protect` keeps Pulumi from deleting a record. To delete one, or to accept that somebody has deleted it by hand, remove " +

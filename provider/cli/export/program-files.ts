@@ -2,8 +2,9 @@ import { isAbsolute } from "node:path";
 
 import { definitions } from "../../definitions";
 import { addCommands, isSampleIn, scaffold, setSecret, startCommands } from "../shared/scaffold";
+import type { Project } from "../shared/project";
 import { configValuesOf, moduleSource, protectKey } from "./module-source";
-import { nextSteps, protectText, secretCommands, unusedFileName } from "./next-steps";
+import { nextSteps, protectText, secretCommands, selectStack, unusedFileName } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 
 /** The files of a program in TypeScript by name: a module for each kind of record. None if nothing is new. */
@@ -18,7 +19,7 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
   const names = modules.map(({ name }) => name);
   if (modules.length === 0) return new Map();
   const secretFiles = secretsFile !== undefined && isInside(secretsFile) ? [secretsFile] : [];
-  const program = names.map((name) => `import "./${name}";\n`).join("");
+  const program = names.map((name) => importLine(name, project)).join("\n") + "\n";
   const scaffolded = project.exists ? [] : [...scaffold(project, program, secretFiles)];
   return new Map([
     ...scaffolded.filter(([name]) => !project.files.has(name.toLowerCase())),
@@ -26,6 +27,8 @@ export function planProgram(facts: ExportFacts): Map<string, string> {
     [unusedFileName(project, "NEXT-STEPS", ".md"), nextSteps(programSteps(facts, names))] as const,
   ]);
 }
+
+const importLine = (module: string, { extension }: Project): string => `import "./${module}${extension}";`;
 
 /** Whether a path that is relative to a folder leads to something in it. */
 function isInside(path: string): boolean {
@@ -44,6 +47,7 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
   const isPackage = project.files.has("package.json");
   const isMainKept = project.exists || project.files.has("index.ts");
   return [
+    selectStack(facts),
     {
       text: "Create a stack (without a Pulumi account, run `pulumi login --local` first), set the server's address and the API key (the command asks for it), then check both.",
       lines: project.exists ? [] : startCommands(settings, isPackage ? addCommands() : undefined),
@@ -53,7 +57,7 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
         ? "Replace all of `index.ts`: it declares only the sample monitor `home`, which `pulumi up` would create. If that monitor exists " +
           "already, keep its declaration, or remove it to delete the record."
         : "Import the new modules in the program's main file, by their paths from there; no existing file was changed.",
-      lines: isMainKept ? modules.map((name) => `import "./${name}${project.extension}";`) : [],
+      lines: isMainKept ? modules.map((name) => importLine(name, project)) : [],
       language: "ts",
     },
     {
