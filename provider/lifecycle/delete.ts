@@ -1,4 +1,4 @@
-import { message, NotFoundError, UptimeError, type Message } from "../api/errors";
+import { message, NotFoundError, UptimeError, withoutPeriod, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { assertGone, assertReadable } from "./gone";
 import type { RecordScope } from "./record-scope";
@@ -31,32 +31,32 @@ async function sendDelete(
 ): Promise<void> {
   const { claims, collection, ledger } = scope;
   const isSameAccount = isAccountOfState(scope, outputs);
-  let wasFound = false;
   try {
     if (mustCompareFirst(scope, outputs)) {
       // In state's account the answer to the DELETE decides, so it is no error yet that the record is not found here.
       const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
       if (record) assertSameRecord(scope, outputs, record);
-      wasFound = record !== undefined;
     }
     ledger.markChanged(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
     operation.beforeWrite = () => {
       claims.assertNotVoid(id, outputs);
     };
-    const doubt = await collection.delete(id, operation);
+    const doubt = await collection.delete(id, operation).catch(notFoundAsDoubt);
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
     if (claims.isVoid(id, outputs)) return;
     if (!(error instanceof NotFoundError)) throw error;
-    // A key that may not delete a record may get 404 too.
-    if (wasFound && !isSameAccount && (await collection.find(id, operation))) throw error;
-    // The record was found, so this is state's account, and an earlier DELETE whose answer was lost has deleted it.
-    if (wasFound) await assertReadable(scope, id, error, operation);
-    else await assertGone(scope, id, outputs, error, operation);
+    await assertGone(scope, id, outputs, error, operation);
   }
   // If the claim is void, the id is now that of a record which this run has created.
   if (!claims.isVoid(id, outputs)) ledger.markDeleted(id, operation.clock.now());
+}
+
+/** A key that may not delete a record, or a proxy that allows no DELETE, may get 404 too. So the record's own address decides. */
+function notFoundAsDoubt(error: unknown): Message {
+  if (error instanceof NotFoundError) return withoutPeriod(error);
+  throw error;
 }
 
 /** Reads a record whose DELETE got an unclear answer. Throws unless the record is gone. */

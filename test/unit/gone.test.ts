@@ -208,8 +208,16 @@ describe.each(fronts)("with the present key (%s)", (front) => {
 
     test("that answers 404 succeeds even if the list holds the record", async () => {
       const [all] = await createdBefore(front, 2);
-      on("DELETE", answer(404));
+      emulator.fault = ({ path }) => (/\/\d+$/.test(path) ? answer(404) : undefined);
       expect(await destroyAll(all)).toEqual(["deleted", "deleted"]);
+    });
+
+    test.each(kinds)("that answers 404 fails if its own address shows the record (%s)", async (kind) => {
+      const [[one]] = await createdBefore(front, 1, kind);
+      on("DELETE", answer(404, "Cannot DELETE"));
+      expect(await failureOf(one.destroy())).toMatch(
+        /DELETE .* status 404: Cannot DELETE, and the \w+ still exists\./,
+      );
     });
 
     describe.each(kinds)("that is answered with words that may mean anything (%s)", (kind) => {
