@@ -40,14 +40,16 @@ export function mayMeanFailure(body: unknown, definition: Definition): boolean {
 /** Whether the answer to a DELETE says that it had its effect: by holding nothing, the record, or a word of success. */
 export function saysDeleted(body: unknown, id: string, definition: Definition): boolean {
   if (isObject(body) && body.data === false) return false;
-  if (isBlankAnswer(body, definition)) return true;
+  // `{"message": "Down for maintenance", "data": null}` may mean anything.
+  const words = isObject(body) ? textOf(body.message ?? body.msg) : "";
+  if (isBlankAnswer(body, definition) && (words === "" || wordsOfSuccess.test(words))) return true;
   const statements = statementsIn(body, definition, "DELETE");
   // It may be a field of the record that is shown, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
   if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;
   const record = parseRecord(body, definition);
   const isClear = !mayMeanFailure(body, definition);
   if (record?.id === id && (isClear || isRecordOf(definition, record))) return true;
-  if (!isObject(body)) return isWordOrCount(body);
+  if (!isObject(body)) return wordsOfSuccess.test(textOf(body)) || ["1", id].includes(textOf(body));
   return statements.some(({ isFlag, meaning }) => meaning === "success" && (isFlag || isClear));
 }
 
@@ -83,6 +85,7 @@ interface Statement {
 
 const flagNames = /^(?:is)?(?:success(?:ful)?|ok)$/;
 const deletedNames = /^(?:is)?deleted$/;
+const messageNames = /^(?:msg|message)$/;
 const statusNames = /^(?:http)?(?:status(?:code)?|code|stat|result)$/;
 
 /** All that an answer says, under the usual names, of whether its request has succeeded. */
@@ -95,6 +98,9 @@ function statementsIn(body: unknown, { singular }: Definition, method: Method): 
     const name = plainName(key);
     if (flagNames.test(name) || (isDelete && deletedNames.test(name)))
       return [{ isFlag: true, meaning: meaningOfFlag(value) }];
+    // Only a word of success is clear: `{"code": 1, "msg": "ok", "data": []}`.
+    if (messageNames.test(name))
+      return wordsOfSuccess.test(textOf(value)) ? [{ isFlag: true, meaning: "success" }] : [];
     if (!statusNames.test(name) || wordsForNothing.test(textOf(value))) return [];
     return [{ isFlag: false, meaning: meaningOfStatus(name, value, method) }];
   });
@@ -102,7 +108,9 @@ function statementsIn(body: unknown, { singular }: Definition, method: Method): 
 
 function meaningOfFlag(value: unknown): Meaning {
   if (isFalse(value) || /^no?$/i.test(textOf(value))) return "failure";
-  return isWordOrCount(value) || isSetDate(value) ? "success" : "unclear";
+  // Under `deleted`, it may be the number of deleted records, a record's id, or a date.
+  const isDone = wordsOfSuccess.test(textOf(value)) || /^\d+$/.test(textOf(value)) || isSetDate(value);
+  return isDone ? "success" : "unclear";
 }
 
 function meaningOfStatus(name: string, value: unknown, method: Method): Meaning {
@@ -124,7 +132,3 @@ const wordsOfFailure = /^(?:error|fail|failed|failure|ko|unauthorized|unauthenti
 
 /** What servers write as a status if they have nothing to show. */
 const wordsForNothing = /^(?:|not[ _-]?found|gone|no[ _-]?(?:content|data)|empty)$/i;
-
-/** Whether a value is a word of success, the number of deleted records, or a record's id. */
-const isWordOrCount = (value: unknown): boolean =>
-  wordsOfSuccess.test(textOf(value)) || /^\d+$/.test(textOf(value));

@@ -23,7 +23,8 @@ export function parsePage(
   definition: Definition,
 ): Page | undefined {
   const { envelopes, list } = unwrapList(body, definition);
-  if (list === null && mayMeanFailure(body, definition)) return undefined;
+  // `{"code": 10001, "msg": "token expired", "data": []}` is no empty list.
+  if (isBlankOrFalse(list) && mayMeanFailure(body, definition)) return undefined;
   // Twice, because `pagination` may be inside `meta`.
   const parts = withParts(withParts([...envelopes, ...partsOfHeaders(headers)]));
   const info = merge(parts);

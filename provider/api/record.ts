@@ -128,12 +128,15 @@ export function isMarkedDeleted({ raw }: ApiRecord): boolean {
   );
 }
 
-/** Whether a value is a date from 1900 to 2099: a string, a Unix time, or an object with one; also `true`. 1970-01-01 means that there is no date. */
+/** The time 0, also as a server in the west writes it. */
+const beginningOfUnixTime = /^(?:1970-01-01|1969-12-31)|\b(?:0?1 Jan 1970|31 Dec 1969)\b/;
+
+/** Whether a value is a date from 1900 to 2099: a string, a Unix time, or an object with one; also `true`. The time 0 means that there is no date. */
 export function isSetDate(value: unknown): boolean {
   if (isObject(value)) return Object.values(value).some(isSetDate);
   const text = textOf(value);
   return (
-    value === true || (/(?:^|\D)(?:19|20)\d\d|^[1-9]\d{8,}/.test(text) && !text.startsWith("1970-01-01"))
+    value === true || (/(?:^|\D)(?:19|20)\d\d|^[1-9]\d{8,}/.test(text) && !beginningOfUnixTime.test(text))
   );
 }
 

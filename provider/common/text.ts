@@ -57,7 +57,7 @@ export function plainLine(text: string): string {
     .slice(0, excerptScanLength)
     .toWellFormed()
     .replace(/<(style|script)\b.*?<\/\1>/gis, " ")
-    .replace(/<[^>]*>/g, " ")
+    .replace(/<[/!]?[a-z-][^>]*>/gi, " ")
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
 }

@@ -128,7 +128,8 @@ const booleanCodec: Codec<boolean> = {
     if (falseForms.includes(form) || (typeof raw === "string" && isZeroDate(raw))) return false;
     if (trueForms.includes(form)) return true;
     // A time under a name such as `paused_at` means true.
-    if (typeof raw === "string" && /^\d{4}-\d\d-\d\d/.test(raw)) return true;
+    const date = isObject(raw) ? raw.date : raw;
+    if (typeof date === "string" && /^\d{4}-\d\d-\d\d/.test(asIsoDate(date) ?? "")) return true;
     if ((typeof raw === "number" || typeof raw === "string") && /^\d{9,13}$/.test(String(raw))) return true;
     throw new UnexpectedValueError("true, false, 1, 0 or a date");
   },

@@ -1,7 +1,7 @@
 import type { Field, FieldType } from "./field";
 import { isConfidential } from "./keys";
 import { nearest, shorten } from "../common/text";
-import { parseUrl } from "../common/url";
+import { hasPassword, parseUrl } from "../common/url";
 import { isObject, hasUnknown, notYetKnown } from "../common/values";
 
 /** Something wrong with a declared value: its path below the property, and what is allowed. */
@@ -27,7 +27,7 @@ const problemsUnless = (isRight: boolean, reason: string, path = ""): ValueProbl
 
 /** A declared value for a message, cut; nothing for a secret. */
 function quoteDeclared(value: unknown, field: Field): string {
-  if (isConfidential(field) || hasUnknown(value)) return "";
+  if (isConfidential(field) || hasPassword(value) || hasUnknown(value)) return "";
   // JSON has no NaN.
   const json = typeof value === "number" ? undefined : (JSON.stringify(value) as string | undefined);
   const text = json ?? String(value);

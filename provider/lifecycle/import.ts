@@ -12,6 +12,7 @@ import {
 import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, isConfidential } from "../definitions/keys";
+import { hasPassword } from "../common/url";
 import { isEmpty } from "../common/values";
 import { describeRecord } from "./describe";
 import { compare, differences, wantedValues, type WantedValues } from "./difference";
@@ -150,11 +151,12 @@ function problemsOfImport(definition: Definition, wanted: WantedValues, record: 
     const found = quoteValue(actual);
     // The classes fill in defaults, so a default may not be in the program's text.
     const isDefault = wanted === field.default ? ", its default," : "";
-    const reason = isConfidential(field)
-      ? message`differs from what ${there} has (both are secret, so neither is shown)`
-      : problem !== undefined
-        ? message`cannot be compared: ${problem}`
-        : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;
+    const reason =
+      isConfidential(field) || [wanted, actual].some(hasPassword)
+        ? message`differs from what ${there} has (both are secret, so neither is shown)`
+        : problem !== undefined
+          ? message`cannot be compared: ${problem}`
+          : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;
     return {
       property: key,
       reason: message`${reason}. An import changes nothing: declare the record's value, or change the record first`,

@@ -21,6 +21,7 @@ import {
   type FallbackForms,
 } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
+import { hasPassword } from "../common/url";
 import { isEmpty } from "../common/values";
 import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
 import { topLevel } from "./paths";
@@ -208,7 +209,8 @@ function refusedEmpty(
 }
 
 function describeNotStored({ key, field, wanted, actual, problem }: Difference): Message {
-  if (isConfidential(field)) return [`${key} (what is there differs from what was sent)`];
+  if (isConfidential(field) || [wanted, actual].some(hasPassword))
+    return [`${key} (what is there differs from what was sent)`];
   // An update sends some ignored fields as the server has shown them.
   const sent = message`${key} was sent as ${quoteValue(wanted)}`;
   if (problem !== undefined) return message`${sent}, and what is there cannot be compared. ${problem}`;

@@ -210,3 +210,9 @@ test("replaceOnChanges replaces for a change of a property or a part of it", asy
     expect(await monitors.diff("1", outputs, news)).toMatchObject({ replaces });
   }
 });
+
+test("a URL that is refused is not shown if it has a password", async () => {
+  const { url = "" } = await refused({ url: "ftp://probe:s3cret@shop.example/" });
+  expect(url).toMatch(/^must be an absolute/);
+  expect(url).not.toContain("s3cret");
+});

@@ -171,6 +171,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     "<html>Down for maintenance</html>",
     "<html>Down for maintenance. © 2026 Example</html>",
     "Back on 2026-11-30",
+    "404",
+    '{"message":"Down for maintenance","data":null}',
     '[{"page":1}]',
     '{"data":{"notice":"Sign in"}}',
     '{"data":false}',
@@ -280,6 +282,8 @@ describe("a record", () => {
     "0000-00-00 00:00:00",
     "-0001-11-30 00:00:00",
     "1970-01-01T00:00:00Z",
+    "1969-12-31T19:00:00-05:00",
+    "Thu, 01 Jan 1970 00:00:00 GMT",
     "null",
     "infinity",
     { Time: "0001-01-01T00:00:00Z", Valid: false },
@@ -350,7 +354,7 @@ describe("a code or a status beside nothing", () => {
       expect(await monitors.delete("7", start())).toBeDefined();
       for (const write of [monitors.update("7", [], start()), monitors.create([], start())])
         expect((await write).words).toBeDefined();
-      if (!("data" in said)) await expect(listed(monitors)).rejects.toThrow("did not return a list");
+      await expect(listed(monitors)).rejects.toThrow("did not return a list");
     },
   );
 
@@ -361,15 +365,23 @@ describe("a code or a status beside nothing", () => {
     { code: 20000 },
     { status: "success" },
     { code: 10001, success: true },
-    { status: "not_found" },
-    { code: "NOT_FOUND" },
-    { status: "" },
-  ])("that means a success, or that there is nothing, says that the record is gone (%j)", async (said) => {
+    { code: 1, message: "ok", data: [] },
+  ])("that means a success says that the record is gone (%j)", async (said) => {
     const { monitors } = collectionOf(() => bodyWith(said));
     expect(await errorOf(requests.get(monitors))).toBeInstanceOf(NotFoundError);
     expect(await monitors.delete("7", start())).toBeUndefined();
     expect(await listed(monitors)).toEqual([]);
   });
+
+  test.each([{ status: "not_found" }, { code: "NOT_FOUND" }, { status: "" }])(
+    "that means that there is nothing says so to a read; after a delete, the record is read (%j)",
+    async (said) => {
+      const { monitors } = collectionOf(() => bodyWith(said));
+      expect(await errorOf(requests.get(monitors))).toBeInstanceOf(NotFoundError);
+      expect(await monitors.delete("7", start())).toBeDefined();
+      expect(await listed(monitors)).toEqual([]);
+    },
+  );
 });
 
 describe("a record that is marked as deleted", () => {

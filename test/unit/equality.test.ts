@@ -27,6 +27,8 @@ test("a field that a record shows under several names has the value of the one t
   const pause = field("pause");
   const paused_at = "2026-01-01T00:00:00Z";
   for (const raw of [
+    { pause: null, paused_at: "Thu, 01 Jan 2026 00:00:00 GMT" },
+    { pause: null, paused_at: { date: "2026-01-01 00:00:00.000000", timezone_type: 3, timezone: "UTC" } },
     { pause: null, paused_at },
     { pause: false, paused_at },
     { pause: 1, paused_at: null },

@@ -106,6 +106,14 @@ test("the first nineteen imports and adoptions are announced one by one, the oth
   expect(printed).toHaveLength(1);
 });
 
+test("an import that differs in a URL with a password shows neither URL", async () => {
+  const importId = add({ ...home, url: "https://probe:canary@shop.example/" });
+  const provider = hosted(monitor, settingsOf({}), new FrontSession({ clock }));
+  const { failures = [] } = await provider.check({}, { ...home, importId, __options: { owner: "m" } });
+  expect(failures.map(({ reason }) => reason).join()).toMatch(/^url differs from what monitor/);
+  expect(JSON.stringify(failures)).not.toContain("canary");
+});
+
 test("a deleted resource whose record stays says for whom, and one whose record is deleted says nothing", async () => {
   const stack = new Program("dynamic");
   const [one, other] = [stack.resource(), stack.resource("monitor", { name: "other" })];

@@ -68,6 +68,10 @@ describe("of a long text, only the beginning is shown and searched", () => {
     }
   });
 
+  test("without HTML tags, but with signs of comparison", () => {
+    expect(excerpt("<p>must be <= 3600 and >= 60</p><!-- x -->")).toBe("must be <= 3600 and >= 60");
+  });
+
   test("without a secret that is far behind it", () => {
     const text = `${"no ".repeat(2 ** 17)}hunter22`;
     expect(shown(text, "hunter22")).toBe(excerpt(text));

@@ -94,7 +94,7 @@ function clearResource({ definition, resource }: ManagedResource, keys: Readonly
 function driftOfGone(clear: ClearResource): DriftedResource {
   // With the option, the next `pulumi up` would import the record, and fail. State knows the option of the last one.
   const message =
-    clear.inputs.importId === undefined
+    (clear.inputs.importId ?? clear.resource.importID) === undefined
       ? "is no longer in the API"
       : "is gone; remove the option import if the program has it";
   const properties = identityKeys(clear.definition).map((property) => {
