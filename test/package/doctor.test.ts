@@ -56,13 +56,19 @@ test("lists the channels that monitors use, and records that look the same", asy
 });
 
 /** What is said of a program that creates monitors, each of which is like a record; or of one whose preview fails. */
-function findingsOf(more: Partial<ProgramReport>, like = {}, ...titles: string[]) {
+function findingsOf(
+  more: Partial<ProgramReport>,
+  like = {},
+  titles: string[] = [],
+  notCompared: string[] = [],
+) {
   const namesakes = [{ id: "9", differs: [], owner: undefined, adoptExisting: false, ...like }];
   const planned = titles.map((title) => ({
     title,
     operation: "create" as const,
     record: undefined,
     namesakes,
+    notCompared,
   }));
   const lists = { refused: [], errors: [], unchecked: [], withoutChannels: [], twins: [] };
   return programFindings({ resources: 2, usesStackSettings: true, ...lists, planned, ...more });
@@ -71,7 +77,7 @@ function findingsOf(more: Partial<ProgramReport>, like = {}, ...titles: string[]
 test("says of two equal resources that only one can adopt a record", () => {
   const titles = ["Monitor a", "Monitor b"];
   const twins = [{ same: "name and url", resources: titles }];
-  expect(findingsOf({ twins }, { adoptExisting: true }, ...titles)).toEqual([
+  expect(findingsOf({ twins }, { adoptExisting: true }, titles)).toEqual([
     { code: "program-plan", level: "ok", text: "Monitor a: adopts record 9." },
     { code: "program-plan", level: "ok", text: "Monitor b: adopts record 9." },
     {
@@ -83,6 +89,18 @@ test("says of two equal resources that only one can adopt a record", () => {
   ]);
 });
 
+test("says that secrets are not compared with a record", () => {
+  const of = (like: object) => findingsOf({}, like, ["Monitor a"], ["requestHeaders"])[0];
+  expect(of({ adoptExisting: true })).toEqual({
+    code: "program-plan",
+    level: "warning",
+    text: "Monitor a: adopts record 9, unless a secret differs. Not compared, because a preview hides secrets: requestHeaders.",
+  });
+  expect(of({})?.text).toContain(
+    "record 9 is equal. Not compared, because a preview hides secrets: requestHeaders. To adopt it",
+  );
+});
+
 test("says of a program without changes that there is nothing to do", () => {
   const [finding] = findingsOf({});
   expect(finding?.text).toBe("The program declares 2 resources, and there is nothing to do.");
@@ -92,14 +110,16 @@ test.each([
   [[], "To adopt it, name its id with the option import, or set"],
   [["interval"], "To adopt it, first declare what is there; then name its id with the option import, or set"],
 ])("says how to adopt a record that differs in %j", (differs, advice) => {
-  const texts = findingsOf({}, { differs }, "Monitor a").map(({ text }) => text);
+  const texts = findingsOf({}, { differs }, ["Monitor a"]).map(({ text }) => text);
   expect(texts.join()).toContain(advice);
 });
 
 test("does not advise uptime:adoptExisting, which refuses several equal records, if there are several", () => {
   const one = { differs: [], owner: undefined, adoptExisting: false };
   const namesakes = ["8", "9"].map((id) => ({ id, ...one }));
-  const planned = [{ title: "Monitor a", operation: "create" as const, record: undefined, namesakes }];
+  const planned = [
+    { title: "Monitor a", operation: "create" as const, record: undefined, namesakes, notCompared: [] },
+  ];
   const texts = findingsOf({ planned }).map(({ text }) => text);
   expect(texts.join()).toContain("record 8 is equal; record 9 is equal. To adopt one, name its id");
   expect(texts.join()).not.toContain("or set uptime:adoptExisting");

@@ -136,10 +136,14 @@ test("no drift is one line and exit code 0, and nothing is written", async () =>
 
 test("a record that is gone and was imported is not said to be undone by the next `up` alone", async () => {
   emulator.monitors.add(home);
-  await state({ home: { ...home, importId: "1" } });
-  emulator.monitors.remove(1);
-  const { stdout } = await drift();
-  expect(stdout).toContain("is gone; remove the option import if the program has it\n");
+  const imported = await state({ home: { ...home, importId: "1" } });
+  const created = await state({ home: { ...home, name: "Other" } });
+  emulator.monitors.clear();
+  // The engine has the option of the plugin's resources.
+  for (const entries of [imported, created.map((one) => ({ ...one, importID: "2" }))]) {
+    writeState(entries);
+    expect((await drift()).stdout).toContain("is gone; remove the option import if the program has it\n");
+  }
 });
 
 test("drift is a table of the values in state and in the API, and exit code 2", async () => {

@@ -119,9 +119,12 @@ export function applyStop(
   const tooMany = tooManyDeletes(actions, facts, maxDeletes, review);
   const reasons = [notReviewed, tooMany].filter((reason) => reason !== undefined);
   if (reasons.length === 0) return undefined;
+  const what = [
+    ...(notReviewed === undefined ? [] : ["whose comment shows these changes"]),
+    ...(tooMany === undefined ? [] : [`that has the label ${deletesLabel} by then`]),
+  ];
   const ways = [
-    ...(tooMany === undefined ? [] : [`merge a pull request that has the label ${deletesLabel} by then`]),
-    ...(notReviewed === undefined ? [] : ["merge a pull request whose comment shows these changes"]),
+    `merge a pull request ${what.join(" and ")}`,
     `if everything listed above is right, run the workflow by hand with the digest ${digestOf(actions)}`,
   ];
   return `Nothing is applied. ${reasons.join(" ")} To apply this: ${ways.join(", or ")}.`;

@@ -41,20 +41,25 @@ function withoutStack(error: string): string {
 type Planned = ProgramReport["planned"][number];
 
 /** What a create does although there are records with the name of the new resource. */
-function namesakeFinding({ title, namesakes }: Planned): Finding {
+function namesakeFinding({ title, namesakes, notCompared }: Planned): Finding {
   const like = namesakes.map(differenceText).join("; ");
   // The records that the create may adopt, and those of them that are equal.
   const free = namesakes.filter(({ owner }) => owner === undefined);
   const equal = free.filter(({ differs }) => differs.length === 0);
   const [first, ...others] = equal;
-  if (free.some(({ adoptExisting }) => adoptExisting))
-    return first && others.length === 0
+  const unknown =
+    notCompared.length === 0 ? "" : ` Not compared, because a preview hides secrets: ${listOf(notCompared)}.`;
+  if (free.some(({ adoptExisting }) => adoptExisting)) {
+    if (!first || others.length > 0)
+      return failed(
+        refusedCode,
+        `${title}: with uptime:adoptExisting, exactly one record must be equal: ${like}.`,
+      );
+    return unknown === ""
       ? ok("program-plan", `${title}: adopts record ${first.id}.`)
-      : failed(
-          refusedCode,
-          `${title}: with uptime:adoptExisting, exactly one record must be equal: ${like}.`,
-        );
-  const text = `${title}: would be created, although a record like it exists: ${like}.`;
+      : warning("program-plan", `${title}: adopts record ${first.id}, unless a secret differs.${unknown}`);
+  }
+  const text = `${title}: would be created, although a record like it exists: ${like}.${unknown}`;
   return warning("program-plan", free.length > 0 ? `${text} ${adoptionAdvice(equal.length)}` : text);
 }
 

@@ -23,6 +23,8 @@ interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   readonly record: string | undefined;
   /** The records with the same name (and URL, for a monitor), if the resource is to be created: it would be another one. */
   readonly namesakes: readonly FoundNamesake[];
+  /** The declared properties that are not compared with those records: a preview does not show secrets. */
+  readonly notCompared: readonly string[];
 }
 
 /** A step of a preview that changes something. */
@@ -96,7 +98,7 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
       ...namesake,
       owner: namesake.owner ?? titleByImportId.get(keyInAccount(one, namesake.id)),
     }));
-    return { title, operation, record, namesakes };
+    return { title, operation, record, namesakes, notCompared: secretsIn(one) };
   });
   return {
     planned: await Promise.all(planned),
@@ -116,6 +118,13 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
 /** An id or another text that identifies a record, with the kind and account of a step. */
 function keyInAccount({ definition, step: { newState } }: PlannedStep, identity: string | undefined): string {
   return JSON.stringify([definition.plural, newState?.provider, newState?.inputs?.account, identity]);
+}
+
+/** The properties whose values the preview does not show. What no record shows, an adoption does not compare either. */
+function secretsIn({ definition: { fields }, step: { newState } }: PlannedStep): string[] {
+  return Object.entries(newState?.inputs ?? {})
+    .filter(([key, value]) => value === secretText && fields[key]?.writeOnly !== true)
+    .map(([key]) => key);
 }
 
 /** What a new resource declares, without what is secret; undefined if its name is secret, or not known yet. */
