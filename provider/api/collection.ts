@@ -9,6 +9,7 @@ import { parseError, quoteBody } from "./error-body";
 import { adviceIfMaybeGone, maybeGoneAdvice } from "./failed-attempt";
 import {
   ApiError,
+  LostAnswerError,
   message,
   NotFoundError,
   quoteId,
@@ -97,7 +98,11 @@ export class Collection {
     // Without a record, the id in a body may be that of a job.
     const id = isRecordOf(this.definition, record) ? record?.id : (located ?? record?.id);
     const failure = this.failureIn(answer, request);
-    if (failure && id === undefined) throw failure;
+    // 201 means that there is a new record.
+    if (failure && id === undefined)
+      throw answer.status === 201
+        ? new LostAnswerError(failure.parts, "look only", { cause: failure })
+        : failure;
     const { status, requestText, body } = answer;
     // In the answer to an update such a status is a field of the record.
     const isFailureUnsure = failure !== undefined && !isFailure(body, this.definition, "PATCH");

@@ -118,14 +118,14 @@ function wordsAt(value: unknown, path: readonly string[] = []): [path: string, w
 }
 
 /**
- * An error in a list that names its field, as FastAPI shows it: `{"loc": ["body", "interval"], "msg": "Not in your plan."}`. Spring, Zod
- * and JSON:API have further names.
+ * An error in a list that names its field, as FastAPI shows it: `{"loc": ["body", "interval"], "msg": "Not in your plan."}`. Spring, Zod,
+ * Symfony and JSON:API have further names.
  */
 function namedError(entry: unknown): [name: string, reason: unknown][] {
   if (!isObject(entry)) return [];
-  const { property, source, path, field, param, loc } = entry;
+  const { property, propertyPath, source, path, field, param, loc } = entry;
   const pointer = isObject(source) ? pathOfPointer(source.pointer) : undefined;
-  const given = [property, path, field, param, pointer, loc].find(
+  const given = [property, propertyPath, path, field, param, pointer, loc].find(
     (one) => (typeof one === "string" || Array.isArray(one)) && one.length > 0,
   );
   const name = [given]
@@ -138,8 +138,8 @@ function namedError(entry: unknown): [name: string, reason: unknown][] {
 
 function reasonIn(entry: unknown): string | undefined {
   if (!isObject(entry)) return undefined;
-  const { message: text, msg, defaultMessage, detail } = entry;
-  return [text, msg, defaultMessage, detail].find((one) => typeof one === "string");
+  const { message: text, msg, defaultMessage, detail, reason } = entry;
+  return [text, msg, defaultMessage, detail, reason].find((one) => typeof one === "string");
 }
 
 const isNamed = (entry: unknown): boolean => namedError(entry).length > 0;

@@ -720,6 +720,16 @@ describe("refusals", () => {
       "",
     ],
     [
+      "in Symfony's violations, or with a reason",
+      {
+        detail: "Invalid.",
+        violations: [
+          { propertyPath: "interval", message: "bad" },
+          { field: "request_headers.0.key", reason: "no" },
+        ],
+      },
+    ],
+    [
       "in pointers without the first slash",
       { errors: pointed("data/attributes/interval", "request_headers/0/key") },
       "",

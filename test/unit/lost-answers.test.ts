@@ -1105,6 +1105,13 @@ describe("an answer that says that the create failed, and names a record", () =>
     expect(posts()).toBe(1);
   });
 
+  test("with 201 and a complaint about an empty list, and names none, is looked for", async () => {
+    onCreates(stored(201, { errors: { alert_channel_ids: ["Nobody is told."] } }));
+    const one = resource();
+    await one.up({ ...home, alertChannelIds: [] });
+    expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
+  });
+
   test("whose id the server refuses, such as that of the request, is a refusal in the server's words", async () => {
     const answered = { id: "req-5", success: false, error: "This URL is taken" };
     afterCreate(
