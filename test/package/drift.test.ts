@@ -468,6 +468,20 @@ describe("what Pulumi would run from state", () => {
     expect((await drift("--markdown")).stdout).toContain("A run was killed while it created Monitor b");
   });
 
+  test("--unmanaged also lists the account of a create that a killed run has begun", async () => {
+    const elsewhere = await startEmulator();
+    elsewhere.monitors.add({ ...home, name: "Killed" });
+    const pending = { urn: urnOf(monitor, "b"), type: monitor, inputs: { account: "other" } };
+    const { deployment, ...rest } = JSON.parse(stateOf([])) as { deployment: object };
+    const operations = [{ type: "creating", resource: pending }];
+    const all = { ...rest, deployment: { ...deployment, pending_operations: operations } };
+    writeFileSync(join(folder, "state.json"), JSON.stringify(all));
+    const accounts = JSON.stringify({ other: { baseUrl: elsewhere.url, apiKey: elsewhere.apiKey } });
+    const config = { ...settingsOf(emulator), "uptime:accounts": accounts };
+    const { stdout } = await driftOf(config, undefined, "--unmanaged");
+    expect(stdout).toContain("Killed");
+  });
+
   test("what is this package's own passes, and other packages' code is listed once", async () => {
     const { repository } = JSON.parse(readFileSync(join(__dirname, "..", "..", "package.json"), "utf8")) as {
       repository: { url: string };

@@ -23,7 +23,8 @@ import { shownAccount, connectorTo, type ConnectTo } from "../shared/providers";
 import { readState } from "../shared/pulumi-cli";
 import { byName, printable } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import { managedResources, managesRecord, pendingCreates, type ManagedResource } from "../shared/state";
+import { managedResources, managesRecord, pendingCreates } from "../shared/state";
+import type { ManagedResource, StateResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
 import { compareResource, rememberClaim, type ComparedResource } from "./comparison";
@@ -93,9 +94,10 @@ async function findDrift(
   const settings = await commandSettings(options, context, asksStack ? location : undefined);
   const state = await readState(location, file);
   const resources = state.deployment.resources ?? [];
+  const pending = pendingCreates(state);
   const found = {
     code: foreignCode(resources),
-    pending: pendingCreates(state).map(({ urn }) => ({ urn })),
+    pending: pending.map(({ urn }) => ({ urn })),
   };
   const errors = codeProblems(resources);
   if (errors.length > 0) return { report: { checked: 0, drifted: [], errors, servers: [], ...found } };
@@ -104,7 +106,7 @@ async function findDrift(
   const report = { ...(await compareAll(managed, connectTo, context)), ...found };
   if (!options.unmanaged) return { report };
   try {
-    const unmanaged = await unmanagedRecords(managed, connectTo, context.session.secrets);
+    const unmanaged = await unmanagedRecords(managed, pending, connectTo, context.session.secrets);
     return { report: { ...report, unmanaged } };
   } catch (error) {
     // The drift that was found in other accounts is still shown.
@@ -156,9 +158,10 @@ async function compareAccount(
   return [result, ...others.map(({ resource: { urn, id } }) => ({ error: { ...error, urn, id } }))];
 }
 
-/** The records that no resource manages, in all accounts that the stack uses. */
+/** The records that no resource manages, in all accounts that the stack uses, also in those of creates that a killed run has begun. */
 async function unmanagedRecords(
   managed: readonly ManagedResource[],
+  pending: readonly StateResource[],
   connectTo: ConnectTo,
   secrets: Iterable<string>,
 ): Promise<UnmanagedRecord[]> {
@@ -168,11 +171,14 @@ async function unmanagedRecords(
     { scope: RecordScope; label: string | undefined; users: ManagedResource[] }
   >();
   // The default account may have no settings if all resources have others.
-  const users: readonly (ManagedResource | undefined)[] = managed.length > 0 ? managed : [undefined];
-  for (const user of users)
+  const users: readonly { resource?: StateResource; user?: ManagedResource }[] = [
+    ...managed.map((user) => ({ resource: user.resource, user })),
+    ...pending.map((resource) => ({ resource })),
+  ];
+  for (const { resource, user } of users.length > 0 ? users : [{}])
     for (const definition of definitions) {
-      const { provider, outputs: { account } = {} } = user?.resource ?? {};
-      const name = typeof account === "string" ? account : undefined;
+      const { provider, inputs, outputs = inputs } = resource ?? {};
+      const name = typeof outputs?.account === "string" ? outputs.account : undefined;
       const scope = connectTo(provider, definition, name);
       const label = shownAccount(provider, name);
       const list = getOrMake(lists, scope.reader, () => ({ scope, label, users: [] }));
