@@ -42,7 +42,7 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   if (isObject(body) && body.data === false) return false;
   // `{"message": "Down for maintenance", "data": null}` may mean anything.
   const words = isObject(body) ? textOf(body.message ?? body.msg) : "";
-  if (isBlankAnswer(body, definition) && (words === "" || wordsOfSuccess.test(words))) return true;
+  if (isBlankAnswer(body, definition) && words === "") return true;
   const statements = statementsIn(body, definition, "DELETE");
   // It may be a field of the record that is shown, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
   if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;

@@ -17,10 +17,8 @@ export function hasPassword(value: unknown): boolean {
   if (url?.password) return true;
   if (url) return /\/\/[^/?#:]*:[^/?#]*@/.test(value);
   // A password may have characters for which a URL cannot be parsed.
-  const afterScheme = value.slice(value.indexOf("://") + 3);
-  return (
-    value.includes("://") && afterScheme.slice(0, Math.max(0, afterScheme.lastIndexOf("@"))).includes(":")
-  );
+  const [start, end] = [value.indexOf("://"), value.lastIndexOf("@")];
+  return start !== -1 && end > start && value.slice(start + "://".length, end).includes(":");
 }
 
 /** A URL without the user name and password in it; any other value as it is. */

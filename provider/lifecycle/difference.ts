@@ -3,6 +3,7 @@ import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
 import { comparableIdentity, fieldOf, isConfidential, managedKeys, nameKeyOf } from "../definitions/keys";
+import { hasPassword } from "../common/url";
 import { decodeEntities, isEmpty, isObject, hasUnknown, type Value } from "../common/values";
 
 /** The values that a record must have, by property; null is "managed as empty". */
@@ -78,6 +79,10 @@ export function differences(definition: Definition, wanted: WantedValues, record
     return [{ key, field, wanted: value, actual: comparison.value, problem: comparison.problem }];
   });
 }
+
+/** Whether the values of a difference must not be shown: they are secret, or a URL has a password. */
+export const isSecretDifference = ({ field, wanted, actual }: Difference): boolean =>
+  isConfidential(field) || [wanted, actual].some(hasPassword);
 
 /**
  * Whether a record shows all values, except those that no record shows.

@@ -11,11 +11,10 @@ import {
 } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
-import { fieldOf, isConfidential } from "../definitions/keys";
-import { hasPassword } from "../common/url";
+import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../common/values";
 import { describeRecord } from "./describe";
-import { compare, differences, wantedValues, type WantedValues } from "./difference";
+import { compare, differences, isSecretDifference, wantedValues, type WantedValues } from "./difference";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -151,12 +150,11 @@ function problemsOfImport(definition: Definition, wanted: WantedValues, record: 
     const found = quoteValue(actual);
     // The classes fill in defaults, so a default may not be in the program's text.
     const isDefault = wanted === field.default ? ", its default," : "";
-    const reason =
-      isConfidential(field) || [wanted, actual].some(hasPassword)
-        ? message`differs from what ${there} has (both are secret, so neither is shown)`
-        : problem !== undefined
-          ? message`cannot be compared: ${problem}`
-          : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;
+    const reason = isSecretDifference(difference)
+      ? message`differs from what ${there} has (both are secret, so neither is shown)`
+      : problem !== undefined
+        ? message`cannot be compared: ${problem}`
+        : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;
     return {
       property: key,
       reason: message`${reason}. An import changes nothing: declare the record's value, or change the record first`,

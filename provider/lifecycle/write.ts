@@ -20,10 +20,10 @@ import {
   type FormPair,
   type FallbackForms,
 } from "../definitions/codecs";
-import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
-import { hasPassword } from "../common/url";
+import { fieldOf, fixedKeys } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
+import { differences, isSecretDifference, showsNoDifference, showsAll } from "./difference";
+import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
 
@@ -208,9 +208,9 @@ function refusedEmpty(
   return days.length > 0 ? days : fields;
 }
 
-function describeNotStored({ key, field, wanted, actual, problem }: Difference): Message {
-  if (isConfidential(field) || [wanted, actual].some(hasPassword))
-    return [`${key} (what is there differs from what was sent)`];
+function describeNotStored(difference: Difference): Message {
+  const { key, field, wanted, actual, problem } = difference;
+  if (isSecretDifference(difference)) return [`${key} (what is there differs from what was sent)`];
   // An update sends some ignored fields as the server has shown them.
   const sent = message`${key} was sent as ${quoteValue(wanted)}`;
   if (problem !== undefined) return message`${sent}, and what is there cannot be compared. ${problem}`;

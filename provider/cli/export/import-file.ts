@@ -91,7 +91,7 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
     },
     {
       text: "Copy the resources to the program. Then the preview must show no change. Run `pulumi up` before you change anything.",
-      lines: [`# Copy the resources in ${code} to ${program}, then:`, `pulumi preview`, `pulumi up`],
+      lines: [`# Copy the resources in ${code} to ${program}, then:`, "pulumi preview", "pulumi up"],
     },
     ...(hasRunning
       ? [
