@@ -35,8 +35,8 @@ export interface WriteAnswer {
   readonly words?: Message | undefined;
   /** Only of a create: see {@link LostAnswerError}. */
   readonly otherId?: string | undefined;
-  /** Only of a create, if the answer has an id and yet says that it failed. */
-  readonly failure?: ApiError | undefined;
+  /** Only of a create, if the answer has an id and yet says that it failed: the error to throw if the id is not that of a new record. */
+  readonly failure?: UptimeError | undefined;
   /** The failure is a status beside the id, such as `failed`, which may be a field of the new record. */
   readonly isFailureUnsure?: boolean;
 }
@@ -97,13 +97,12 @@ export class Collection {
     const located = this.idOf(headerOf(answer.headers, "location"));
     // Without a record, the id in a body may be that of a job.
     const id = isRecordOf(this.definition, record) ? record?.id : (located ?? record?.id);
-    const failure = this.failureIn(answer, request);
-    // 201 means that there is a new record.
-    if (failure && id === undefined)
-      throw answer.status === 201
-        ? new LostAnswerError(failure.parts, "look only", { cause: failure })
-        : failure;
     const { status, requestText, body } = answer;
+    const refusal = this.failureIn(answer, request);
+    // 201 means that there is a new record.
+    const isStored = refusal !== undefined && status === 201;
+    const failure = isStored ? new LostAnswerError(refusal.parts, "look only", { cause: refusal }) : refusal;
+    if (failure && id === undefined) throw failure;
     // In the answer to an update such a status is a field of the record.
     const isFailureUnsure = failure !== undefined && !isFailure(body, this.definition, "PATCH");
     const words = this.wordsOf(answer, record);

@@ -122,7 +122,7 @@ async function recordInFailure(
   scope: RecordScope,
   { wanted, baseline }: PlannedCreate,
   answer: WriteAnswer,
-  failure: ApiError,
+  failure: UptimeError,
   operation: Operation,
 ): Promise<WriteAnswer> {
   const { id } = answer;

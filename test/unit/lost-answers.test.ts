@@ -1112,6 +1112,24 @@ describe("an answer that says that the create failed, and names a record", () =>
     expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
   });
 
+  test.each([
+    ["is not there, such as that of the request", 77],
+    ["was there before", 1],
+    ["is another record's", 3],
+  ])("with 201 and an id that %s, is looked for", async (_what, id) => {
+    emulator.monitors.add({ ...home, name: "Old", url: "https://old.example/" });
+    afterCreate(
+      () => stored(201, { id, success: false, message: words }),
+      ({ path }) =>
+        path.endsWith("/3")
+          ? answer(200, { ...home, id: 3, name: "Other", url: "https://other.example/" })
+          : undefined,
+    );
+    const one = resource();
+    expect(await made(one)).toBe("made 2");
+    expect([posts(), storedIds()]).toEqual([1, ["1", "2"]]);
+  });
+
   test("whose id the server refuses, such as that of the request, is a refusal in the server's words", async () => {
     const answered = { id: "req-5", success: false, error: "This URL is taken" };
     afterCreate(
