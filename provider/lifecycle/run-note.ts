@@ -245,8 +245,8 @@ export class RecordNote {
 
   /** The lines about a record, from its last create on: a server may reuse ids, and earlier lines are about the earlier record. */
   private linesSinceCreate(id: string, subject?: Subject): NoteLine[] {
-    const lines = this.linesAbout(id).filter((line) => this.isAbout(line, subject));
-    return withoutRefused(lines.slice(Math.max(0, lines.findLastIndex(isCreate))));
+    const lines = withoutRefused(this.linesAbout(id).filter((line) => this.isAbout(line, subject)));
+    return lines.slice(Math.max(0, lines.findLastIndex(isCreate)));
   }
 
   /**
@@ -331,16 +331,21 @@ const hashOfIdentity = (identity: string | undefined): string | undefined =>
   identity && hexHash(identity, 16);
 
 /**
- * The lines without the adoptions and imports that {@link RecordNote.take} has refused, because others were first: in
- * `keeps 7 (A), takes 7 (B)`, B's resource did not get the record, so only the first line counts.
+ * The lines without what was refused because others were first: adoptions and imports by {@link RecordNote.take}, and creates by
+ * {@link RecordNote.tellCreated}. In `keeps 7 (A), takes 7 (B)` and in `takes 7 (A), creates 7 (B)`, B's resource did not get the
+ * record, so only the first line counts.
  */
 function withoutRefused(lines: readonly NoteLine[]): NoteLine[] {
   const living = new Map<string, NoteLine>();
   let isDeleted = false;
   return lines.filter((line) => {
-    const { claim, address } = line;
-    if (isCreate(line)) isDeleted = false;
+    const { claim, address, writer } = line;
     const rivals = [...living.values()].filter((other) => other.address === address);
+    if (isCreate(line)) {
+      if (!isDeleted && rivals.some((other) => isAdoption(other) && other.writer !== writer)) return false;
+      living.clear();
+      isDeleted = false;
+    }
     const isRefused = isDeleted || rivals.some((other) => ledgerOf(other) !== ledgerOf(line));
     if (isAdoption(line) && isRefused) return false;
     if (isDelete(line)) {

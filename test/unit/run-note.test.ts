@@ -15,7 +15,7 @@ import { openRunNote, processName } from "../../provider/engine/run-note-file";
 import type { Outputs } from "../../provider/lifecycle/resource";
 import { RecordNote } from "../../provider/lifecycle/run-note";
 import { httpTransport } from "../../provider/api/transport";
-import type { Emulator } from "../../provider/emulator";
+import type { Emulator, Fault } from "../../provider/emulator";
 import { startEmulator } from "../support/emulator";
 import { hosted } from "../support/calls";
 import { newFolder } from "../support/folder";
@@ -172,11 +172,11 @@ describe("the note of a run", () => {
     expect(deleter(claim, one)).toBe("this process");
   });
 
-  /** Another process adopts the record, and is refused because of what this one has noted. */
-  function refuseOther(reason: string): void {
+  /** Another process adopts the record, or has created it, and is refused because of what this one has noted. */
+  function refuseOther(reason: string, getting: () => unknown = taking): void {
     const own = noted();
     noteAs(otherName);
-    expect(taking).toThrow(reason);
+    expect(getting).toThrow(reason);
     const [refused = ""] = noted().trim().split("\n").slice(-1);
     fs.writeFileSync(file(), `${own}${refused.replace(ownName, otherName)}\n`);
   }
@@ -204,6 +204,19 @@ describe("the note of a run", () => {
     const one = note();
     one.keep("1", claim, kept);
     refuseOther("a resource of another provider already manages monitor 1");
+    expect(deleter(claim, one)).toBe("this process");
+  });
+
+  test.each<[string, (one: RecordNote) => void]>([
+    ["adopted", (one) => one.take(record, claim)],
+    ["found for a lost create", (one) => one.tellFound("1", claim, record)],
+  ])("does not count a create that was refused because its record was %s before", (_, get) => {
+    const one = note();
+    get(one);
+    refuseOther("a resource of another provider has adopted it", () =>
+      note().tellCreated("1", newClaim(), record),
+    );
+    expect(one.isCreatedElsewhere("1", claim)).toBe(false);
     expect(deleter(claim, one)).toBe("this process");
   });
 
@@ -432,6 +445,24 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(await first).toBe("");
     expect(await second).toContain("a resource of another provider has adopted it meanwhile");
     expect([one.state?.id, two.state?.id, storedIds()]).toEqual(["1", undefined, ["1"]]);
+  });
+
+  test("one pauses the record that it has found, though the create of the other is answered with it meanwhile", async () => {
+    const [one, two] = [processWith({}).resource(), processWith({}).resource()];
+    const faults: Record<string, (Fault | undefined)[]> = {
+      POST: [
+        { kind: "cut", effect: false },
+        { kind: "delay", answerDelayMs: 8000 },
+      ],
+      PATCH: [answer(503, undefined, { "retry-after": "10" })],
+    };
+    emulator.fault = ({ method }) => faults[method]?.shift();
+    const first = failureOf(one.up({ ...home, pause: true }));
+    while (posts() === 0) await new Promise(setImmediate);
+    const second = failureOf(two.up(home));
+    expect(await first).toBe("");
+    expect(await second).toContain("a resource of another provider has adopted it meanwhile");
+    expect([one.state?.outputs.pause, storedIds()]).toEqual([true, ["1"]]);
   });
 
   test.each([[[]], [["url"]]])(

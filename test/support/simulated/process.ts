@@ -11,12 +11,15 @@ import type { Front } from "./front";
 /** What the processes of a run have told each other, in that order. */
 export type Notes<T> = { readonly process: T; readonly line: NoteLine }[];
 
+let writers = 0;
+
 /** The note of a run, without a file. */
 export function noteOf<T>(notes: Notes<T>, self: T): RunNote {
   const own = new Set<NoteLine>();
+  const writer = String(++writers);
   return {
     add: (told) => {
-      const line = { ...told, writer: "" };
+      const line = { ...told, writer };
       own.add(line);
       notes.push({ process: self, line });
     },
