@@ -3,7 +3,7 @@ import type { ModelResource } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
 import { isList, lists, posts, storedIds } from "../support/sent";
 import { urnOf } from "../support/simulated/engine";
-import { answer, clock, emulator, failureOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import { secret } from "../support/marks";
 import { home } from "../support/monitors";
 
@@ -121,6 +121,26 @@ test.each(fronts)(
     await one.refresh();
     await other.up({ ...home, name: "Other" });
     expect(other.state?.id).toBe("2");
+  },
+);
+
+test.each(fronts)(
+  "the last record of an account is created again after a replacement that has only deleted it (%s)",
+  async (front) => {
+    const program = new Program(front, adopting);
+    const one = program.resource();
+    await one.up(home);
+    program.nextRun();
+    on("POST", answer(422));
+    expect(await failureOf(one.replace(home))).toContain("status 422");
+    emulator.fault = undefined;
+    program.nextRun();
+    expect(await failureOf(one.up(home))).toContain(
+      "A resource that waits for its replacement is not refreshed: then run once with uptime:adoptExisting set to false.",
+    );
+    program.nextRun({ "uptime:adoptExisting": "false" });
+    await one.up(home);
+    expect([one.state?.id, storedIds()]).toEqual(["2", ["2"]]);
   },
 );
 
