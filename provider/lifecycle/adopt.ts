@@ -2,9 +2,10 @@ import type { ApiRecord } from "../api/record";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
-import { hasUniqueName, identityKeys, isConfidential, nameKeyOf } from "../definitions/keys";
+import { hasUniqueName, identityKeys, nameKeyOf } from "../definitions/keys";
 import { describeRecord, describeRecords } from "./describe";
-import { differences, showsNoDifference, showsAll, type Difference, type WantedValues } from "./difference";
+import { differences, isSecretDifference, showsNoDifference, showsAll } from "./difference";
+import type { Difference, WantedValues } from "./difference";
 import type { Owner } from "./owners";
 import { comparableName, noName, type Baseline, type CreatedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -123,8 +124,9 @@ async function readNamesakes(
 }
 
 function describeDifferences({ differing }: Namesake): Message {
-  const parts = differing.map(({ key, field, wanted, actual, problem }) => {
-    if (isConfidential(field)) return [`${key} differs`];
+  const parts = differing.map((difference) => {
+    const { key, wanted, actual, problem } = difference;
+    if (isSecretDifference(difference)) return [`${key} differs`];
     if (problem !== undefined) return [`${key} cannot be compared`];
     return message`${key} is ${quoteValue(actual)} and would be ${JSON.stringify(wanted)}`;
   });

@@ -265,6 +265,14 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
     expect(emulator.writes()).toEqual([]);
   });
 
+  test("that differs in a URL with a password is an error that shows neither URL", async () => {
+    emulator.domains.add({ name: "shop.example", homepage_url: "https://probe:canary@shop.example/" });
+    const one = new Program(front, adopting).resource("domain");
+    const failure = await failureOf(one.up({ name: "shop.example", homepageUrl: "https://shop.example/" }));
+    expect(failure).toContain('domain 1 ("shop.example") (homepageUrl differs)');
+    expect(failure).not.toContain("canary");
+  });
+
   test("that is equal is adopted, also beside others that differ", async () => {
     add({ interval: 900 });
     await expectAdoption(front, add());
