@@ -313,6 +313,17 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     ],
   ],
   [
+    "no value that the program now marks as secret",
+    [
+      step("update", "a", inputs("a"), inputs("a", { url: "[secret]", ...password })),
+      step("update", "b", inputs("b", { url: "[secret]" }), inputs("b")),
+    ],
+    [
+      "! Monitor a\n!     url: [secret] => [secret]\n!     requestAuthPassword: [secret]\n",
+      '! Monitor b\n!     url: [secret] => "https://b.example/"\n',
+    ],
+  ],
+  [
     "the record of a delete, also one that an earlier run has left, and one that stays",
     [
       deleted("shop"),

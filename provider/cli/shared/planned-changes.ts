@@ -268,11 +268,12 @@ function changedProperties(
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return keys
     .filter((key) => !isDeepStrictEqual(before[key] ?? null, after[key] ?? null))
-    .map((property) => ({
-      property,
-      before: shownJson(before[property]),
-      after: shownJson(after[property]),
-    }));
+    .map((property) => {
+      const [old, present] = [before[property], after[property]].map(shownJson);
+      // The program has marked the value as secret, so state may have the same one in plain text.
+      const isMarked = old !== undefined && present === secretText;
+      return { property, before: isMarked ? secretText : old, after: present };
+    });
 }
 
 /** What is shown in place of a value that is unknown in a preview. */
