@@ -694,6 +694,7 @@ describe("what has failed", () => {
       { code: "api-key", level: "ok", text: "fine" },
       { code: "monitors-list", level: "failed", text: "GET /api/v1/monitors returned status 401" },
       { code: "program-channels", level: "warning", text: "Nobody is told." },
+      { code: "account-twins", level: "warning", text: "Two records of the account look the same." },
     ];
     write("doctor.json", { findings });
     expect((await comment()).stdout).toBe(

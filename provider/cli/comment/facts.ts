@@ -62,8 +62,9 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
   const edits = new Map(drift?.drifted.map((edit) => [edit.urn, edit]));
   const isGone = (urn: string): boolean => edits.get(urn)?.outcome === "gone";
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
+  // A merge neither causes nor removes records of the account that look the same.
   const textsOf = (wanted: Finding["level"]): string[] =>
-    findings.flatMap(({ level, text }) => (level === wanted ? [text] : []));
+    findings.flatMap(({ level, code, text }) => (level === wanted && code !== "account-twins" ? [text] : []));
   const failedChecks = textsOf("failed");
   const errors = [...errorsIn(preview), ...unknownSteps(preview)];
   // A preview that could not begin prints an empty object; otherwise the stack is a step, also of an empty program.
