@@ -203,6 +203,9 @@ export const monitors = {
     const yaml = await exported("--language", "yaml");
     expect(yaml.stdout).toMatch(/^Wrote 1 resource to out:\n/);
     expect(yaml.stdout).toContain("A URL of cred has a password. Pulumi writes it in plain text");
+    expect(text("NEXT-STEPS.md")).toContain(
+      "The generated code has a password, in a URL of `cred`. After this `pulumi up`, set ",
+    );
   });
 
   test.each([

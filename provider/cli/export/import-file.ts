@@ -1,8 +1,9 @@
 import { UptimeError } from "../../api/errors";
 import { pluginType } from "../../common/pulumi";
+import { hasPassword } from "../../common/url";
 import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
-import { codeSpan, shellWord } from "../shared/quoting";
+import { codeSpan, listOf, shellWord } from "../shared/quoting";
 import { packageWord, settingCommands } from "../shared/scaffold";
 import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
 import { nextSteps, protectText, secretCommands, selectStack, unusedFileName } from "./next-steps";
@@ -60,6 +61,7 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
   const { project, resources, secretsFile, settings } = facts;
   const { code, program } = generated[language];
   const withSecrets = resources.filter((resource) => configValuesOf(resource).length > 0);
+  const withPassword = resources.filter(({ properties }) => [...properties.values()].some(hasPassword));
   const hasRunning = resources.some(({ properties }) => properties.get("pause") === false);
   return [
     selectStack(facts),
@@ -100,6 +102,13 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
         ]
       : []),
     protectText,
+    ...(withPassword.length === 0
+      ? []
+      : [
+          `The generated code has a password, in a URL of ${listOf(withPassword.map(({ name }) => codeSpan(name)))}. After this \`pulumi up\`, set ` +
+            "each such URL as a secret in the stack's configuration, let the program read it from there, and run `pulumi up` again. " +
+            "Commit the program only then.",
+        ]),
     ...(withSecrets.length === 0
       ? []
       : [
