@@ -223,7 +223,7 @@ describe("an export into a folder", () => {
     const { code, stdout, stderr } = await exportedWith(readable, "--dry-run");
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Would write 1 resource to out:/)]);
     const told =
-      /^The project's stack cannot be read.* Records that the stack manages already are exported too\.\n/;
+      /^The project's stack cannot be read.*[^.]\. Records that the stack manages already are exported too\.\n/;
     expect(stderr).toMatch(told);
     // What is missing may be set there.
     expect(await failed(exportedWith({ ...env, UPTIME_BASE_URL: undefined }))).toMatch(told);

@@ -169,7 +169,7 @@ export async function settingsInFolder(
     return await commandSettings(options, context, location);
   } catch (error) {
     if (isAsked || !(error instanceof UptimeError)) throw error;
-    const unreadStack = `The project's stack cannot be read, so settings come only from options and the environment. ${error.message}`;
+    const unreadStack = `The project's stack cannot be read, so settings come only from options and the environment. ${error.message.replace(/\.?$/, ".")}`;
     return { ...(await commandSettings(options, context)), unreadStack };
   }
 }
