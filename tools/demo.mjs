@@ -126,8 +126,8 @@ async function demo(program) {
       "",
       "Done. Nothing is left in the API, and the temporary folder is removed. Next:",
       `- Use this Pulumi ${engine.version}: export PATH="${engine.bin.join(":")}:$PATH"`,
-      "- Start an emulator in another terminal: npx --no pulumi-uptime emulator --port 8080",
-      `- Create a project of your own (${wanted.yaml ? "docs/languages.md" : "README.md, First use"}). The emulator's address is`,
+      "- Start an emulator in another terminal, in this folder: npx --no pulumi-uptime emulator --port 8080",
+      `- Create a project of your own (${wanted.yaml ? "docs/installation-configuration.md" : "README.md, First use"}). The emulator's address is`,
       "  http://127.0.0.1:8080, its key emulator-key.",
     ].join("\n"),
   );
