@@ -49,8 +49,9 @@ monitors that are new or would change. Changes neither state nor the API. Skips
 monitors that are paused, in their maintenance window, or have values that are
 not known yet.
 
-Only --all needs the settings of the API. They come from options, from the
-stack's configuration if there is a project, and from the environment.
+The preview needs the stack's settings, and --state needs none. With --all, they
+come from options, from the stack's configuration if there is a project, and
+from the environment.
 
 Examples:
   pulumi-uptime try
