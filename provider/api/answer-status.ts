@@ -1,11 +1,18 @@
-// Whether the body of an answer says that its request has succeeded: by `success: false` or `code: 403`, for example.
+// What the body of an answer says of its request, whatever its status: by `success: false` or `code: 403`, for example.
+//
+// | a request                 | asks                                            |
+// | ------------------------- | ----------------------------------------------- |
+// | each                      | `isFailure`: does it say that it has failed?    |
+// | for a record              | `holdsNothing`: is there no record?             |
+// | for a list that is empty  | `mayMeanFailure`: may there be another reason?  |
+// | DELETE                    | `saysDeleted`: if not, the record is read again |
 import type { Definition } from "../definitions/field";
 import { isObject } from "../common/values";
 import {
-  isBlankOrFalse,
+  isEmptyOrFalse,
   isFalse,
   isRecordOf,
-  isSetDate,
+  isRealDate,
   unwrapList,
   unwrapSingle,
   parseId,
@@ -17,13 +24,13 @@ import {
 import type { Method } from "./transport";
 
 /** Whether an answer holds nothing, or nothing where the record would be, and no unclear code beside that. */
-export function isBlankAnswer(body: unknown, definition: Definition): boolean {
-  if (isBlankOrFalse(body)) return true;
+export function holdsNothing(body: unknown, definition: Definition): boolean {
+  if (isEmptyOrFalse(body)) return true;
   return (
     isObject(body) &&
     parseId(body) === undefined &&
     !mayMeanFailure(body, definition) &&
-    [definition.singular, "data"].some((key) => key in body && isBlankOrFalse(body[key]))
+    [definition.singular, "data"].some((key) => key in body && isEmptyOrFalse(body[key]))
   );
 }
 
@@ -42,7 +49,7 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   if (isObject(body) && body.data === false) return false;
   // `{"message": "Down for maintenance", "data": null}` may mean anything.
   const words = isObject(body) ? textOf(body.message ?? body.msg) : "";
-  if (isBlankAnswer(body, definition) && words === "") return true;
+  if (holdsNothing(body, definition) && words === "") return true;
   const statements = statementsIn(body, definition, "DELETE");
   // It may be a field of the record that is shown, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
   if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;
@@ -59,19 +66,18 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   if (method !== "GET" && isFalse(body)) return true;
   const whole = unwrapSingle(body);
   const errors = isObject(whole) ? [whole.error, whole.errors] : [];
-  const statements = statementsIn(body, definition, method);
-  const isRefusal = (mayBeRecord: boolean): boolean =>
-    errors.some((error) => !isBlankOrFalse(error) && !isFalse(error)) ||
-    statements.some(({ isFlag, meaning }) => meaning === "failure" && (isFlag || !mayBeRecord));
+  const failures = statementsIn(body, definition, method).filter(({ meaning }) => meaning === "failure");
+  const hasError = errors.some((error) => !isEmptyOrFalse(error) && !isFalse(error));
   // Nearly always, so that a list is not parsed twice.
-  if (!isRefusal(false)) return false;
+  if (!hasError && failures.length === 0) return false;
   const record = parseRecord(body, definition);
   const { list } = unwrapList(body, definition);
   const holdsRecords = method !== "DELETE" && (parseRecords(list, definition)?.length ?? 0) > 0;
   if (holdsRecords || isRecordOf(definition, record)) return false;
-  // An object with an id may be a record that shows nothing else. After a delete it cannot be one, and after a create its own address
-  // decides.
-  return isRefusal(record !== undefined && method !== "DELETE" && method !== "POST");
+  // An object with an id may be a record that shows nothing else, and its status a field. After a delete it cannot be one, and after a
+  // create its own address decides.
+  const mayBeRecord = record !== undefined && method !== "DELETE" && method !== "POST";
+  return !mayBeRecord || hasError || failures.some(({ isFlag }) => isFlag);
 }
 
 /** What a value in an answer says of its request. Only the server knows what an unclear one means. */
@@ -109,7 +115,7 @@ function statementsIn(body: unknown, { singular }: Definition, method: Method): 
 function meaningOfFlag(value: unknown): Meaning {
   if (isFalse(value) || /^no?$/i.test(textOf(value))) return "failure";
   // Under `deleted`, it may be the number of deleted records, a record's id, or a date.
-  const isDone = wordsOfSuccess.test(textOf(value)) || /^\d+$/.test(textOf(value)) || isSetDate(value);
+  const isDone = wordsOfSuccess.test(textOf(value)) || /^\d+$/.test(textOf(value)) || isRealDate(value);
   return isDone ? "success" : "unclear";
 }
 

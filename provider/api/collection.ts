@@ -1,5 +1,5 @@
 import { isMarkedDeleted, isRecordId, isRecordOf, parseRecord, type ApiRecord } from "./record";
-import { isBlankAnswer, isFailure, saysDeleted } from "./answer-status";
+import { holdsNothing, isFailure, saysDeleted } from "./answer-status";
 import { pathOf, type Answer, type ApiRequest, type Client } from "./client";
 import type { Definition } from "../definitions/field";
 import type { FormPair, FallbackForms } from "../definitions/codecs";
@@ -75,7 +75,7 @@ export class Collection {
     // A record that shows none of its required fields would be compared with nothing, and found equal.
     if (record && isRecordOf(this.definition, record)) return record;
     const problem = message`${answer.requestText} returned no ${singular}: ${quoteBody(answer.body)}.`;
-    if (isBlankAnswer(answer.body, this.definition) && !answer.isRedirectedElsewhere)
+    if (holdsNothing(answer.body, this.definition) && !answer.isRedirectedElsewhere)
       throw new NotFoundError(problem);
     throw new UptimeError(message`${problem} Check ${this.client.address.source}. ${maybeGoneAdvice}`);
   }
@@ -219,7 +219,7 @@ export class Collection {
   }
 
   private wordsOf({ body }: Answer, record: ApiRecord | undefined): Message | undefined {
-    const isExpected = isRecordOf(this.definition, record) || isBlankAnswer(body, this.definition);
+    const isExpected = isRecordOf(this.definition, record) || holdsNothing(body, this.definition);
     return isExpected ? undefined : quoteBody(body);
   }
 

@@ -2,7 +2,7 @@ import { excerpt } from "../common/text";
 import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
-import { byPlainName, isBlankOrFalse, plainFieldName, plainName } from "./record";
+import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./record";
 import { joinMessages, message, Quote, quote, withoutPeriod, type Message } from "./errors";
 
 /** The names of secret fields, by {@link plainName}. */
@@ -66,7 +66,7 @@ export function parseError(
     body.detail,
   ];
   const words = reasons.find(
-    (one) => !isBlankOrFalse(one) && one !== true && !(hasFields && holdsFields(one)),
+    (one) => !isEmptyOrFalse(one) && one !== true && !(hasFields && holdsFields(one)),
   );
   const texts = [...new Set([...(words === undefined ? [] : [words]), ...others].map(wordsOf))].map(quote);
   const shown = texts.map(unlessEmpty).filter((one) => one.length > 0);
@@ -91,7 +91,7 @@ function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
     .flatMap(([name, one]) =>
       Array.isArray(one) && !/warning/i.test(name) && one.some(isNamed) ? (one as unknown[]) : [],
     );
-  const others = listed.filter((entry) => !isNamed(entry) && !isBlankOrFalse(entry) && entry !== true);
+  const others = listed.filter((entry) => !isNamed(entry) && !isEmptyOrFalse(entry) && entry !== true);
   if (listed.length > 0)
     return {
       named: listed.flatMap(namedError),

@@ -1,4 +1,4 @@
-import { isUnset, type ApiRecord } from "./record";
+import { mayBeUnloaded, type ApiRecord } from "./record";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 
@@ -15,7 +15,7 @@ export class Listing {
   /** When the last page was asked for, so that a list does not expire while it is read slowly. */
   private lastAskedAt: number;
   private readonly records = new Map<string, ApiRecord>();
-  private readonly filledNames = new Set<string>();
+  private readonly loadedNames = new Set<string>();
   private next: Promise<void> | undefined;
 
   constructor(
@@ -44,8 +44,8 @@ export class Listing {
   }
 
   /** Whether a record that was read so far shows more than an empty value under this name. */
-  isFilled(name: string): boolean {
-    return this.filledNames.has(name);
+  hasLoaded(name: string): boolean {
+    return this.loadedNames.has(name);
   }
 
   /** Reads pages until the record is found, or `maxPages` were read. */
@@ -65,7 +65,8 @@ export class Listing {
 
   private add(record: ApiRecord): void {
     this.records.set(record.id, record);
-    for (const [name, value] of Object.entries(record.raw)) if (!isUnset(value)) this.filledNames.add(name);
+    for (const [name, value] of Object.entries(record.raw))
+      if (!mayBeUnloaded(value)) this.loadedNames.add(name);
   }
 
   /** Reads the next page, once for all callers that wait for it. */

@@ -1,7 +1,7 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject, parseJson } from "../common/values";
-import { isBlankOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./record";
+import { isEmptyOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./record";
 import { mayMeanFailure } from "./answer-status";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
@@ -24,7 +24,7 @@ export function parsePage(
 ): Page | undefined {
   const { envelopes, list } = unwrapList(body, definition);
   // `{"code": 10001, "msg": "token expired", "data": []}` is no empty list.
-  if (isBlankOrFalse(list) && mayMeanFailure(body, definition)) return undefined;
+  if (isEmptyOrFalse(list) && mayMeanFailure(body, definition)) return undefined;
   // Twice, because `pagination` may be inside `meta`.
   const parts = withParts(withParts([...envelopes, ...partsOfHeaders(headers)]));
   const info = merge(parts);
@@ -69,7 +69,7 @@ function merge(parts: readonly Record<string, unknown>[]): Record<string, unknow
   const merged: Record<string, unknown> = {};
   for (const [key, value] of parts.flatMap((part) => Object.entries(part))) {
     const name = plainName(key);
-    if (isBlankOrFalse(merged[name])) merged[name] = value;
+    if (isEmptyOrFalse(merged[name])) merged[name] = value;
   }
   return merged;
 }
@@ -109,7 +109,7 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
 
 /** What a server writes if there is no next page. */
 const saysNoNextPage = (value: unknown): boolean =>
-  isBlankOrFalse(value) || isFalse(value) || formsOfNone.includes(value);
+  isEmptyOrFalse(value) || isFalse(value) || formsOfNone.includes(value);
 
 const formsOfNone: readonly unknown[] = [-1, "-1", "null"];
 

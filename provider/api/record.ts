@@ -1,6 +1,6 @@
 import { unwrapNullable } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
-import { getOrMake, maxDepth, isObject } from "../common/values";
+import { getOrMake, isEmpty, isObject, maxDepth } from "../common/values";
 
 /** A record as the API shows it: its id, its fields under the API's names, and everything else under the server's. */
 export interface ApiRecord {
@@ -118,26 +118,23 @@ function countRequired({ fields }: Definition, raw: ApiRecord["raw"]): number {
   ).length;
 }
 
+/** The names under which servers mark a deleted record, as {@link plainName}s: `deletedat` of `deleted_at`, for example. */
+const deletionMarks = /^(?:(?:is)?deleted|trashed|(?:deleted|trashed)at)$/;
+
 /** Some servers keep deleted records, and mark them. */
 export function isMarkedDeleted({ raw }: ApiRecord): boolean {
-  const names = ["deleted_at", "trashed_at", "deletedAt", "trashedAt", "deleted-at", "trashed-at"];
-  const flags = ["deleted", "is_deleted", "trashed", "isDeleted", "is-deleted"];
-  return (
-    names.some((name) => isSetDate(unwrapNullable(raw[name]))) ||
-    flags.map((name) => unwrapNullable(raw[name])).some((flag) => isTrue(flag) || isSetDate(flag))
-  );
+  const marks = Object.keys(raw).filter((name) => deletionMarks.test(plainName(name)));
+  return marks.map((name) => unwrapNullable(raw[name])).some((mark) => isTrue(mark) || isRealDate(mark));
 }
 
 /** The time 0, also as a server in the west writes it. */
 const beginningOfUnixTime = /^(?:1970-01-01|1969-12-31)|\b(?:0?1 Jan 1970|31 Dec 1969)\b/;
 
-/** Whether a value is a date from 1900 to 2099: a string, a Unix time, or an object with one; also `true`. The time 0 means that there is no date. */
-export function isSetDate(value: unknown): boolean {
-  if (isObject(value)) return Object.values(value).some(isSetDate);
+/** Whether a value is a date from 1900 to 2099: a string, a Unix time, or an object with one. The time 0 means that there is no date. */
+export function isRealDate(value: unknown): boolean {
+  if (isObject(value)) return Object.values(value).some(isRealDate);
   const text = textOf(value);
-  return (
-    value === true || (/(?:^|\D)(?:19|20)\d\d|^[1-9]\d{8,}/.test(text) && !beginningOfUnixTime.test(text))
-  );
+  return /(?:^|\D)(?:19|20)\d\d|^[1-9]\d{8,}/.test(text) && !beginningOfUnixTime.test(text);
 }
 
 /** A value as text; empty if it is an object. `String` would throw on one whose `toString` is not a function. */
@@ -154,16 +151,12 @@ export const plainFieldName = (name: string): string => plainName(name.replace(/
 export const byPlainName = (names: readonly string[]): ReadonlyMap<string, string> =>
   new Map(names.map((name) => [plainName(name), name]));
 
-/** Unlike `isEmpty`, it counts false and an empty object too. PHP writes an empty object as a list. */
-export const isBlankOrFalse = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  value === false ||
-  value === "" ||
-  (typeof value === "object" && Object.keys(value).length === 0);
+/** What a server shows for nothing: what {@link isEmpty}, or false, or an empty object, which PHP writes as a list. */
+export const isEmptyOrFalse = (value: unknown): boolean =>
+  value === false || isEmpty(value) || (isObject(value) && Object.keys(value).length === 0);
 
 /** What a list may show for a field that it has not loaded. */
-export const isUnset = (value: unknown): boolean => isBlankOrFalse(value) || value === 0;
+export const mayBeUnloaded = (value: unknown): boolean => isEmptyOrFalse(value) || value === 0;
 
 const falseValues: readonly unknown[] = [false, 0, "0", "false"];
 const trueValues: readonly unknown[] = [true, 1, "1", "true"];

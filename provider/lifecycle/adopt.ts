@@ -4,7 +4,7 @@ import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import { hasUniqueName, identityKeys, nameKeyOf } from "../definitions/keys";
 import { describeRecord, describeRecords } from "./describe";
-import { differences, isSecretDifference, showsNoDifference, showsAll } from "./difference";
+import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import type { Owner } from "./owners";
 import { comparableName, noName, type Baseline, type CreatedRecord } from "./run-creates";
@@ -53,12 +53,20 @@ export async function adopt(
     return { id: record.id, record, claim: claims.take(record, owner), isAdopted: true };
   }
   if (free.length === 0) return undefined;
+  throw noAdoptionError(scope, free, equal);
+}
+
+/** The error if there are records with the same name, and either none of them is equal or several are. */
+function noAdoptionError(
+  { definition, settings }: RecordScope,
+  free: readonly Namesake[],
+  equal: readonly Namesake[],
+): UptimeError {
   const { plural, singular } = definition;
   const same = identityKeys(definition).join(" and ");
-  const setting = sourceOf(scope.settings, "adoptExisting");
+  const setting = sourceOf(settings, "adoptExisting");
   const others = free.map(
-    (one) =>
-      message`${definition.singular} ${describeRecord(definition, one.record)} ${describeDifferences(one)}`,
+    (one) => message`${singular} ${describeRecord(definition, one.record)} ${describeDifferences(one)}`,
   );
   const equalRecords = equal.map(({ record }) => record);
   const reason =
@@ -69,7 +77,7 @@ export async function adopt(
   const wayOut = hasUniqueName(definition)
     ? `or use another ${same}`
     : `use another ${same}, or run once with ${setting} set to false to create another ${singular}`;
-  throw new UptimeError(
+  return new UptimeError(
     message`${setting} is set, and ${reason}. Nothing was created. Declare what is there, name the id with the
       option import, ${wayOut}.`,
   );
@@ -114,7 +122,7 @@ async function readNamesakes(
   const shared = new Map(sharedKeys.map((key) => [key, wanted.get(key) ?? null]));
   const found: Namesake[] = [];
   for (const one of listed) {
-    if (!showsNoDifference(definition, shared, known.get(one.id) ?? one)) continue;
+    if (differences(definition, shared, known.get(one.id) ?? one).length > 0) continue;
     const record = await collection.find(one.id, operation);
     if (record) known.set(one.id, record);
     if (record && showsAll(definition, shared, record))

@@ -1,4 +1,4 @@
-import { isBlankOrFalse, isUnset, type ApiRecord } from "../api/record";
+import { isEmptyOrFalse, mayBeUnloaded, type ApiRecord } from "../api/record";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
@@ -104,11 +104,6 @@ export function showsAll(
   });
 }
 
-/** Whether a record shows nothing that differs. It need not show everything. */
-export function showsNoDifference(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
-  return differences(definition, wanted, record).length === 0;
-}
-
 /**
  * The value that a record shows for a field; undefined if it does not show the field.
  *
@@ -176,14 +171,14 @@ export function shows(field: Field, record: ApiRecord): boolean {
 export function missingInList({ fields }: Definition, listed: ApiRecord, record: ApiRecord): string[] {
   const ofFields = new Set(Object.values(fields).flatMap(shownNames));
   return Object.entries(record.raw).flatMap(([name, value]) => {
-    const isBlanked = ofFields.has(name) && !isUnset(value) && isUnset(listed.raw[name]);
+    const isBlanked = ofFields.has(name) && !mayBeUnloaded(value) && mayBeUnloaded(listed.raw[name]);
     return name in listed.raw && !isBlanked ? [] : [name];
   });
 }
 
 /** Whether a record shows nothing for a field, or a value such as null, 0 or an empty list, as lists show fields that they have not loaded. */
-export function isUnsetIn(field: Field, { raw }: ApiRecord): boolean {
-  return shownNames(field).every((name) => isUnset(raw[name]));
+export function mayBeUnloadedIn(field: Field, { raw }: ApiRecord): boolean {
+  return shownNames(field).every((name) => mayBeUnloaded(raw[name]));
 }
 
 /** The values of managed properties, without those that are not known yet. */
@@ -213,7 +208,7 @@ export function managedValue(values: Readonly<Record<string, unknown>>, key: str
 function findShown(field: Field, { raw }: ApiRecord): { readonly value: unknown } | undefined {
   const names = shownNames(field).filter((one) => Object.hasOwn(raw, one));
   // `pause: null`, or `false`, beside a date in `paused_at`, for example.
-  const name = names.find((one) => !isBlankOrFalse(raw[one])) ?? names[0];
+  const name = names.find((one) => !isEmptyOrFalse(raw[one])) ?? names[0];
   if (name === undefined) return undefined;
   // A list may be shown as JSON text. It is parsed before entities are decoded, because a decoded quote would end a string in it.
   const value = isList(field) ? parseJsonList(raw[name]) : raw[name];

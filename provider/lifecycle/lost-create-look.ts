@@ -3,7 +3,7 @@ import { UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
-import { showsNoDifference, shows, type WantedValues } from "./difference";
+import { differences, shows, type WantedValues } from "./difference";
 import { wasListed, type Baseline, type LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { isAlike } from "./same-record";
@@ -50,7 +50,7 @@ export async function lookOnce(
     // A create that is still in flight may have made one of them, and its answer will show that.
     await operation.inTime(Promise.allSettled(creates.inFlight));
     const named = candidates.find(
-      (record) => age.isNamedNow(record) && isShownAlike(definition, wanted, record),
+      (record) => age.isNamed(record) && isShownAlike(definition, wanted, record),
     );
     if (named) return { equal: [named], alike: [] };
     const look = { equal: [] as ApiRecord[], alike: [] as ApiRecord[] };
@@ -89,12 +89,12 @@ function likeness(
   const { claims, creates, definition } = scope;
   const { wanted } = lostCreate;
   const shown = record ?? listed;
-  const isEqual = record !== undefined && showsNoDifference(definition, wanted, record);
+  const isEqual = record !== undefined && differences(definition, wanted, record).length === 0;
   if (claims.belongsToAnotherResource(shown.id, record, { claim: unconfirmedClaim(scope, shown) }))
     return isEqual ? "alike" : undefined;
   if (isEqual && age.isSurelyNew(shown.id)) return "equal";
   const equalsAnother = [...creates.lostCreates].some(
-    (other) => other !== lostCreate && showsNoDifference(definition, other.wanted, shown),
+    (other) => other !== lostCreate && differences(definition, other.wanted, shown).length === 0,
   );
   return isAlike(definition, wanted, shown) && !equalsAnother ? "alike" : undefined;
 }
@@ -130,20 +130,17 @@ class RecordAge {
   }
 
   /** Whether the answer has named the record, which is new. */
-  isNamedNow(record: ApiRecord): boolean {
-    return this.isNamed(record.id) && this.isNew(record) && !this.scope.ledger.isBeingDeleted(record.id);
-  }
-
-  private isNamed(id: string): boolean {
+  isNamed(record: ApiRecord): boolean {
+    const { id } = record;
     const { answeredId, otherId } = this.lostCreate.lostAnswer;
-    return id === answeredId || id === otherId;
+    return [answeredId, otherId].includes(id) && this.isNew(record) && !this.scope.ledger.isBeingDeleted(id);
   }
 }
 
 /** Throws if an empty list must have left records out: then it does not prove that there is no new one. */
 function assertMayBeEmpty({ claims, definition, ledger }: RecordScope, baseline: Baseline): void {
-  const hadOthers = (): boolean => [...baseline.ids].some((id) => !claims.mayBeUsedAgain(String(id)));
-  if (!ledger.knowsLivingRecord && !hadOthers()) return;
+  const hadOthers = [...baseline.ids].some((id) => !claims.mayBeUsedAgain(String(id)));
+  if (!ledger.knowsLivingRecord && !hadOthers) return;
   const contradiction = ledger.knowsLivingRecord
     ? "this run knows of some"
     : "it was not before the first create of this run";

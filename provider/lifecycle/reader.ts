@@ -7,7 +7,7 @@ import { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import { shownNames, type Field } from "../definitions/field";
 import { fieldOf } from "../definitions/keys";
-import { isUnsetIn, missingInList, showsAll, type WantedValues } from "./difference";
+import { mayBeUnloadedIn, missingInList, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
 /** How many reads by id a page of the list may replace, besides the {@link sparePages}. */
@@ -86,21 +86,21 @@ export class RecordReader {
   private async isLoaded(wanted: WantedValues, listed: ApiRecord, operation: Operation): Promise<boolean> {
     const { definition } = this.collection;
     const fields = [...wanted.keys()].map((key) => fieldOf(definition, key));
-    const empty = fields.filter((field) => !field.writeOnly && isUnsetIn(field, listed));
+    const empty = fields.filter((field) => !field.writeOnly && mayBeUnloadedIn(field, listed));
     if (empty.length === 0) return true;
     const isShown = (field: Field): boolean =>
       // A list that shows false has usually loaded the field.
-      field.type === "boolean" || shownNames(field).some((name) => this.latestList?.isFilled(name));
+      field.type === "boolean" || shownNames(field).some((name) => this.latestList?.hasLoaded(name));
     const unclear = empty.filter((field) => !isShown(field));
     if (unclear.length > 0 && this.examples.length === 0) {
       this.exampleRead ??= this.getById(listed.id, operation.forSharedWork()).catch(() => undefined);
       await operation.inTime(this.exampleRead);
     }
     const examples = this.listedExamples();
-    const alike = (field: Field) => examples.filter(({ inList }) => isUnsetIn(field, inList));
+    const alike = (field: Field) => examples.filter(({ inList }) => mayBeUnloadedIn(field, inList));
     return (
       unclear.every((field) => alike(field).length > 0) &&
-      empty.every((field) => alike(field).every(({ own }) => isUnsetIn(field, own)))
+      empty.every((field) => alike(field).every(({ own }) => mayBeUnloadedIn(field, own)))
     );
   }
 

@@ -22,7 +22,7 @@ import {
 } from "../definitions/codecs";
 import { fieldOf, fixedKeys } from "../definitions/keys";
 import { isEmpty } from "../common/values";
-import { differences, isSecretDifference, showsNoDifference, showsAll } from "./difference";
+import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -92,7 +92,7 @@ export async function verify(
   const { record: shown, words, fallbackForms = collection.fallbackForms } = answered;
   const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
   const isStored = (one: ApiRecord | undefined): boolean =>
-    one !== undefined && showsNoDifference(definition, wanted, one);
+    one !== undefined && differences(definition, wanted, one).length === 0;
   const record = isProof ? shown : await readUntil(collection, id, operation, isStored);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
