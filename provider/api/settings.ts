@@ -45,7 +45,7 @@ interface RawSetting {
   /** The name of one of its parts, in messages; undefined if it has no named parts. */
   readonly partSource?: (part: string) => string;
   /** Advice if it is not set. */
-  readonly advice: () => string;
+  readonly advice: string;
 }
 type RawSettings = Readonly<Record<SettingName, RawSetting>>;
 
@@ -122,11 +122,9 @@ function rawSettingOf(config: Config, env: NodeJS.ProcessEnv, name: SettingName)
   const source = sourceOf(config, name);
   const value = config.get(key)?.trim();
   const given = environment === undefined ? undefined : env[environment]?.trim();
-  const advice = (): string => {
-    const command = configCommand(config, name, type === "url" ? "https://…" : undefined);
-    const ways = [command === undefined ? "give it in the program" : `run ${command}`];
-    return [...ways, ...(environment === undefined ? [] : [`set ${environment}`])].join(" or ");
-  };
+  const command = configCommand(config, name, type === "url" ? "https://…" : undefined);
+  const way = command === undefined ? "give it in the program" : `run ${command}`;
+  const advice = environment === undefined ? way : `${way} or set ${environment}`;
   if (!value && environment !== undefined && given) return { value: given, source: environment, advice };
   const partSource = (part: string): string => sourceOf(config, `${name}.${part}`);
   return {
@@ -171,7 +169,7 @@ function parseSettings<Name extends SettingName>(
     const setting = settingOf(name);
     const { value, source, advice } = raw[name];
     if (value === undefined) {
-      if (setting.required) problems.add(`${source} is not set: ${advice()}`);
+      if (setting.required) problems.add(`${source} is not set: ${advice}`);
       return [name, setting.default] as const;
     }
     const parsed = parseSetting(name, raw[name], raw);
@@ -221,7 +219,7 @@ function accountSettingsOf(
   const variable = keyVariable(account);
   const shown = safeName(account);
   const shownVariable = shown === account ? variable : keyVariable("NAME");
-  const advice = (): string => `add it to ${source}, or set ${shownVariable}`;
+  const advice = `add it to ${source}, or set ${shownVariable}`;
   const has = (name: keyof AccountValues): boolean => (own[name] ?? "") !== "";
   const setting = (name: keyof AccountValues): RawSetting => ({
     value: has(name) ? own[name] : undefined,

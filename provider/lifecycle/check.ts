@@ -63,8 +63,7 @@ export async function check(
   const scope = checkAccount(connect, declaration.account, refuse("account"));
   const importId = checkImportId(definition, declaration, scope, refuse("import"));
   const inputs = { values, account, importId };
-  const isRefused = problems.some(({ property }) => property === "import");
-  if (importId === undefined || old || isRefused || !scope) return { inputs, problems, warnings: [] };
+  if (importId === undefined || old || !scope) return { inputs, problems, warnings: [] };
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   // A value of another type cannot be compared.
   const comparable = Object.fromEntries(Object.entries(values).filter(([key]) => !malformed.has(key)));

@@ -137,18 +137,18 @@ async function conclude(
   look: Look,
   operation: Operation,
 ): Promise<CreatedRecord | undefined> {
-  const { answeredId } = lostCreate.lostAnswer;
+  const { lostAnswer } = lostCreate;
   const conflict = conflictOf(scope.definition, look);
-  if (conflict) throw conflictError(scope, lostCreate.lostAnswer, conflict);
-  if (look.failure !== undefined)
-    return keepIdOrThrow(
-      scope,
-      lostCreate,
-      operation,
-      message`Then looking for it failed: ${messageOf(look.failure)}`,
-    );
-  if (operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, operation, ["Pulumi was interrupted"]);
-  return answeredId === undefined ? undefined : keepIdOrThrow(scope, lostCreate, operation);
+  if (conflict) throw conflictError(scope, lostAnswer, conflict);
+  const reason = unlookedReason(look, operation);
+  if (reason === undefined && lostAnswer.answeredId === undefined) return undefined;
+  return keepIdOrThrow(scope, lostCreate, operation, reason);
+}
+
+/** Why the last look does not show that there is no record; undefined if it does. */
+function unlookedReason({ failure }: Look, { isInterrupted }: Operation): Message | undefined {
+  if (failure !== undefined) return message`Then looking for it failed: ${messageOf(failure)}`;
+  return isInterrupted ? ["Pulumi was interrupted"] : undefined;
 }
 
 function claimFound(

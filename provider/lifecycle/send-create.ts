@@ -32,7 +32,7 @@ export async function sendCreate(
     comparableIdentity(definition, (key) => planned.wanted.get(key)) ??
     JSON.stringify(formOf(definition, planned.wanted));
   return inTurn(creates.turns, turnKey, operation, async () => {
-    let highestIdBefore = creates.highestKnownId;
+    let highestIdBefore: bigint | undefined;
     for (let sendCount = 1, earlierLostAnswer: LostAnswerError | undefined; ; sendCount++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
       operation.beforeWrite = () => {
