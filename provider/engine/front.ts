@@ -17,7 +17,7 @@ import {
   fingerprintInState,
   isAnotherAccount,
   isRecordedAccount,
-} from "../lifecycle/same-record";
+} from "../lifecycle/state-account";
 import { readUnmanaged } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
@@ -183,9 +183,9 @@ export class Front {
     const isMoved = former.ledger !== declared.ledger;
     const scope = isMoved ? former : declared;
     const changes = diff(scope, id, outputs, inputs, options, isMoved);
-    scope.claims.hear(id, outputs, options);
+    scope.claims.hear(id, outputs, options.owner);
     assertImportStays(scope, inputs, changes, options);
-    if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options);
+    if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options.owner);
     const changed =
       changes.changed.length > 0 ? changes.changed : this.hiddenChanges(outputs, news, secretNames);
     const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);

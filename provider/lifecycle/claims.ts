@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import type { ApiRecord } from "../api/record";
 import { message, quoteId, UptimeError, type Message } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import type { Ledger } from "./ledger";
+import type { Asker, Ledger } from "./ledger";
 import type { Owner, Owners } from "./owners";
-import type { Claim, RequestOptions, Outputs } from "./resource";
+import type { Claim, Outputs } from "./resource";
 import type { Deleter, RecordNote } from "./run-note";
 
 /** The claim of every resource whose state is older than claims and has none. */
@@ -32,17 +32,9 @@ export class Claims {
     private readonly definition: Definition,
   ) {}
 
-  /**
-   * Whether another resource has the record, or is to import it.
-   *
-   * @param besides a claim and a resource that do not count
-   */
-  belongsToAnotherResource(
-    id: string,
-    record?: ApiRecord,
-    besides: { readonly claim?: Claim | undefined; readonly owner?: Owner | undefined } = {},
-  ): boolean {
-    return this.ledger.hasOtherClaim(id, besides) || this.note.belongsToAnotherProcess(id, record);
+  /** Whether another resource has the record, or is to import it. */
+  belongsToAnotherResource(id: string, record?: ApiRecord, asker?: Asker): boolean {
+    return this.ledger.hasOtherClaim(id, asker) || this.note.belongsToAnotherProcess(id, record);
   }
 
   /**
@@ -99,11 +91,11 @@ export class Claims {
 
   /** Another resource that the program declares and that has the record, or is to import it. */
   otherDeclaredOwner(id: string, owner?: Owner): Owner | undefined {
-    return this.ledger.otherDeclaredOwner(id, undefined, owner);
+    return this.ledger.otherDeclaredOwner(id, { owner });
   }
 
   /** Notes that a resource in state has the record. */
-  hear(id: string, outputs: Outputs, { owner }: RequestOptions): void {
+  hear(id: string, outputs: Outputs, owner: Owner | undefined): void {
     this.ledger.hear(id, claimOf(outputs), owner);
   }
 
@@ -111,7 +103,7 @@ export class Claims {
    * Notes that a resource of the program keeps its record in state. Throws if another resource of the program has the record
    * too, for example because `b` has adopted the record of `a`.
    */
-  keep(id: string, outputs: Outputs, { owner }: RequestOptions): void {
+  keep(id: string, outputs: Outputs, owner: Owner | undefined): void {
     if (!this.owners.isDeclared(owner)) return;
     this.assertNotVoid(id, outputs);
     const { label, singular } = this.definition;
@@ -123,7 +115,7 @@ export class Claims {
       );
     const claim = claimOf(outputs);
     const isElsewhere = this.note.keep(id, claim, outputs);
-    const rival = this.ledger.otherDeclaredOwner(id, claim, owner);
+    const rival = this.ledger.otherDeclaredOwner(id, { claim, owner });
     if (rival === undefined && !isElsewhere) return;
     throw new UptimeError(
       message`${label} ${quoteId(id)} is managed by both ${this.owners.describe(owner)} and
@@ -142,7 +134,7 @@ export class Claims {
   }
 
   /** A create was answered with the id of a new record. {@link tellCreated} follows once the record is known to be the create's. */
-  takeCreated(id: string, owner: Owner | undefined, wasSeen = true): Claim {
+  takeCreated(id: string, owner: Owner | undefined, wasSeen: boolean): Claim {
     const claim = newClaim();
     this.ledger.take(id, claim, owner, { isCreated: true, wasSeen });
     return claim;

@@ -3,7 +3,8 @@ import { Operation } from "../api/operation";
 import { assertGone, assertReadable } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs } from "./resource";
-import { assertSameAddress, assertSameRecord, isAccountOfState, mustCompareFirst } from "./same-record";
+import { assertSameRecord, mustCompareFirst } from "./same-record";
+import { assertSameAddress, isAccountOfState } from "./state-account";
 import { readUntil } from "./write";
 
 /** Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. */
@@ -35,7 +36,7 @@ async function sendDelete(
     if (mustCompareFirst(scope, outputs)) {
       // In state's account the answer to the DELETE decides, so it is no error yet that the record is not found here.
       const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
-      if (record) assertSameRecord(scope, outputs, record);
+      if (record) assertSameRecord(scope, outputs, record, operation);
     }
     ledger.markChanged(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.

@@ -7,7 +7,7 @@ import { managedValue } from "./difference";
 import { pathsInclude, pathsTouch } from "./paths";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Inputs, Outputs } from "./resource";
-import { assertSameAddress } from "./same-record";
+import { assertSameAddress } from "./state-account";
 
 export interface Changes {
   /** Properties; "account" and "importId" may be among them. */

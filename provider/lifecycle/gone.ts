@@ -3,7 +3,7 @@ import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
-import { adviseSameAccount, fingerprintInState, isAccountOfState, oldSettingsHint } from "./same-record";
+import { adviseSameAccount, fingerprintInState, isAccountOfState, oldSettingsHint } from "./state-account";
 
 /**
  * Throws unless a record that a delete or an update did not find is certainly gone. That is not certain in another account, or if the

@@ -9,6 +9,12 @@ interface Holder {
   readonly status: "taken" | "in state" | "ended";
 }
 
+/** A resource that asks about a record, by its claim or its owner: its own claim does not count. */
+export interface Asker {
+  readonly claim?: Claim | undefined;
+  readonly owner?: Owner | undefined;
+}
+
 /** What this process knows of one record. */
 interface Entry {
   readonly holders: Map<Claim, Holder>;
@@ -133,13 +139,10 @@ export class Ledger {
   }
 
   /**
-   * Whether another resource has a living claim on the record, beside the one with this claim or owner. A planned import always counts,
-   * also that of the resource that asks: if it is replaced, its record must stay for the import.
+   * Whether another resource has a living claim on the record. A planned import always counts, also that of the resource that asks: if it
+   * is replaced, its record must stay for the import.
    */
-  hasOtherClaim(
-    id: string,
-    { claim, owner }: { readonly claim?: Claim | undefined; readonly owner?: Owner | undefined } = {},
-  ): boolean {
+  hasOtherClaim(id: string, { claim, owner }: Asker = {}): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
     if (entry.plannedImports.size > 0) return true;
@@ -159,7 +162,7 @@ export class Ledger {
   }
 
   /** The owner of another resource that the program declares and that has the record, or is to import it. */
-  otherDeclaredOwner(id: string, claim: Claim | undefined, owner: Owner | undefined): Owner | undefined {
+  otherDeclaredOwner(id: string, { claim, owner }: Asker): Owner | undefined {
     const entry = this.entries.get(id);
     if (!entry) return undefined;
     const others = this.othersOn(entry, claim).map((other) => other.owner);

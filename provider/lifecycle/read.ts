@@ -9,7 +9,8 @@ import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs, OperationResult } from "./resource";
-import { assertSameRecord, assertSameAddress } from "./same-record";
+import { assertSameRecord } from "./same-record";
+import { assertSameAddress } from "./state-account";
 
 /** The current outputs of a resource in state, or undefined if it is gone. */
 export async function read(
@@ -20,7 +21,7 @@ export async function read(
 ): Promise<OperationResult | undefined> {
   const { claims, definition, ledger, settings } = scope;
   assertSameAddress(scope, outputs, options);
-  claims.hear(id, outputs, options);
+  claims.hear(id, outputs, options.owner);
   if (claims.isVoid(id, outputs)) return undefined;
   // After an operation that failed half-way, the attributes in state are not from a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
@@ -36,7 +37,7 @@ export async function read(
     ledger.markGone(id);
     return undefined;
   }
-  assertSameRecord(scope, outputs, record, options);
+  assertSameRecord(scope, outputs, record, operation);
   ledger.markSeen(id);
   const isShown = (key: string): boolean => {
     const field = fieldOf(definition, key);

@@ -16,7 +16,8 @@ import {
   type Outputs,
   type OperationResult,
 } from "./resource";
-import { assertSameAddress, assertSameRecord, mustCompareFirst } from "./same-record";
+import { assertSameRecord, mustCompareFirst } from "./same-record";
+import { assertSameAddress } from "./state-account";
 import { NotStoredError, sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
@@ -30,7 +31,7 @@ export async function update(
   const { collection, definition } = scope;
   const operation = new Operation(scope, options);
   assertSameAddress(scope, outputs, options);
-  scope.claims.hear(id, outputs, options);
+  scope.claims.hear(id, outputs, options.owner);
   scope.claims.assertNotVoid(id, outputs);
   // While it waits, the server may give the id to a create of this run.
   operation.beforeWrite = () => {
@@ -44,7 +45,7 @@ export async function update(
     const isReset = ignored.some((key) => fieldOf(definition, key).resetByUpdate);
     const mustRead = isReset || mustCompareFirst(scope, outputs);
     const current = mustRead ? await collection.get(id, operation) : undefined;
-    if (current) assertSameRecord(scope, outputs, current, {}, inputs);
+    if (current) assertSameRecord(scope, outputs, current, operation, inputs);
     const wanted = wantedOnUpdate(definition, inputs, ignored, current);
     const record = await sendUpdate(scope, id, wanted, operation);
     return { id, outputs: outputsOf(scope, inputs, record, kept) };

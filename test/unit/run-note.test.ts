@@ -240,7 +240,7 @@ describe("the note of a run", () => {
     const owners = new Owners();
     const claims = new Claims(new Ledger(owners), withOtherKey(), owners, monitor);
     const deleting = claims.beginDelete("1", { ...kept, claim }, () => {
-      claims.takeCreated("1", undefined);
+      claims.takeCreated("1", undefined, true);
       return Promise.resolve({ ...record, raw: { ...home, name: "Another" } });
     });
     expect(await deleting).toBe("nobody");

@@ -28,6 +28,7 @@ export default {
     "provider/lifecycle/read.ts",
     "provider/lifecycle/run-note.ts",
     "provider/lifecycle/same-record.ts",
+    "provider/lifecycle/state-account.ts",
     "provider/lifecycle/update.ts",
     "provider/lifecycle/write.ts",
   ],

@@ -8,7 +8,7 @@ import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
 import type { OperationResult } from "../../lifecycle/resource";
-import { assertSameAddress } from "../../lifecycle/same-record";
+import { assertSameAddress } from "../../lifecycle/state-account";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { shownAccount, type ConnectTo } from "../shared/providers";
 import { clearProperties, optionsOf, secretPropertiesInState, type ManagedResource } from "../shared/state";
@@ -32,7 +32,7 @@ export function rememberClaim({ definition, resource }: ManagedResource, connect
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connectTo(resource.provider, definition, outputs.account);
     assertSameAddress(scope, outputs, {});
-    scope.claims.hear(resource.id ?? "", outputs, {});
+    scope.claims.hear(resource.id ?? "", outputs, undefined);
     return `${scope.address.hash} ${scope.keyFingerprint}`;
   } catch (error) {
     // The comparison reports it.

@@ -8,7 +8,7 @@ import { decodeOptions, decodeOutputs } from "../../engine/request";
 import { compare, managedValue } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { RequestOptions } from "../../lifecycle/resource";
-import { isAccountOfState, isAddressOfState } from "../../lifecycle/same-record";
+import { isAccountOfState, isAddressOfState } from "../../lifecycle/state-account";
 import { hasSecret, unwrapSecrets } from "../../common/marks";
 import { isEmpty, isObject } from "../../common/values";
 import { parseAs } from "./json";

@@ -8,7 +8,7 @@ import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../run-note-file";
 import { listRecords } from "../../lifecycle/lookup";
 import type { Connect } from "../../lifecycle/record-scope";
-import { adviseOnPairs } from "../../lifecycle/same-record";
+import { adviseOnPairs } from "../../lifecycle/state-account";
 import type { SessionDependencies } from "../../lifecycle/session";
 import { collectVariable, newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";

@@ -1,0 +1,89 @@
+import { UptimeError } from "../api/errors";
+import { oldSettingsAdvice } from "../api/failed-attempt";
+import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
+import type { Account, RecordScope } from "./record-scope";
+import type { Outputs, RequestOptions } from "./resource";
+
+/** Whether state was made with the current address and key, or `uptime:sameAccount` says that it is the same account. */
+export function isAccountOfState(account: Account, outputs: Outputs): boolean {
+  const { keyFingerprint, settings } = account;
+  const fingerprint = fingerprintInState(account, outputs);
+  const isCurrent = fingerprint === keyFingerprint && isAddressOfState(account, outputs);
+  return isCurrent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
+}
+
+/** Whether state was made in this account, so that only the account's name in `uptime:accounts` has changed. */
+export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
+  const { addressHash, keyFingerprint } = outputs;
+  return addressHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
+}
+
+/**
+ * Whether a resource that leaves a provider is in another account than this: by the address and key in state, and by those that the
+ * former provider has since. Undefined: not known.
+ */
+export function isAnotherAccount(
+  account: RecordScope,
+  outputs: Outputs,
+  former: Settings | undefined,
+): boolean {
+  if (isAccountOfState(account, outputs)) return false;
+  if (!former) return true;
+  const address = former[account.definition.addressSetting];
+  const keyFingerprint = keyFingerprintOf(address, former.apiKey);
+  return !isAccountOfState(account, { ...outputs, addressHash: address.hash, keyFingerprint });
+}
+
+/** The advice on old settings as the end of a message. */
+export function oldSettingsHint(mayHaveOldSettings?: boolean): string {
+  return oldSettingsAdvice(mayHaveOldSettings)
+    .map((sentence) => ` ${sentence}`)
+    .join("");
+}
+
+/** Whether state was made at this address. */
+export function isAddressOfState({ address }: Pick<Account, "address">, { addressHash }: Outputs): boolean {
+  return addressHash === undefined || addressHash === address.hash;
+}
+
+/** Throws if state was made at another server, where the same ids are other records. */
+export function assertSameAddress(
+  account: Account,
+  outputs: Outputs,
+  { mayHaveOldSettings }: RequestOptions,
+): void {
+  if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
+  const { url, source, otherSource } = account.address;
+  const former = otherSource === undefined ? source : `${source} or ${otherSource}`;
+  const hint = oldSettingsHint(mayHaveOldSettings);
+  throw new UptimeError(
+    `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
+      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint}`,
+  );
+}
+
+/**
+ * The advice for a person who knows that the account with these digits is the current one. It adds a pair to the pairs that are set
+ * and to those of other errors, because people run one command after the other. A pair for an empty account is given alone, because
+ * it makes records count as gone.
+ */
+export function adviseSameAccount({ keyFingerprint, namedPairs, settings }: Account, digits: string): string {
+  const pair = `${digits}=${keyFingerprint}`;
+  const others = [...namedPairs].filter((other) => other !== pair && !settings.sameAccount.includes(other));
+  if (digits !== keyFingerprint) namedPairs.add(pair);
+  const advice = adviseOnPairs(settings, [...settings.sameAccount, ...others, pair]);
+  return others.length === 0 ? advice : `${advice} (it has the pairs of other errors too)`;
+}
+
+export function adviseOnPairs(config: Pick<Config, "providerName">, pairs: readonly string[]): string {
+  const text = pairs.join(",");
+  const command = configCommand(config, "sameAccount", text);
+  return command ? `run ${command}` : `set ${sourceOf(config, "sameAccount")} to ${JSON.stringify(text)}`;
+}
+
+/** Four hex digits of the address and key that state was made with: the current ones if state does not have them. */
+export function fingerprintInState(account: Account, outputs: Outputs): string {
+  const { keyFingerprint, addressHash } = outputs;
+  const ofAddress = isAddressOfState(account, outputs) ? undefined : addressHash?.slice(0, 4);
+  return keyFingerprint ?? ofAddress ?? account.keyFingerprint;
+}
