@@ -45,6 +45,19 @@ describe.each(fronts)("an error says that Pulumi uses the settings of the last `
     for (const failure of await failuresOf(operation)) expect(failure).toContain(hint);
   });
 
+  test.each([
+    ["a refresh", refresh],
+    ["a destroy", drop],
+  ])("if %s without the program finds another name with another key", async (_, operation) => {
+    const one = new Program(front).resource();
+    await one.up(home);
+    emulator.monitors.edit(1, { name: "Renamed" });
+    one.nextRun({ "uptime:apiKey": "another-key" });
+    const failure = await failureOf(operation(one));
+    expect(failure).toContain("State was made with another API key");
+    expect(failure).toContain(hint);
+  });
+
   test("if the engine compares a resource that it deletes without the program", async () => {
     const program = new Program(front);
     const one = program.resource();
