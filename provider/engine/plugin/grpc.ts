@@ -19,7 +19,7 @@ import { secretInputNames } from "../request";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginRun } from "./run";
-import { fromStruct, resourceFromStruct, namesOfSecretsIn, toStruct } from "./struct";
+import { fromMarkedStruct, fromStruct, toStruct } from "./struct";
 
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
@@ -77,7 +77,7 @@ class Runs {
     const request: ResourceRequest = {
       urn: message.getUrn(),
       id: message.getId?.() ?? "",
-      oldInputs: resourceFromStruct(message.getOldInputs?.()),
+      oldInputs: fromMarkedStruct(message.getOldInputs?.()),
       oldOutputs: {},
       inputs: {},
       ignoreChanges: message.getIgnorechangesList?.() ?? [],
@@ -144,8 +144,8 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
   return {
     check: unary(async (message: proto.CheckRequest) => {
       const { inputs, problems } = await runs.run("check", message, {
-        oldInputs: resourceFromStruct(message.getOlds()),
-        inputs: resourceFromStruct(message.getNews()),
+        oldInputs: fromMarkedStruct(message.getOlds()),
+        inputs: fromMarkedStruct(message.getNews()),
       });
       return checkResponse(inputs, problems);
     }),
@@ -166,15 +166,15 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
       return response;
     }),
     create: unary(async (message: proto.CreateRequest) => {
-      const parts = { inputs: resourceFromStruct(message.getProperties()) };
+      const parts = { inputs: fromMarkedStruct(message.getProperties()) };
       const { id, outputs } = await runs.run("create", message, parts);
       return new proto.CreateResponse().setId(id).setProperties(toStruct(outputs));
     }),
     read: unary(async (message: proto.ReadRequest) => {
       const [inputs, outputs] = [message.getInputs(), message.getProperties()];
       const read = await runs.run("read", message, {
-        oldInputs: resourceFromStruct(inputs),
-        oldOutputs: resourceFromStruct(outputs),
+        oldInputs: fromMarkedStruct(inputs),
+        oldOutputs: fromMarkedStruct(outputs),
         isImport: !inputs && !outputs,
       });
       // Without an id, the engine removes the resource from state.
@@ -187,7 +187,7 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
       return new proto.UpdateResponse().setProperties(toStruct(outputs));
     }),
     delete: unary(async (message: proto.DeleteRequest) => {
-      const parts = { oldOutputs: resourceFromStruct(message.getProperties()) };
+      const parts = { oldOutputs: fromMarkedStruct(message.getProperties()) };
       await runs.run("delete", message, parts);
       return new Empty();
     }),
@@ -197,9 +197,9 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
 function queryMethods(runs: Runs): UntypedServiceImplementation {
   return {
     invoke: unary(async (message: proto.InvokeRequest) => {
-      const given = fromStruct(message.getArgs());
+      const given = fromMarkedStruct(message.getArgs());
       const { [hiddenNames.options]: _, ...args } = given;
-      const secrets = [...namesOfSecretsIn(message.getArgs()), ...secretInputNames(given)];
+      const secrets = secretInputNames(given);
       const result = await runs.current().invoke(message.getTok(), args, secrets);
       // What was found by a secret may repeat it.
       const marked =
@@ -275,7 +275,7 @@ function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
 }
 
 function partsOfChange(message: proto.DiffRequest | proto.UpdateRequest) {
-  return { oldOutputs: resourceFromStruct(message.getOlds()), inputs: resourceFromStruct(message.getNews()) };
+  return { oldOutputs: fromMarkedStruct(message.getOlds()), inputs: fromMarkedStruct(message.getNews()) };
 }
 
 /** An error in the protocol's form. If the record exists, its state is included, so that the resource stays in state. */

@@ -3,34 +3,26 @@ import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/st
 import { hasSecret, unwrapSecrets, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { isObject } from "../../common/values";
+import { secretInputNames } from "../request";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
 export function fromStruct(struct: Struct | undefined): Properties {
-  return withoutMarks(markedProperties(struct));
+  return withoutMarks(struct?.toJavaScript() ?? {});
 }
 
 /**
- * The properties of a resource as the engine sends them: plain values, and in a hidden option, as the class of a dynamic
- * resource passes it, the names of those that are secret or have a secret part.
+ * The same, and in a hidden option, as the class of a dynamic resource passes it, the names of the properties that are secret or have a
+ * secret part.
  */
-export function resourceFromStruct(struct: Struct | undefined): Properties {
-  const marked = markedProperties(struct);
+export function fromMarkedStruct(struct: Struct | undefined): Properties {
+  const marked: Properties = struct?.toJavaScript() ?? {};
   const properties = withoutMarks(marked);
-  const secrets = secretNames(marked);
+  const secrets = Object.keys(marked).filter((name) => hasSecret(marked[name]));
   if (secrets.length === 0) return properties;
   const options = properties[hiddenNames.options];
-  return { ...properties, [hiddenNames.options]: { ...(isObject(options) && options), secrets } };
+  const all = [...secretInputNames(properties), ...secrets];
+  return { ...properties, [hiddenNames.options]: { ...(isObject(options) && options), secrets: all } };
 }
-
-/** The names of the properties that are secret or have a secret part. */
-export function namesOfSecretsIn(struct: Struct | undefined): string[] {
-  return secretNames(markedProperties(struct));
-}
-
-const markedProperties = (struct: Struct | undefined): Properties => struct?.toJavaScript() ?? {};
-
-const secretNames = (marked: Properties): string[] =>
-  Object.keys(marked).filter((name) => hasSecret(marked[name]));
 
 function withoutMarks(marked: Properties): Properties {
   const plain = unwrapSecrets(marked);
