@@ -43,7 +43,7 @@ export function hasUniqueName(definition: Definition): boolean {
   return fixedKeys(definition).includes(nameKeyOf(definition));
 }
 
-export function secretProperties(definition: Definition): string[] {
+export function secretKeys(definition: Definition): string[] {
   return keysOf(definition, ({ secret }) => secret === true);
 }
 

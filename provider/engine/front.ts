@@ -15,8 +15,8 @@ import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import {
   adviseSameAccount,
   fingerprintInState,
-  isAnotherAccount,
-  isRecordedAccount,
+  leavesAccount,
+  isProvenAccountOfState,
 } from "../lifecycle/state-account";
 import { readUnmanaged } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
@@ -171,13 +171,13 @@ export class Front {
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
     const declared = this.scopeOf(inputs.account, news, olds);
-    if (leftProvider && isAnotherAccount(declared, outputs, leftProvider.settings)) {
+    if (leftProvider && leavesAccount(declared, outputs, leftProvider.settings)) {
       this.context.session.tellReplacement(
         adviseSameAccount(declared, fingerprintInState(declared, outputs)),
       );
       return { changed: ["provider"], replaces: ["provider"], deleteBeforeReplace: false };
     }
-    const isKnown = inputs.account === outputs.account || isRecordedAccount(declared, outputs);
+    const isKnown = inputs.account === outputs.account || isProvenAccountOfState(declared, outputs);
     const former = isKnown ? declared : this.formerScope(declared, outputs, news, olds);
     // Two names may have the present address and key, while state still has those from before a rotation. Each account has one ledger.
     const isMoved = former.ledger !== declared.ledger;

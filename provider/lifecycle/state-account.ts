@@ -12,8 +12,8 @@ export function isAccountOfState(account: Account, outputs: Outputs): boolean {
   return isCurrent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
 }
 
-/** Whether state was made in this account, so that only the account's name in `uptime:accounts` has changed. */
-export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
+/** Whether state has the digits of this account, so that only the account's name in `uptime:accounts` has changed. */
+export function isProvenAccountOfState(account: Account, outputs: Outputs): boolean {
   const { addressHash, keyFingerprint } = outputs;
   return addressHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
 }
@@ -22,11 +22,7 @@ export function isRecordedAccount(account: Account, outputs: Outputs): boolean {
  * Whether a resource that leaves a provider is in another account than this: by the address and key in state, and by those that the
  * former provider has since. Undefined: not known.
  */
-export function isAnotherAccount(
-  account: RecordScope,
-  outputs: Outputs,
-  former: Settings | undefined,
-): boolean {
+export function leavesAccount(account: RecordScope, outputs: Outputs, former: Settings | undefined): boolean {
   if (isAccountOfState(account, outputs)) return false;
   if (!former) return true;
   const address = former[account.definition.addressSetting];

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { CustomResourceOptions, Resource } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
-import { secretProperties } from "../definitions/keys";
+import { secretKeys } from "../definitions/keys";
 import { hiddenNames, pluginType, providerCode, stackType, dynamicType } from "../common/pulumi";
 import type { HiddenOptions } from "../common/pulumi";
 import { declaredProps } from "./binding";
@@ -60,7 +60,7 @@ export function dynamicOptions(
   options: CustomResourceOptions,
 ): CustomResourceOptions {
   // State has this list for each resource, so it names only properties that the resource has.
-  const secrets = secretProperties(definition).filter((key) => key in props);
+  const secrets = secretKeys(definition).filter((key) => key in props);
   // The engine cannot import a dynamic resource, so the option is passed as an input.
   const { import: _, ...rest } = options;
   return {
@@ -88,7 +88,7 @@ function hiddenOptions(
 ): HiddenOptionInputs {
   const { ignoreChanges, replaceOnChanges, customTimeouts } = options;
   // Every stack's state has these names, so the fields that are always secret are left out.
-  const always = secretProperties(definition);
+  const always = secretKeys(definition);
   const others = Object.entries(args).filter(([key]) => !always.includes(key));
   const secrets = secretInputs(Object.fromEntries(others));
   return {

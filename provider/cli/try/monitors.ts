@@ -1,7 +1,7 @@
 import { message, quote, UptimeError } from "../../api/errors";
 import { urnSuffixOf } from "../../common/urn";
 import { unwrapSecrets } from "../../common/marks";
-import { fieldOf, secretProperties } from "../../definitions/keys";
+import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/request";
@@ -35,7 +35,7 @@ export interface KnownMonitor {
   readonly unshown?: readonly string[];
 }
 
-const alwaysSecret = secretProperties(monitor);
+const alwaysSecret = secretKeys(monitor);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
 export async function previewedMonitors(location: StackLocation): Promise<KnownMonitor[]> {
