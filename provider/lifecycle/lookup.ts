@@ -33,47 +33,56 @@ export async function lookUpOne(
   args: unknown,
   secretArgs: readonly string[],
 ): Promise<FoundRecord> {
-  const { singular, plural, label } = definition;
+  const { singular } = definition;
   const lookup = lookupName(definition, "one");
-  const query = parseLookupQuery(definition, lookup, args, ["id", ...selectorsOf(definition), "account"]);
-  const { id, account, ...selection } = query;
-  const scope = connect(account);
-  const operation = new Operation(scope);
-  const where = scope.address.url;
-  if (id !== undefined) {
-    if (Object.keys(selection).length > 0)
-      throw new UptimeError(
-        `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(selection).join(", ")}.`,
-      );
-    const record = await findConfirmed(scope, id, operation);
-    if (!record)
-      throw new UptimeError(
-        message`${lookup} found no ${singular} with ${describeSelection({ id }, secretArgs)} at ${where}.`,
-      );
-    return foundRecord(definition, record, account, await shouldUnescape(scope, [record], operation));
-  }
+  const selectors = ["id", ...selectorsOf(definition)];
+  const query = parseLookupQuery(definition, lookup, args, [...selectors, "account"]);
+  const { account, ...selection } = query;
+  const { id, ...others } = selection;
+  if (id !== undefined && Object.keys(others).length > 0)
+    throw new UptimeError(
+      `${lookup} takes an id alone, because an id names one ${singular}; leave out ${Object.keys(others).join(", ")}.`,
+    );
   if (Object.keys(selection).length === 0)
     throw new UptimeError(
-      `${lookup} needs to know which ${singular}: pass one of ${["id", ...selectorsOf(definition)].filter((key) => key !== "searchBy").join(", ")}.`,
+      `${lookup} needs to know which ${singular}: pass one of ${selectors.filter((key) => key !== "searchBy").join(", ")}.`,
     );
-  const [match, ...others] = await select(scope, selection, operation);
-  if (!match)
+  const scope = connect(account);
+  const operation = new Operation(scope);
+  const record =
+    id === undefined
+      ? await findOnly(scope, others, secretArgs, operation)
+      : await findConfirmed(scope, id, operation);
+  if (!record)
     throw new UptimeError(
-      message`${lookup} found no ${singular} with ${describeSelection(selection, secretArgs)} at ${where}.`,
+      message`${lookup} found no ${singular} with ${describeSelection(selection, secretArgs)} at ${scope.address.url}.`,
     );
+  return foundRecord(definition, record, account, await shouldUnescape(scope, [record], operation));
+}
+
+/** The only record that the arguments select, whole; undefined if they select none. */
+async function findOnly(
+  scope: RecordScope,
+  selection: Query,
+  secretArgs: readonly string[],
+  operation: Operation,
+): Promise<ApiRecord | undefined> {
+  const { definition } = scope;
+  const { label, plural } = definition;
+  const [match, ...others] = await select(scope, selection, operation);
+  if (!match) return undefined;
   if (others.length > 0) {
     const shown = [match, ...others].slice(0, maxMatchesShown);
     const more = others.length + 1 - shown.length;
     throw new UptimeError(
-      message`${lookup} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}:
+      message`${lookupName(definition, "one")} found ${others.length + 1} ${plural} with ${describeSelection(selection, secretArgs)}:
         ${describeRecords(definition, shown, [nameKeyOf(definition)])}${more > 0 ? ` and ${more} more` : ""}. Pass the id of the one that you
         mean, or use ${lookupName(definition, "all")}.`,
     );
   }
   const [whole] = await completeRecords(scope, [match], operation);
-  if (!whole)
-    throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
-  return foundRecord(definition, whole, account, await shouldUnescape(scope, [whole], operation));
+  if (whole) return whole;
+  throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
 }
 
 export async function lookUpAll(
