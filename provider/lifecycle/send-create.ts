@@ -18,7 +18,7 @@ import { wasListed, type Baseline, type CreatedRecord, type PlannedCreate } from
 import type { RecordScope } from "./record-scope";
 import { isAlike } from "./same-record";
 import type { Claim } from "./resource";
-import { formOf, readUntil, sendForm } from "./write";
+import { readUntil, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
 export async function sendCreate(
@@ -28,9 +28,7 @@ export async function sendCreate(
 ): Promise<CreatedRecord> {
   const { creates, definition } = scope;
   // Fields that no record shows, such as a password, do not tell two lost creates apart.
-  const turnKey =
-    comparableIdentity(definition, (key) => planned.wanted.get(key)) ??
-    JSON.stringify(formOf(definition, planned.wanted));
+  const turnKey = comparableIdentity(definition, (key) => planned.wanted.get(key)) ?? "";
   return inTurn(creates.turns, turnKey, operation, async () => {
     let highestIdBefore: bigint | undefined;
     for (let sendCount = 1, earlierLostAnswer: LostAnswerError | undefined; ; sendCount++) {

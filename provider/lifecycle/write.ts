@@ -21,7 +21,7 @@ import {
   type FallbackForms,
 } from "../definitions/codecs";
 import { fieldOf, fixedKeys } from "../definitions/keys";
-import { isEmpty } from "../common/values";
+import { isEmpty, type Value } from "../common/values";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
@@ -100,9 +100,7 @@ export async function verify(
     return record;
   }
   const wires = notStored
-    .filter(
-      ({ field, wanted: sent }) => isEmpty(sent) && hasFallbackForm(field) && !fallbackForms.has(field.wire),
-    )
+    .filter(({ field, wanted: sent }) => hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
   if (wires.length === notStored.length)
     return sendUpdate(scope, id, wanted, operation, new Set([...fallbackForms, ...wires]));
@@ -180,12 +178,13 @@ export async function sendForm(
 /** The fields that a refusal names, by the API's names. */
 const namedIn = ({ answer }: ApiError): string[] => [...answer.fields.keys()].map(topLevel);
 
-export function formOf(
-  definition: Definition,
-  wanted: WantedValues,
-  fallbackForms: FallbackForms = new Set(),
-): FormPair[] {
+function formOf(definition: Definition, wanted: WantedValues, fallbackForms: FallbackForms): FormPair[] {
   return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, fallbackForms));
+}
+
+/** Whether a value that was sent as empty has a fallback form, in which it was not sent yet. */
+function hasUntriedForm(field: Field, value: Value, fallbackForms: FallbackForms): boolean {
+  return isEmpty(value) && hasFallbackForm(field) && !fallbackForms.has(field.wire);
 }
 
 /** The fields that were sent as empty, and that a server which has refused them so may take in their fallback form. */
@@ -196,9 +195,9 @@ function refusedEmpty(
   error: ApiError,
 ): readonly Field[] {
   const fields = [...wanted]
-    .filter(([, value]) => isEmpty(value))
-    .map(([key]) => fieldOf(definition, key))
-    .filter((field) => hasFallbackForm(field) && !fallbackForms.has(field.wire));
+    .map(([key, value]) => ({ field: fieldOf(definition, key), value }))
+    .filter(({ field, value }) => hasUntriedForm(field, value, fallbackForms))
+    .map(({ field }) => field);
   const named = namedIn(error);
   if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
   // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
