@@ -10,7 +10,7 @@ import {
   unansweredAttempt,
   unreadableAttempt,
 } from "./failed-attempt";
-import type { FailedAttempt, RawAnswer } from "./failed-attempt";
+import type { AttemptedRequest, FailedAttempt, RawAnswer } from "./failed-attempt";
 import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { mayHaveEffect, nextStep, Retries } from "./retry";
@@ -140,19 +140,7 @@ export class Client {
     } catch (error) {
       return { result: unansweredAttempt(attempted, error, timeout) };
     }
-    const { status, headers, text, isRedirectedElsewhere } = response;
-    const body = parseJson(text);
-    const answer = { status, body, headers, isRedirectedElsewhere, requestText };
-    // The record's own address says what an update or a delete has done that is answered with "OK" or a redirect, for example.
-    const canBeReadBack = method !== "GET" && method !== "POST";
-    if (canBeReadBack && isFormRedirect(request, url, response))
-      return { result: { ...answer, body: `status ${status}` }, response };
-    if (status >= 300) return { result: errorStatusAttempt(attempted, response, body), response };
-    if (text.trim() === "" || body !== undefined) return { result: answer, response };
-    return {
-      result: canBeReadBack ? { ...answer, body: text } : unreadableAttempt(attempted, response),
-      response,
-    };
+    return { result: resultOf(attempted, url, response), response };
   }
 
   private async exchange(
@@ -187,6 +175,25 @@ export class Client {
     const text = decodeText(body, headers);
     return { status, headers, text, redirectTarget: target, isRedirectedElsewhere: !isPathOf(request, url) };
   }
+}
+
+/** The answer to a request, or why it has failed. */
+function resultOf(
+  attempted: ApiRequest & AttemptedRequest,
+  url: URL,
+  response: RawAnswer,
+): Answer | FailedAttempt {
+  const { method, requestText } = attempted;
+  const { status, headers, text, isRedirectedElsewhere } = response;
+  const body = parseJson(text);
+  const answer = { status, body, headers, isRedirectedElsewhere, requestText };
+  // The record's own address says what an update or a delete has done that is answered with "OK" or a redirect, for example.
+  const canBeReadBack = method !== "GET" && method !== "POST";
+  if (canBeReadBack && isFormRedirect(attempted, url, response))
+    return { ...answer, body: `status ${status}` };
+  if (status >= 300) return errorStatusAttempt(attempted, response, body);
+  if (text.trim() === "" || body !== undefined) return answer;
+  return canBeReadBack ? { ...answer, body: text } : unreadableAttempt(attempted, response);
 }
 
 /**

@@ -24,7 +24,8 @@ export interface FailedAttempt {
   readonly error: UptimeError;
 }
 
-interface AttemptedRequest {
+/** A request, with what its errors name. */
+export interface AttemptedRequest {
   /** The request and its address, for messages. */
   readonly requestText: Message;
   readonly method: Method;
