@@ -21,7 +21,8 @@ export interface SessionDependencies extends Partial<ClientDependencies> {
 
 /** What all resources of a process share: an HTTP client and ledgers for each address and key, and the clock. */
 export class Session {
-  private readonly hidden = new Set<string>(proxyPasswords());
+  /** The API keys in use, the proxy's password and anything else that no text may show. */
+  readonly secrets = new Set<string>(proxyPasswords());
   readonly owners = new Owners();
   /** By address and key. */
   private readonly clients = new Map<string, Client>();
@@ -49,16 +50,6 @@ export class Session {
     this.dependencies = { clock, transport, runNote, print, showWait, ...others };
   }
 
-  /** The API keys in use, the proxy's password and anything else that no text may show. */
-  get secrets(): ReadonlySet<string> {
-    return this.hidden;
-  }
-
-  /** From now on, no text shows this. */
-  hide(secret: string): void {
-    this.hidden.add(secret);
-  }
-
   /** Only the first error about a refused key explains what to do; others refer to it. */
   explainKeyOnce(error: unknown): unknown {
     if (!(error instanceof KeyRefusedError)) return error;
@@ -81,7 +72,7 @@ export class Session {
   /** Connects to the account of these settings, for one kind of record. */
   connect(definition: Definition, settings: Settings): RecordScope {
     const { apiKey } = settings;
-    this.hide(apiKey);
+    this.secrets.add(apiKey);
     const address = settings[definition.addressSetting];
     const accountKey = `${address.url} ${apiKey}`;
     const client = getOrMake(

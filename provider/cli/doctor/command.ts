@@ -223,7 +223,7 @@ function readAccounts(
     for (const name of accountNames()) attempt(() => accounts.set(name, forAccount(name)));
   });
   // A server may repeat the key of an account that is checked later.
-  for (const { apiKey } of accounts.values()) session.hide(apiKey);
+  for (const { apiKey } of accounts.values()) session.secrets.add(apiKey);
   return { accounts, unset };
 }
 

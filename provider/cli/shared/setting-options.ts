@@ -79,7 +79,7 @@ export async function commandSettings(
   const hideAddress = (name: string, value: unknown): void => {
     if (!addresses.includes(name) || typeof value !== "string") return;
     const given = new Map([[name, value]]).set("uptime:allowHttp", "true");
-    for (const address of namedAddresses(given, {})) session.hide(address);
+    for (const address of namedAddresses(given, {})) session.secrets.add(address);
   };
   for (const [name, { value, secret }] of configured) if (secret) hideAddress(name, value);
   const givenOptions = optionNames.flatMap((name) => {
