@@ -70,6 +70,15 @@ test("an operation is over when its timer ends, also if that is a little early o
   expect([operation.waitSignal?.aborted, operation.mayBegin(false)]).toEqual([true, false]);
 });
 
+test("an operation whose time is over does not begin to wait for work of others", async () => {
+  const operation = new Operation(
+    { clock: { ...systemClock, timeout: () => AbortSignal.abort() } },
+    { timeout: 100 },
+  );
+  const endless = new Promise<never>(() => undefined);
+  await expect(operation.inTime(endless)).rejects.toThrow("customTimeouts");
+});
+
 test("an update that customTimeouts ends is sent again by the next up", async () => {
   const one = new Program("dynamic").resource();
   const inputs = { ...home, __options: { customTimeouts: { update: "5s" } } };
