@@ -15,7 +15,6 @@ import {
   isRealDate,
   unwrapList,
   unwrapSingle,
-  parseId,
   parseRecord,
   parseRecords,
   plainName,
@@ -28,7 +27,6 @@ export function holdsNothing(body: unknown, definition: Definition): boolean {
   if (isEmptyOrFalse(body)) return true;
   return (
     isObject(body) &&
-    parseId(body) === undefined &&
     !mayMeanFailure(body, definition) &&
     [definition.singular, "data"].some((key) => key in body && isEmptyOrFalse(body[key]))
   );

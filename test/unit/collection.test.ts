@@ -178,6 +178,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     '{"data":false}',
     '{"code":1,"message":"It is in use"}',
     '{"result":7}',
+    '{"result":4012}',
     '{"id":7,"result":"maintenance"}',
     '{"code":10001,"status":200,"data":null}',
   ])("to a delete does not say whether the record is deleted if it is %s", async (body) => {
@@ -474,6 +475,7 @@ describe("a list", () => {
   test.each([
     { "x-total-count": "3" },
     { "total-count": "3" },
+    { "content-range": "items 0-1/3" },
     { "x-pagination": '{"TotalCount":3,"PageSize":2}' },
   ])(
     "whose header %j names more records than it holds is an error that says whom to ask",

@@ -769,6 +769,7 @@ test.each([
   ["<html>Welcome</html>", /something that is not JSON: "Welcome"\. Check uptime:baseUrl/],
   ['"text"', /did not return a list of monitors: "text"/],
   ['{"data":[{"name":"no id"}]}', /did not return a list of monitors/],
+  ['{"data":null,"content":"maintenance"}', /did not return a list of monitors/],
 ])("a list answered with %j is an error, and nothing is created", async (body, message) => {
   emulator.fault = () => answer(200, body);
   await expect(stack().up(home)).rejects.toThrow(message);
