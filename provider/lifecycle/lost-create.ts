@@ -108,7 +108,7 @@ async function search(
     const isNotNamed = answeredId !== undefined && record?.id !== answeredId;
     const needsSecondLook = isNotNamed && record?.id !== idBefore;
     // If several are equal, other lost creates may take some of them; so look again.
-    if (record && others.length === 0 && (isLast || isAtEnd || !needsSecondLook))
+    if (record && others.length === 0 && (isLast || !needsSecondLook))
       return claimFound(scope, lostCreate, record.id, record);
     idBefore = record?.id;
     if (operation.isInterrupted ? isLast : isAtEnd) return conclude(scope, lostCreate, look, operation);

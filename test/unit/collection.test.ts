@@ -238,6 +238,12 @@ test.each([{ data: [record] }, [record], { result: record }])("a record may be i
   expect((await monitors.create([], start())).id).toBe("7");
 });
 
+test("what JSON:API calls by another type than the record's is no record, whatever its attributes", async () => {
+  const { id, ...attributes } = record;
+  const { monitors } = collectionOf(() => ({ data: { type: "jobs", id, attributes } }));
+  expect(shownText(await errorOf(monitors.get("7", start())))).toContain("returned no monitor");
+});
+
 test("a record's fields may be in camel case or have hyphens; what is no field keeps its name", async () => {
   const rawOf = async (more: object): Promise<object> =>
     (await collectionOf(() => ({ ...record, ...more })).monitors.get("7", start())).raw;

@@ -286,6 +286,19 @@ describe("many records", () => {
     });
   });
 
+  test("are read one by one if the list leaves out a field that the fullest of them has", async () => {
+    const [plain, full] = [site("Plain", { id: 2 }), site("Full", { id: 1, request_method: "GET" })];
+    emulator.fault = (request) => {
+      if (isList(request)) return answer(200, { data: [plain, full] });
+      return answer(200, request.path.endsWith("/1") ? { ...full, alert_channel_ids: [5] } : plain);
+    };
+    const found = await uptime.getMonitors();
+    expect(found.map(({ id, alertChannelIds }) => [id, alertChannelIds])).toEqual([
+      ["2", undefined],
+      ["1", [5]],
+    ]);
+  });
+
   test("are an error if one that the list holds cannot be read", async () => {
     emulator.dialect = { listBrief: true };
     addShops(3);
