@@ -105,6 +105,13 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     expect(one.state).toBeUndefined();
   });
 
+  test("also if it is a delete whose record is gone, for which the list must be readable", async () => {
+    const [one, program] = await created();
+    emulator.monitors.remove(1);
+    const { failure } = await cancelled("DELETE", slow, (it) => it.destroy(), [one, program]);
+    expect([failure, one.state, lists()]).toEqual(["", undefined, 1]);
+  });
+
   test("and a create whose answer is lost is looked for once, and found", async () => {
     const { failure, one } = await cancelled("POST", { kind: "cut", effect: true, answerDelayMs: 5000 });
     expect(failure).toBe("");
