@@ -573,6 +573,24 @@ test("a create may be answered with a lower id that no record had", async () => 
   expect(await made(resource())).toBe("made 7");
 });
 
+test("after a create with a lower id than an older record's, a lost one with such an id is found", async () => {
+  emulator.monitors.add({ ...home, id: 300 });
+  const other = { ...home, name: "Other", url: "https://other.example/" };
+  const records = [
+    { ...home, id: 7 },
+    { ...other, id: 8 },
+  ];
+  emulator.fault = ({ method }) => {
+    const record = method === "POST" ? records.shift() : undefined;
+    if (record) emulator.monitors.add(record);
+    return record && (record.id === 7 ? answer(201, { data: record }) : cutBefore);
+  };
+  const [one, lost] = program().resources();
+  await one.up(home);
+  await lost.up(other);
+  expect([one.state?.id, lost.state?.id]).toEqual(["7", "8"]);
+});
+
 test("a create is not sent if the list cannot be read first", async () => {
   emulator.fault = () => answer(403);
   expect(await made(resource())).toContain("status 403");
