@@ -169,6 +169,16 @@ describe("wire forms", () => {
     expect(posts()).toBe(2);
   });
 
+  test("leave the first of several refusals that name no field as the error", async () => {
+    const one = stack();
+    await one.up({ ...home, sslAlertDays: 7, alertChannelIds: [5] });
+    const words = ["First.", "Second.", "Third."];
+    emulator.fault = ({ method }) =>
+      method === "PATCH" ? answer(422, { message: words.shift() }) : undefined;
+    expect(await failureOf(one.up(home))).toContain("First.");
+    expect(words).toEqual([]);
+  });
+
   test("of an empty list are the other ones also if a refusal writes the field's name in another case", async () => {
     emulator.fault = ({ method, body }) =>
       method === "POST" && body.some(([name]) => name === "alert_channel_ids[]")
