@@ -15,6 +15,7 @@ import {
   isRealDate,
   unwrapList,
   unwrapSingle,
+  parseId,
   parseRecord,
   parseRecords,
   plainName,
@@ -27,6 +28,7 @@ export function holdsNothing(body: unknown, definition: Definition): boolean {
   if (isEmptyOrFalse(body)) return true;
   return (
     isObject(body) &&
+    parseId(body) === undefined &&
     !mayMeanFailure(body, definition) &&
     [definition.singular, "data"].some((key) => key in body && isEmptyOrFalse(body[key]))
   );

@@ -92,7 +92,7 @@ class PageWalk {
     const wasAnnounced = number > 1 && !this.isGuess;
     this.isGuess = page.next === "unknown";
     if (page.next === undefined) {
-      if (isRepeat && size === before?.records.length)
+      if (isRepeat && (this.stalePages > 0 || size === before?.records.length))
         throw incompleteListError(requestText, "its last page holds the records of an earlier one");
       return undefined;
     }

@@ -178,7 +178,7 @@ export function compareIds(a: string, b: string): number {
   return a.length - b.length || (a === b ? 0 : a < b ? -1 : 1);
 }
 
-function parseId(body: Record<string, unknown>): string | undefined {
+export function parseId(body: Record<string, unknown>): string | undefined {
   const { id } = body;
   // A server may answer before its database has given the record an id.
   if (typeof id === "number") return Number.isSafeInteger(id) && id > 0 ? String(id) : undefined;

@@ -24,7 +24,7 @@ interface Entry {
   readonly plannedImports: Set<Owner>;
   /** The server has shown the record. */
   wasSeen: boolean;
-  /** This process changes it, so lists that were read before may be outdated. */
+  /** This process changes it or has just created it, so lists that were read before may be outdated. */
   wasChanged: boolean;
 }
 
@@ -107,7 +107,7 @@ export class Ledger {
     this.entry(id).wasSeen = true;
   }
 
-  /** This process changes the record. */
+  /** This process changes the record, or has just created it. */
   markChanged(id: string): void {
     this.entry(id).wasChanged = true;
   }

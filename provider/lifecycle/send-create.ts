@@ -92,6 +92,7 @@ async function postOnce(
   // A server that reuses ids may also answer from a cache, with a record that has been deleted since.
   const mayBeDeleted = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
   const claim = claims.takeCreated(id, owner, holdsRecord(scope, wanted, answer));
+  ledger.markChanged(id);
   try {
     const record = await recordOfAnswer(scope, id, claim, wanted, answer, mayBeDeleted, operation);
     if (record) ledger.markSeen(id);
