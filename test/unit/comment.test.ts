@@ -283,8 +283,20 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
   ],
   [
     "a replacement whose record is deleted first",
-    [withStates(moved, { pendingReplacement: true })],
+    ["delete-replaced", "replace", "create-replacement"].map((op) => ({
+      ...withStates(moved, { pendingReplacement: true }),
+      op,
+    })),
     ['"https://moved.example/"; it is deleted first\n'],
+  ],
+  [
+    "a replacement whose record an earlier run has deleted, as a create",
+    ["replace", "create-replacement"].map((op) => ({
+      ...withStates(moved, { pendingReplacement: true }),
+      op,
+    })),
+    ["**Merging this creates 1 resource; 0 unchanged.**", "#### Created (1)\n\n```diff\n+ Monitor moved\n"],
+    { hides: /deleted|record 7/ },
   ],
   [
     "for native resources, the record of an import, the property of a changed secret, and the provider",

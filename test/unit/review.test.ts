@@ -228,6 +228,25 @@ describe("an apply may do what was reviewed", () => {
       expect(await apply([one])).toMatchObject({ code: 1 });
   });
 
+  test.each<[string, (op: string) => object]>([
+    ["this package", (op) => step(op, "a", inputs("a"), changedA)],
+    [
+      "another one",
+      (op) => ({ ...bucket("create"), op, oldState: { type: "aws:s3/bucket:Bucket", id: "logs" } }),
+    ],
+  ])("the create that a reviewed replacement of %s has left, once its delete is done", async (_, stepOf) => {
+    const replacing = (...ops: string[]) =>
+      ops.map((op) => withStates(stepOf(op), { pendingReplacement: true }));
+    await review(replacing("delete-replaced", "replace", "create-replacement"));
+    const left = replacing("replace", "create-replacement");
+    expect(await apply(left, [], undefined, "--max-deletes", "0")).toMatchObject(isApplied);
+    expect(await apply(replacing("delete-replaced", "replace", "create-replacement"))).toMatchObject(
+      isApplied,
+    );
+    await review([remove("b")]);
+    expect(await apply(left)).toMatchObject({ code: 1 });
+  });
+
   test.each(["EU prod", "100% é", "shop/prod", "\ud800"])("for any title: %j", async (title) => {
     writeReviewed(await run(changes, edits, ["--title", title]));
     expect(await apply(changes, edits, undefined, "--title", title)).toMatchObject(isApplied);

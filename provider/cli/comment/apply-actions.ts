@@ -1,6 +1,6 @@
 import { reviewHash } from "../../common/hash";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
-import { changeOf, importIdIn, isDestructive } from "../shared/planned-changes";
+import { changeOf, createInstead, importIdIn, isDestructive } from "../shared/planned-changes";
 import type { PlannedChange, PlannedProperty } from "../shared/planned-changes";
 import { secretText, type Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
@@ -101,7 +101,8 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
     isDestructive: isDestructive(change),
     leftovers: [
-      ...(operation === "replace" ? [oldRecord] : []),
+      // If it fails between its delete and its create, either is left.
+      ...(operation === "replace" ? [oldRecord, hashOfChange(createInstead(change))] : []),
       ...(declared && isMade ? [hashOfRecord(declared)] : []),
       ...set.map((value) => hashOfValue(change, value)),
     ],

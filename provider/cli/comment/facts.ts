@@ -11,7 +11,7 @@ import { driftReport, type DriftedResource, type DriftReport } from "../shared/d
 import { readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
-import { plannedChanges, unknownSteps, type PlannedChange } from "../shared/planned-changes";
+import { createInstead, plannedChanges, unknownSteps } from "../shared/planned-changes";
 import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
 import { oneLine } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
@@ -73,11 +73,8 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
     errors.push(unreadablePreview(previewText, textAt(options.previewLog) ?? ""));
   const isKnown = previewText !== undefined && errors.length + failedChecks.length === 0;
   const { changes: planned, unchanged } = plannedChanges(preview);
-  const changes = planned.map((change): PlannedChange =>
-    // A replacement of a record that is gone deletes nothing.
-    change.operation === "replace" && isGone(change.urn)
-      ? { ...change, operation: "create", recordId: undefined }
-      : change,
+  const changes = planned.map((change) =>
+    change.operation === "replace" && isGone(change.urn) ? createInstead(change) : change,
   );
   return {
     title: options.title ?? stackNameIn(preview) ?? "",

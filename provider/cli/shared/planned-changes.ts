@@ -102,9 +102,12 @@ export function plannedChanges({ steps, changeSummary }: Preview): {
   const all = steps.filter((step) => !isStack(step));
   const updates = optionUpdates(all);
   const deleted = new Set(all.flatMap(({ op, urn }) => (op === "delete" ? [urn] : [])));
+  const deletedReplaced = new Set(all.filter(({ op }) => op === "delete-replaced").map(recordKey));
   const planned = all.flatMap((step) => {
     const change = changeOf(step);
     const staysInApi = change?.operation === "delete" && deleted.has(step.oldState?.deletedWith ?? "");
+    // An earlier run has deleted the old record, and could not create the new one.
+    if (change?.isDeletedFirst && !deletedReplaced.has(recordKey(step))) return [createInstead(change)];
     return change ? [staysInApi ? { ...change, keptBy: "deletedWith" as const } : change] : [];
   });
   const changes = [...planned, ...pendingDeletes(all), ...updates];
@@ -118,12 +121,21 @@ export function plannedChanges({ steps, changeSummary }: Preview): {
   return { changes, unchanged: Math.max(0, same) };
 }
 
+/** A replacement of a record that is gone: it deletes nothing. */
+export const createInstead = (replacement: PlannedChange): PlannedChange => ({
+  ...replacement,
+  operation: "create",
+  recordId: undefined,
+  isDeletedFirst: false,
+});
+
+const recordKey = ({ urn, oldState }: PreviewStep): string => JSON.stringify([urn, oldState?.id]);
+
 /** The deletes of records that an earlier run has replaced. */
 function pendingDeletes(steps: readonly PreviewStep[]): PlannedChange[] {
-  const key = ({ urn, oldState }: PreviewStep): string => JSON.stringify([urn, oldState?.id]);
-  const replaced = new Set(steps.filter(({ op }) => op === "replace").map(key));
+  const replaced = new Set(steps.filter(({ op }) => op === "replace").map(recordKey));
   return steps
-    .filter((step) => step.op === "delete-replaced" && !replaced.has(key(step)))
+    .filter((step) => step.op === "delete-replaced" && !replaced.has(recordKey(step)))
     .flatMap((step) => changeOf({ ...step, op: "delete" }) ?? [])
     .map((change) => ({ ...change, isPendingDelete: true }));
 }
