@@ -277,7 +277,8 @@ export class Front {
         isLeft: namesake.isLeft,
         adoptSetting: sourceOf(scope.settings, "adoptExisting"),
       });
-    return { id, outputs: this.encodeState(outputs, ...properties) };
+    // What the program does not mark any more is no secret of the new state.
+    return { id, outputs: this.markSecrets(this.encodeClean(outputs, ...properties), news) };
   }
 
   /** @param properties the resource's inputs and outputs */
@@ -338,9 +339,14 @@ export class Front {
    * @param others the resource's other properties; attributes must not show their secrets either
    */
   encodeState(outputs: Outputs, from: Properties, ...others: readonly Properties[]): Properties {
+    return this.markSecrets(this.encodeClean(outputs, from, ...others), from, ...others);
+  }
+
+  /** The same without marks. */
+  private encodeClean(outputs: Outputs, from: Properties, ...others: readonly Properties[]): Properties {
     const clean = (attributes: Outputs["attributes"]): Properties =>
       this.redactorFor(outputs.values, from, ...others).attributes(this.definition, attributes);
-    return this.markSecrets(encodeOutputs(outputs, clean, from), from, ...others);
+    return encodeOutputs(outputs, clean, from);
   }
 
   protected redactorFor(...properties: readonly Properties[]): Redactor {

@@ -3,12 +3,13 @@ import * as pulumi from "@pulumi/pulumi";
 import { Monitor, type MonitorArgs } from "../../provider";
 import * as native from "../../provider/native";
 import { UptimeError } from "../../provider/api/errors";
+import { readSettings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";
 import { whileListening } from "../../provider/cli/shared/collecting-preview";
 import type { CollectedResource } from "../../provider/engine/collecting-front";
 import { newFront } from "../../provider/engine/collecting-front";
 import { FrontSession } from "../../provider/engine/front-session";
-import { decodeDeclaration } from "../../provider/engine/request";
+import { decodeDeclaration, decodeOutputs } from "../../provider/engine/request";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
 import { canary } from "../support/canary.cjs";
 import { secret } from "../support/marks";
@@ -188,6 +189,26 @@ test("what doctor's preview goes on with after a check that failed is marked", a
   expect(checked).toMatchObject({ inputs, problems: [] });
   const problems = ["The provider's settings cannot be used."];
   expect(heard).toMatchObject([{ urnSuffix: "Monitor::home", importId: "7", inputs, problems }]);
+});
+
+describe("state", () => {
+  withServer();
+
+  test("has an input as a secret until the first update in which the program does not mark it", async () => {
+    const settings = readSettings({ get: (key) => settingsOf()[key] }, {});
+    const session = new FrontSession({ clock });
+    const front = newFront(
+      { definition: monitor, session, settingsOf: () => settings, print: () => undefined },
+      {},
+    );
+    const marked = { ...home, url, requestAuthPassword: "p", __options: { secrets: ["url"] } };
+    const { id, outputs } = await front.save([marked], {});
+    expect(outputs).toMatchObject({ url: secret(url), requestAuthPassword: secret("p") });
+    const news = { ...home, url, requestAuthPassword: "p", interval: 300 };
+    const old = { id, outputs: decodeOutputs(monitor, { ...outputs, url }) };
+    const updated = await front.save([news, marked, outputs], {}, old);
+    expect(updated.outputs).toMatchObject({ url, requestAuthPassword: secret("p") });
+  });
 });
 
 describe("a lookup by a secret", () => {
