@@ -336,6 +336,15 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     ],
   ],
   [
+    "a create of another package that has an input importId as a create, without its value",
+    [bucket("create", { importId: "canary" })],
+    [
+      "**Merging this creates 1 resource; 0 unchanged.**",
+      "#### Of other packages: 1 to create\n\n```diff\n+ aws:s3/bucket:Bucket logs\n```\n",
+    ],
+    { hides: /canary/ },
+  ],
+  [
     "the record of a delete, also one that an earlier run has left, and one that stays",
     [
       deleted("shop"),

@@ -171,12 +171,12 @@ const isStack = ({ urn }: PreviewStep): boolean => parseUrn(urn).type === stackT
 /** What a step does to its resource; undefined if nothing changes, or if it is a part of another step. */
 export function changeOf(step: PreviewStep): PlannedChange | undefined {
   const { urn, oldState, newState, valuesHash } = step;
-  const isImport = step.op === "create" && newState?.inputs?.importId !== undefined;
+  const { type, name } = parseUrn(urn);
+  const definition = findDefinition(type);
+  const isImport = definition && step.op === "create" && newState?.inputs?.importId !== undefined;
   const operation = isImport ? "import" : operations.find((one) => one === step.op);
   if (!operation) return undefined;
   const isNew = operation === "create" || operation === "import";
-  const { type, name } = parseUrn(urn);
-  const definition = findDefinition(type);
   const after = visibleIn(urn, newState?.inputs);
   const secrets = Object.keys(after)
     .filter((key) => after[key] === secretText)
@@ -245,7 +245,8 @@ function differencesOf(
 
 /** What the option `import` names, if the program has it. */
 export function importIdIn(state: PreviewStep["newState"]): string | undefined {
-  const given = state?.inputs?.importId ?? state?.importID;
+  if (!state) return undefined;
+  const given = (findDefinition(state.type) && state.inputs?.importId) ?? state.importID;
   return typeof given === "string" && given !== "" ? given : undefined;
 }
 
