@@ -131,12 +131,15 @@ test("--program shows why a preview failed, without a stack trace", () => {
   expect(texts).toEqual(["The preview failed: Error: There is no token"]);
 });
 
-test("Pulumi's own sentence that a preview has failed is only an error if nothing says why", () => {
+test("a preview that has failed without a reason may violate a policy: Pulumi leaves that out of its JSON", () => {
   const errorsOf = (...messages: string[]) =>
     errorsIn({ steps: [], diagnostics: messages.map((message) => ({ message, severity: "error" })) });
   const reason = "error: Preview failed: resource a has a problem\n";
   expect(errorsOf("error: preview failed", reason)).toEqual(["resource a has a problem"]);
-  expect(errorsOf("error: preview failed")).toEqual(["preview failed"]);
+  expect(errorsOf("error: preview failed")).toEqual([
+    "Pulumi does not say why. With --json it leaves out what violates a policy: run `pulumi preview` without it.",
+  ]);
+  expect(errorsOf()).toEqual([]);
 });
 
 test("names the resource that has a record like a new one only if it is of the same account", async () => {

@@ -54,7 +54,7 @@ export function stackNameIn({ steps }: Preview): string | undefined {
   return `${project}/${stack}`;
 }
 
-/** A preview's errors, without Pulumi's own sentence that it has failed if another says why. */
+/** A preview's errors, without Pulumi's own sentence that it has failed. */
 export function errorsIn(preview: Preview): string[] {
   const diagnostics = preview.diagnostics ?? [];
   const errors = diagnostics
@@ -69,8 +69,12 @@ export function errorsIn(preview: Preview): string[] {
   const saysNothing = errors.every((text) => text.includes("program exited with non-zero exit code"));
   if (errors.length === 0 ? isYaml : saysNothing) return [...errors, ...printedIn(preview)];
   const reasons = errors.filter((text) => text !== "preview failed");
-  return reasons.length > 0 ? reasons : errors;
+  return reasons.length === 0 && errors.length > 0 ? [unexplained] : reasons;
 }
+
+/** Neither its JSON nor its log has more. */
+const unexplained =
+  "Pulumi does not say why. With --json it leaves out what violates a policy: run `pulumi preview` without it.";
 
 /** What Pulumi's YAML host prints before an error of a program, in red, instead of reporting it. */
 const yamlError = "\u001b[31mError\u001b[0m: ";
