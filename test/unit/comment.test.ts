@@ -452,6 +452,11 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     { hides: /the record stays/ },
   ],
   [
+    "an update that only finishes an earlier one as such",
+    [{ ...update("a", {}), diffReasons: ["__partial"] }],
+    ["#### Updated (1)\n\n```diff\n! Monitor a\n!     what an earlier run has left undone\n```\n"],
+  ],
+  [
     "what stays with its edits, because it is retained, or deleted with another resource",
     [
       withStates(remove("kept"), { retainOnDelete: true }),

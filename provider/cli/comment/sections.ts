@@ -151,13 +151,13 @@ function detailOf(change: PlannedChange, show: ShowValue): string {
 
 /** The properties that change, and such options; of a resource of another package only these. */
 function propertyLines(change: PlannedChange, show: ShowValue, edit?: DriftedResource): string[] {
-  const { operation, definition, properties, options, maybeChanged } = change;
+  const { operation, definition, properties, isUnfinished, options, maybeChanged } = change;
   const optionLines = options.map((option) => `option ${propertyText(option, show)}`);
   if (!isOfThisPackage(change.urn) || operation === "import" || operation === "delete") return optionLines;
   const unclear = maybeChanged.map((key) => `${key} (secret)`);
   const isHidden = properties.length === 0 && (unclear.length > 0 || options.length === 0);
-  if (isHidden && operation !== "create")
-    return [[...unclear, "an option of the resource"].join(", or "), ...optionLines];
+  const other = isUnfinished ? "what an earlier run has left undone" : "an option of the resource";
+  if (isHidden && operation !== "create") return [[...unclear, other].join(", or "), ...optionLines];
   const isDefault = ({ property, after }: PlannedProperty): boolean =>
     operation === "create" &&
     after !== undefined &&

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { engineUnknown } from "../../common/marks";
-import { providerType, stackType } from "../../common/pulumi";
+import { hiddenNames, providerType, stackType } from "../../common/pulumi";
 import { withoutLogin } from "../../common/url";
 import { explicitProviderOf, parseUrn } from "../../common/urn";
 import type { Definition } from "../../definitions/field";
@@ -69,6 +69,8 @@ export interface PlannedChange {
   /** The option by which the record of a resource that is deleted or replaced stays. */
   readonly keptBy: "retainOnDelete" | "deletedWith" | undefined;
   readonly properties: readonly PlannedProperty[];
+  /** An earlier run has left something undone, so there is an update even if no value differs. */
+  readonly isUnfinished: boolean;
   /** `protect` and `retainOnDelete`, if they change. Pulumi keeps them in state, so they need an `up` too. */
   readonly options: readonly PlannedProperty[];
   /** The properties whose values are secret, whether they change or not. */
@@ -198,6 +200,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     // The engine asks state, even if the program changes the option.
     keptBy: (oldState ?? newState)?.retainOnDelete === true ? "retainOnDelete" : undefined,
     properties: isNew ? changedProperties({}, after) : [],
+    isUnfinished: false,
     options: [],
     secrets,
     maybeChanged: [],
@@ -211,7 +214,7 @@ function differencesOf(
   { urn, oldState, newState, detailedDiff, diffReasons }: PreviewStep,
   after: Readonly<Record<string, unknown>>,
   secrets: readonly string[],
-): Pick<PlannedChange, "properties" | "options" | "maybeChanged"> {
+): Pick<PlannedChange, "properties" | "isUnfinished" | "options" | "maybeChanged"> {
   const declared = changedProperties(visibleIn(urn, oldState?.inputs), after);
   const outputs = visibleIn(urn, oldState?.outputs);
   // The engine's or the provider's own diff also names secrets, which are the same text before and after, drift that a refresh has put
@@ -236,6 +239,7 @@ function differencesOf(
   const properties = [...declared, ...others];
   return {
     properties,
+    isUnfinished: known.includes(hiddenNames.isPartial),
     options: changedOptions(oldState, newState),
     maybeChanged: isKnown
       ? []
