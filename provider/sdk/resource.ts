@@ -1,4 +1,4 @@
-import { Output, output, RunError } from "@pulumi/pulumi";
+import { all, Output, output, RunError, unsecret } from "@pulumi/pulumi";
 import type { CustomResource, CustomResourceOptions, Input } from "@pulumi/pulumi";
 
 import type { AccountArgs, ArgsOf, Definition } from "../definitions/field";
@@ -125,4 +125,13 @@ export function argsToRead(
     );
   const { account } = state as AccountArgs;
   return { account };
+}
+
+/**
+ * @internal The id that `get` reads: it is unknown as long as the account is. Pulumi leaves an unknown input out of what it sends, so
+ * a preview would read the record of this id in the default account.
+ */
+export function idToRead(id: Input<string>, { account }: AccountArgs): Input<string> {
+  const isLater = Output.isInstance(account) || account instanceof Promise;
+  return isLater ? unsecret(all([id, account]).apply(([known]) => known)) : id;
 }

@@ -7,6 +7,7 @@ import { dynamicOptions } from "../../provider/sdk/dynamic-binding";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
 import { pluginBinding } from "../../provider/sdk/plugin-binding";
 import { startDynamic } from "../support/calls";
+import { engineUnknown } from "../support/marks";
 import { startMocks, settled, type Registered } from "../support/mocks";
 import { native as nativePolicy, Policy, type PolicyArgs } from "../support/third-resource";
 
@@ -172,6 +173,17 @@ describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: t
 });
 
 describe("a resource that is read with `get`", () => {
+  test.each([Monitor, Domain, native.Monitor, native.Domain])(
+    "is not read before its account is known, because Pulumi would leave the account out (%p)",
+    async (kind) => {
+      registered = await startMocks({ preview: true });
+      const account = pulumi.output(pulumi.unknown as string);
+      expect((await told(kind.get("later", "7", { account }))).id).toBe(engineUnknown);
+      for (const known of [pulumi.output("eu"), pulumi.secret("eu"), Promise.resolve("eu")])
+        expect((await told(kind.get("now", "7", { account: known }))).id).toBe("7");
+    },
+  );
+
   test("takes Pulumi's options as the fourth argument, and an id that is an output", async () => {
     const parent = new pulumi.ComponentResource("my:site:Site", "site");
     const policy = Policy.get("policy", pulumi.output("7"), {}, { parent });
