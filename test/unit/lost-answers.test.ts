@@ -829,23 +829,17 @@ test("a lost create whose name the server has cut short is named with adoptExist
   expect(storedIds()).toHaveLength(3);
 });
 
-test("the id of a job is not taken for an existing record, and the new one is found", async () => {
+test.each<[string, object]>([
+  ["is that of an existing record", { id: 1 }],
+  ["has a url like a monitor", { id: 77, url: "https://uptime.example.com/jobs/77" }],
+  ["has a name like a monitor", { id: 77, name: "create-monitor" }],
+])("the id of a job that %s is not taken for the record's, and the new one is found", async (_, job) => {
   emulator.monitors.add(elsewhere);
-  onCreates(stored(202, { id: 1, status: "queued" }));
+  onCreates(stored(202, { status: "queued", ...job }));
   const one = resource();
-  await one.up(home);
-  expect(one.state?.id).toBe("2");
+  expect(await made(one)).toBe("made 2");
+  expect(await one.preview(home)).toBe("same");
 });
-
-test.each([{ url: "https://uptime.example.com/jobs/77" }, { name: "create-monitor" }])(
-  "the id of a job that has %j like a monitor is not taken for the record's, and the new one is found",
-  async (more) => {
-    onCreates(stored(202, { id: 77, status: "queued", ...more }));
-    const one = resource();
-    expect(await made(one)).toBe("made 1");
-    expect(await one.preview(home)).toBe("same");
-  },
-);
 
 test("a record that the server has changed beyond recognition is kept, also if it is not at its own address yet", async () => {
   let reads = 0;
@@ -1094,40 +1088,27 @@ describe("an answer that says that the create failed, and names a record", () =>
   const words = "No mail was sent";
   const location = "/api/v1/monitors/1";
 
-  test.each([
+  test.each<[string, Fault, missing?: number]>([
     ["in its body", stored(200, { id: 1, error: words })],
     ["by Location", stored(201, { success: false, message: words }, { location })],
     ["with a complaint about an empty list", stored(200, { id: 1, errors: { alert_channel_ids: [words] } })],
-  ])("%s has created it if the record is there, and is new", async (_where, answered) => {
-    onCreates(answered);
+    ["that two reads do not find", stored(200, { id: 1, error: words }), 2],
+    ["only by 201, with such a complaint", stored(201, { errors: { alert_channel_ids: [words] } })],
+  ])("%s has created it if the record is there, and is new", async (_where, answered, missing = 0) => {
+    afterCreate(
+      () => (posts() === 1 ? answered : undefined),
+      ({ path }) => (path.endsWith("/1") && missing-- > 0 ? answer(404) : undefined),
+    );
     const one = resource();
     await one.up({ ...home, alertChannelIds: [] });
     expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
     expect(one.state?.outputs.attributes).not.toEqual({});
   });
 
-  test("a little later has created it", async () => {
-    onCreates(stored(200, { id: 1, error: words }));
-    const hidden = emulator.fault;
-    let reads = 0;
-    emulator.fault = (request) =>
-      request.path.endsWith("/1") && ++reads < 3 ? answer(404) : hidden?.(request);
-    const one = resource();
-    await one.up({ ...home, alertChannelIds: [] });
-    expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
-  });
-
   test("without an id is not sent again in the other form of an empty list", async () => {
     onCreates(stored(200, { error: words }));
     expect(await failureOf(resource().up({ ...home, alertChannelIds: [] }))).toContain(words);
     expect(posts()).toBe(1);
-  });
-
-  test("with 201 and a complaint about an empty list, and names none, is looked for", async () => {
-    onCreates(stored(201, { errors: { alert_channel_ids: ["Nobody is told."] } }));
-    const one = resource();
-    await one.up({ ...home, alertChannelIds: [] });
-    expect([one.state?.id, posts(), storedIds()]).toEqual(["1", 1, ["1"]]);
   });
 
   test.each([
