@@ -264,8 +264,11 @@ test.each([0, -1, "0", "-1", "null", "undefined", ""])(
 );
 
 describe("a record", () => {
-  const listedWith = (more: object): Promise<string[]> =>
-    listed(collectionOf(() => ({ data: [{ ...record, ...more }] })).monitors);
+  const flags = ["deleted", "is_deleted", "trashed", "isDeleted"];
+  const marks = ["deleted_at", "trashed_at", "deletedAt", "deleted-at", ...flags];
+  /** The ids of the records in a list, each of which has one of these marks with this value. */
+  const listedWith = (names: readonly string[], value: unknown): Promise<string[]> =>
+    listed(collectionOf(() => ({ data: names.map((name) => ({ ...record, [name]: value })) })).monitors);
 
   test.each([
     "2026-11-26T10:00:00Z",
@@ -274,10 +277,12 @@ describe("a record", () => {
     true,
     { Time: "2026-11-26T10:00:00Z", Valid: true },
     { date: "2026-11-26 10:00:00.000000", timezone_type: 3, timezone: "UTC" },
-  ])("is deleted if deleted_at is %j", async (date) => {
-    expect(await listedWith({ deleted_at: date })).toEqual([]);
-    expect(await listedWith({ isDeleted: date })).toEqual([]);
-    expect(await listedWith({ "deleted-at": date })).toEqual([]);
+  ])("is deleted if a mark such as deleted_at is %j", async (date) => {
+    expect(await listedWith(marks, date)).toEqual([]);
+  });
+
+  test.each([1, "1", { Bool: true, Valid: true }])("is deleted if is_deleted is %j", async (value) => {
+    expect(await listedWith(flags, value)).toEqual([]);
   });
 
   test.each([
@@ -285,18 +290,22 @@ describe("a record", () => {
     "",
     false,
     0,
+    "0",
     -1,
     "0000-00-00 00:00:00",
     "-0001-11-30 00:00:00",
+    "-000001-11-30T00:00:00.000000Z",
+    "0001-01-01T00:00:00Z",
     "1970-01-01T00:00:00Z",
     "1969-12-31T19:00:00-05:00",
     "Thu, 01 Jan 1970 00:00:00 GMT",
     "null",
     "infinity",
+    { Bool: false, Valid: true },
     { Time: "0001-01-01T00:00:00Z", Valid: false },
     { date: "-0001-11-30 00:00:00.000000", timezone_type: 3, timezone: "UTC" },
-  ])("is not deleted if deleted_at is %j", async (date) => {
-    expect(await listedWith({ deleted_at: date, deleted: date })).toEqual(["7"]);
+  ])("is not deleted if a mark such as deleted_at is %j", async (date) => {
+    expect(await listedWith(marks, date)).toEqual(marks.map(() => "7"));
   });
 });
 
