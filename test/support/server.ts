@@ -1,4 +1,10 @@
-import { defaultApiKey, type Emulator, type EmulatorOptions, type Fault } from "../../provider/emulator";
+import {
+  defaultApiKey,
+  type Emulator,
+  type EmulatorOptions,
+  type Fault,
+  type ReceivedRequest,
+} from "../../provider/emulator";
 import { silenceHost, type Settings } from "./calls";
 import { NetworkClock } from "./clock";
 import { startEmulator } from "./emulator";
@@ -42,12 +48,17 @@ export const settingsOf = (more: Settings = {}): Settings => ({
 
 /** The first creates misbehave, each in its way; undefined behaves. */
 export function onCreates(...faults: (Fault | undefined)[]): void {
-  emulator.fault = ({ method }) => (method === "POST" ? faults.shift() : undefined);
+  on("POST", () => faults.shift());
 }
 
-/** Requests of a method have this fault. */
-export function on(method: string, fault: Fault): void {
-  emulator.fault = (request) => (request.method === method ? fault : undefined);
+/** Requests of a method, or those that `which` picks, have this fault. */
+export function on(
+  which: string | ((request: ReceivedRequest) => boolean),
+  fault: Fault | NonNullable<Emulator["fault"]>,
+): void {
+  const isMeant = typeof which === "string" ? ({ method }: ReceivedRequest) => method === which : which;
+  const faultOf = typeof fault === "function" ? fault : () => fault;
+  emulator.fault = (request) => (isMeant(request) ? faultOf(request) : undefined);
 }
 
 /** What a person is told when an operation fails, or nothing. */

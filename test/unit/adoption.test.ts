@@ -29,12 +29,10 @@ test.each(fronts)(
     const all = Array.from({ length: 150 }, (_, index) =>
       emulator.monitors.add({ ...home, name: `m-${index}` }),
     );
-    emulator.fault = (request) => {
-      const { sort } = Object.fromEntries(request.query);
-      return isList(request)
-        ? answer(200, (sort === "asc" ? all : all.toReversed()).slice(0, 100))
-        : undefined;
-    };
+    on(isList, ({ query }) => {
+      const { sort } = Object.fromEntries(query);
+      return answer(200, (sort === "asc" ? all : all.toReversed()).slice(0, 100));
+    });
     expect(await failureOf(resource(front).up({ ...home, name: "m-0" }))).toContain(
       "cannot be read completely",
     );
@@ -46,13 +44,12 @@ test.each(fronts)(
   "a list without paging is whole, also if a record is made while it is read (%s)",
   async (front) => {
     Array.from({ length: 10 }, (_, index) => add({ name: `m-${index}` }));
-    emulator.fault = (request) => {
-      if (!isList(request)) return undefined;
+    on(isList, () => {
       const all = emulator.monitors.all();
       // After the first page, and pages 1 and 2, which repeat it.
       if (lists() === 3) add({ name: "Another" });
       return answer(200, all);
-    };
+    });
     await expectAdoption(front, "1", { ...home, name: "m-0" });
     expect(lists()).toBe(4);
   },
@@ -61,15 +58,14 @@ test.each(fronts)(
 describe.each([400, 404, 422])("if the server answers %i to the parameter page", (status) => {
   /** The list has at most 100 records. */
   const refusePages = (oppositeOrder: "shown" | "ignored" | "refused" = "shown"): void => {
-    emulator.fault = (request) => {
-      if (!isList(request)) return undefined;
+    on(isList, (request) => {
       const { page, ...query } = Object.fromEntries(request.query);
       const sort = oppositeOrder === "ignored" ? "desc" : query.sort;
       if (page !== undefined || (sort === "asc" && oppositeOrder === "refused"))
         return answer(status, { message: ["property page should not exist"] });
       const all = emulator.monitors.all();
       return answer(200, (sort === "asc" ? all : all.toReversed()).slice(0, 100));
-    };
+    });
   };
 
   test.each([10, 25, 50, 100])("a list of %i records is whole", async (count) => {
@@ -108,7 +104,7 @@ test.each(fronts)(
     const other = one.beside();
     one.nextRun();
     await one.preview(home);
-    emulator.fault = (request) => (isList(request) ? answer(200, { data: [] }) : undefined);
+    on(isList, answer(200, { data: [] }));
     emulator.forget();
     expect(await failureOf(other.up({ ...home, name: "Other" }))).toContain(
       "The list of monitors is empty, although this run knows of some",
@@ -191,8 +187,7 @@ describe.each(fronts)("with uptime:adoptExisting, a record of the same name and 
   });
 
   test("is found without reading all records for each create if the list shows only ids", async () => {
-    emulator.fault = (request) =>
-      isList(request) ? answer(200, { data: emulator.monitors.all().map(({ id }) => ({ id })) }) : undefined;
+    on(isList, () => answer(200, { data: emulator.monitors.all().map(({ id }) => ({ id })) }));
     const names = Array.from({ length: 20 }, (_, index) => `Home ${index}`);
     for (const name of names) add({ name });
     const program = new Program(front, adopting);

@@ -1,3 +1,4 @@
+import type { ReceivedRequest } from "../../provider/emulator";
 import { posts, sentRequests } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import type { Inputs, ModelResource } from "../support/model";
@@ -18,6 +19,8 @@ const only = (): Readonly<Record<string, unknown>> => {
   return record;
 };
 const outputsOf = (of: ModelResource): Inputs => of.state?.outputs ?? {};
+const hasEmptyList = ({ method, body }: ReceivedRequest): boolean =>
+  method === "POST" && body.some(([name]) => name === "alert_channel_ids[]");
 
 describe("wire forms", () => {
   test("are those of the API's reference", async () => {
@@ -144,26 +147,24 @@ describe("wire forms", () => {
   test("are tried in turn by a server that refuses one field at a time, whose last refusal is the error", async () => {
     const one = stack();
     await one.up({ ...home, sslAlertDays: 7 });
-    emulator.fault = ({ method, body }) => {
-      if (method !== "PATCH") return undefined;
+    on("PATCH", ({ body }) => {
       const isEmpty = body.some(([name, value]) => name === "ssl_alert_days" && value === "");
       return answer(422, {
         errors: isEmpty ? { ssl_alert_days: ["Not a number."] } : { url: ["Not allowed."] },
       });
-    };
+    });
     const failure = await failureOf(one.up(home));
     expect([failure.includes("Not allowed."), failure.includes("Not a number.")]).toEqual([true, false]);
   });
 
   test("leave a refusal that names no field as the error if another form is refused as such", async () => {
-    emulator.fault = ({ method, body }) => {
-      if (method !== "POST") return undefined;
+    on("POST", ({ body }) => {
       const isPlain = body.some(([name]) => name === "alert_channel_ids");
       return answer(
         422,
         isPlain ? { errors: { alert_channel_ids: ["Not a list."] } } : { message: "Too many." },
       );
-    };
+    });
     const failure = await failureOf(stack().up({ ...home, alertChannelIds: [] }));
     expect([failure.includes("Too many."), failure.includes("Not a list.")]).toEqual([true, false]);
     expect(posts()).toBe(2);
@@ -180,10 +181,7 @@ describe("wire forms", () => {
   });
 
   test("of an empty list are the other ones also if a refusal writes the field's name in another case", async () => {
-    emulator.fault = ({ method, body }) =>
-      method === "POST" && body.some(([name]) => name === "alert_channel_ids[]")
-        ? answer(400, { errors: { AlertChannelIds: ["The value '' is invalid."] } })
-        : undefined;
+    on(hasEmptyList, answer(400, { errors: { AlertChannelIds: ["The value '' is invalid."] } }));
     await stack().up({ ...home, alertChannelIds: [] });
     expect(only()).toMatchObject({ alert_channel_ids: [] });
   });
@@ -194,10 +192,7 @@ describe("wire forms", () => {
   ])(
     "of an empty list are the other ones also if a refusal names the field as %s does",
     async (_, errors) => {
-      emulator.fault = ({ method, body }) =>
-        method === "POST" && body.some(([name]) => name === "alert_channel_ids[]")
-          ? answer(422, { errors: errors(["Not a valid integer."]) })
-          : undefined;
+      on(hasEmptyList, answer(422, { errors: errors(["Not a valid integer."]) }));
       await stack().up({ ...home, alertChannelIds: [] });
       expect(only()).toMatchObject({ alert_channel_ids: [] });
     },

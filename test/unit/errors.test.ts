@@ -195,7 +195,7 @@ const cases: Record<string, () => Promise<unknown>> = {
     return hosted(monitor, settingsOf(), session).create(home);
   },
   "The response to an update was lost": later((one) => {
-    emulator.fault = ({ method }) => (method === "PATCH" ? { kind: "cut", effect: true } : undefined);
+    on("PATCH", { kind: "cut", effect: true });
     return one.up({ ...home, interval: 300 });
   }),
   "The response to a create was lost": answering(
@@ -203,11 +203,10 @@ const cases: Record<string, () => Promise<unknown>> = {
     hurried,
   ),
   "The response to a create was lost, and there is a new record like it": () => {
-    emulator.fault = (request) => {
-      if (request.method !== "POST") return undefined;
+    on("POST", () => {
       emulator.monitors.add({ ...home, interval: 900 });
       return { kind: "cut", effect: false };
-    };
+    });
     return stack().up(home);
   },
   "The response to a create was lost, and the list was empty before": async () => {
@@ -276,11 +275,10 @@ const cases: Record<string, () => Promise<unknown>> = {
     old.nextRun();
     const fields = { ...emulator.monitors.get("1") };
     emulator.monitors.remove(1);
-    emulator.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
+    on("POST", () => {
       emulator.monitors.add(fields);
       return answer(201, { data: fields });
-    };
+    });
     await other.up(home);
     return old.up({ ...home, interval: 300 });
   },

@@ -408,7 +408,7 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
   test.each(faults)("but not for a refresh whose list is answered with %s", async (_, fault) => {
     const [all] = await createdBefore(front, 2);
     removeEverything();
-    emulator.fault = (request) => (isList(request) ? fault : undefined);
+    on(isList, fault);
     expect(await refreshAll(all)).toEqual(["error", "error"]);
   });
 });
@@ -433,7 +433,7 @@ describe.each(fronts)("with another key (%s)", (front) => {
   test.each(kinds)("a delete of a %s is done if its answer is lost", async (kind) => {
     const [all] = await createdByOthers(front, 1, kind);
     const faults = [stored(504, "")];
-    emulator.fault = ({ method }) => (method === "DELETE" ? faults.shift() : undefined);
+    on("DELETE", () => faults.shift());
     expect(await destroyAll(all)).toEqual(["deleted"]);
     expect(storedIds(kind)).toEqual([]);
   });

@@ -10,7 +10,7 @@ import { Program, times } from "../support/program";
 import { assertProperty } from "../support/property";
 import { secret } from "../support/marks";
 import { lists, sentRequests, storedIds } from "../support/sent";
-import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import type { Inputs, ModelResource } from "../support/model";
 import { sample } from "../support/size";
 import { home } from "../support/monitors";
@@ -346,7 +346,7 @@ test.each<[Kind, Inputs, RegExp]>([
 test.each(kinds)(
   "the error of an import that is answered with 403 does not say that state has the %s",
   async (kind) => {
-    emulator.fault = ({ method }) => (method === "GET" ? answer(403) : undefined);
+    on("GET", answer(403));
     const declared = kind === "monitor" ? home : { name: "a.example" };
     const failure = await failureOf(resource(kind).import("7", declared));
     expect(failure).toMatch(/may not do this\..* If state has this record and it no longer exists/);

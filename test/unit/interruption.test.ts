@@ -197,7 +197,7 @@ describe("after Cancel, a wait ends at once", () => {
 
   test("for the rate limit, of a create that was not sent", async () => {
     const [one, program] = fresh();
-    emulator.fault = (request) => (isList(request) ? limited : undefined);
+    on(isList, limited);
     const running = failureOf(one.up(home));
     await waits(() => lists() > 0);
     await endsAtOnce(program, running);

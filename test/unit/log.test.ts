@@ -4,7 +4,7 @@ import { FrontSession } from "../../provider/engine/front-session";
 import { blocksOf } from "../support/blocks";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
-import { answer, clock, emulator, failureOf, onCreates, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, onCreates, settingsOf, withServer } from "../support/server";
 import { Program } from "../support/program";
 import type { ModelResource } from "../support/model";
 
@@ -81,8 +81,7 @@ describe("the provider's log", () => {
     await one.beside().up(home);
     onCreates(answer(429, "", { "retry-after": "0" }));
     await one.beside().up(home);
-    emulator.fault = ({ method, body, headers }) =>
-      method === "POST" ? answer(422, { message: JSON.stringify([body, headers]) }) : undefined;
+    on("POST", ({ body, headers }) => answer(422, { message: JSON.stringify([body, headers]) }));
     errors.push(await failureOf(one.beside().up(home)));
     emulator.fault = ({ headers }) => answer(200, headers);
     errors.push(await failureOf(one.refresh()));

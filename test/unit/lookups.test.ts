@@ -5,7 +5,7 @@ import * as native from "../../provider/native";
 import { dialectChoices, type Dialect } from "../../provider/emulator";
 import { canary } from "../support/canary.cjs";
 import { isList, sentRequests } from "../support/sent";
-import { answer, emulator, failureOf, settingsOf, withServer } from "../support/server";
+import { answer, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { settled, startMocks } from "../support/mocks";
 import { sample } from "../support/size";
 import { getPolicies, getPolicy, getPolicyOutput } from "../support/third-resource";
@@ -280,8 +280,7 @@ describe("many records", () => {
     test("is whole if the server counts records that it does not list", async () => {
       const meta = { current_page: 1, last_page: 1, total: 2 };
       emulator.monitors.add(site("x"));
-      emulator.fault = (request) =>
-        isList(request) ? answer(200, { data: [site("x", { id: 1 })], meta }) : undefined;
+      on(isList, answer(200, { data: [site("x", { id: 1 })], meta }));
       expect(await idsFound()).toEqual(from(1, 1));
     });
   });

@@ -382,20 +382,18 @@ describe("a new record in the list, after a create whose answer was lost,", () =
 
   test("is found if the answer has properties that no text can be made of", async () => {
     const odd = { toString: 1, valueOf: 1 };
-    emulator.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
+    on("POST", () => {
       const { id } = emulator.monitors.add(home);
       return answer(200, { id, success: odd, code: odd, maintenance_start_at: odd });
-    };
+    });
     expect(await made(resource())).toBe("made 1");
   });
 
   test("becomes the resource if it is the only equal one, also beside similar ones", async () => {
-    emulator.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
+    on("POST", () => {
       emulator.monitors.add({ ...home, interval: 300 });
       return cut;
-    };
+    });
     expect(await made(resource())).toBe("made 2");
     expect(posts()).toBe(1);
   });
@@ -536,11 +534,10 @@ describe("every error after a lost create warns that the record may exist, and n
 });
 
 test("two lost creates of one name that differ in a password are not mistaken for each other", async () => {
-  emulator.fault = ({ method, body }) => {
-    if (method !== "POST") return undefined;
+  on("POST", ({ body }) => {
     // The first one has no effect.
     return { kind: "cut", effect: !body.some(([, value]) => value === "a") || posts() > 2 };
-  };
+  });
   const [one, two] = program().resources();
   await Promise.all([
     made(one, { ...home, requestAuthPassword: "a" }),
@@ -566,10 +563,10 @@ test("a create that is answered with a record that was there before fails, where
 
 test("a create may be answered with a lower id that no record had", async () => {
   for (let id = 301; id <= 450; id++) emulator.monitors.add({ ...home, id });
-  emulator.fault = ({ method }) => {
-    if (method === "POST") emulator.monitors.add({ ...home, id: 7 });
-    return method === "POST" ? answer(201, { data: { ...home, id: 7 } }) : undefined;
-  };
+  on("POST", () => {
+    emulator.monitors.add({ ...home, id: 7 });
+    return answer(201, { data: { ...home, id: 7 } });
+  });
   expect(await made(resource())).toBe("made 7");
 });
 
@@ -907,8 +904,7 @@ test.each([0, 3000])(
   "the ids of jobs, each of another create's record, are not kept (%d ms)",
   async (afterMs) => {
     let job = 1;
-    emulator.fault = ({ method }) =>
-      method === "POST" ? { ...stored(202, { id: ++job }), effect: afterMs ? { afterMs } : true } : undefined;
+    on("POST", () => ({ ...stored(202, { id: ++job }), effect: afterMs ? { afterMs } : true }));
     const together = program();
     const all = ["A", "B", "C"].map((name) => ({ name, one: together.resource() }));
     await Promise.all(
@@ -1051,11 +1047,10 @@ describe("somebody else's record with the id of a job", () => {
   );
 
   test("is not taken from an answer that says that the create failed", async () => {
-    emulator.fault = ({ method }) => {
-      if (method !== "POST") return undefined;
+    on("POST", () => {
       emulator.monitors.add(elsewhere);
       return answer(200, { id: 1, error: "Quota exceeded" });
-    };
+    });
     const one = resource();
     expect(await made(one, paused)).toContain("Quota exceeded");
     expect([one.state, emulator.monitors.all()]).toMatchObject([undefined, [elsewhere]]);

@@ -4,7 +4,7 @@ import type { ModelResource } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { isList, storedIds } from "../support/sent";
 import { noteOf, type Notes } from "../support/simulated/process";
-import { answer, clock, emulator, failureOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 withServer();
@@ -68,11 +68,10 @@ describe.each(fronts)(
       const table = emulator[`${kind}s`];
       const record = { ...table.get(1), ...second };
       table.remove(1);
-      emulator.fault = ({ method }) => {
-        if (method !== "POST") return undefined;
+      on("POST", () => {
         table.add(record);
         return answer(201, record);
-      };
+      });
       await created.up(second);
       emulator.fault = undefined;
       return { old, created, program };
@@ -193,7 +192,7 @@ describe.each(fronts)("a record whose delete has begun is not the new one of a l
   test("nor may an answer to a create name it if the delete has failed", async () => {
     const { deleted, created } = await begun(answer(403));
     await deleted;
-    emulator.fault = ({ method }) => (method === "POST" ? answer(200, { ...home, id: 1 }) : undefined);
+    on("POST", answer(200, { ...home, id: 1 }));
     expect(await failureOf(created.up(home))).toContain("was there before");
   });
 
@@ -282,8 +281,7 @@ test.each(fronts)(
     await clock.sleep(1500);
     const record = { ...emulator.monitors.get(1) };
     emulator.monitors.remove(1);
-    emulator.fault = ({ method }) =>
-      method === "POST" ? answer(201, { ...emulator.monitors.add(record) }) : undefined;
+    on("POST", () => answer(201, { ...emulator.monitors.add(record) }));
     await created.up(channels);
     expect(await updated).toContain("The record of this Monitor is gone");
     expect(emulator.monitors.get(1)).toMatchObject({ alert_channel_ids: [1] });

@@ -3,13 +3,13 @@ import { Collection } from "../../provider/api/collection";
 import { Operation } from "../../provider/api/operation";
 import { systemClock, type Clock } from "../../provider/api/clock";
 import { monitor } from "../../provider/definitions/monitor";
-import { dialectChoices } from "../../provider/emulator";
+import { dialectChoices, type ReceivedRequest } from "../../provider/emulator";
 import type { RecordScope } from "../../provider/lifecycle/record-scope";
 import { FrontSession } from "../../provider/engine/front-session";
 import { each } from "../support/program";
 import { hosted, revealed, type HostedProvider } from "../support/calls";
 import { isList, lists } from "../support/sent";
-import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import type { Inputs } from "../support/model";
 import { sample } from "../support/size";
 
@@ -175,7 +175,7 @@ describe("a refresh of many", () => {
     ["is something else", answer(200, { hello: 1 })],
   ])("reads one by one if the list %s", async (_, fault) => {
     const known = await monitors(40);
-    emulator.fault = (request) => (isList(request) ? fault : undefined);
+    on(isList, fault);
     expect(await refresh(known)).toEqual(outputsOf(known));
     expect([lists(), shows()]).toEqual([1, 40]);
   });
@@ -186,7 +186,7 @@ describe("a refresh of many", () => {
     const body: unknown = await firstPage();
     emulator.forget();
     // The server takes no notice of the page's number.
-    emulator.fault = (request) => (isList(request) ? answer(200, body) : undefined);
+    on(isList, answer(200, body));
     expect(await refresh(known)).toEqual(outputsOf(known));
     expect(lists()).toBeLessThanOrEqual(4);
   });
@@ -198,10 +198,8 @@ describe("a list that shows records in another way", () => {
     const { data, ...rest } = (await firstPage()) as { data: Inputs[] };
     const records = data.flatMap((record) => change(record) ?? []);
     emulator.forget();
-    emulator.fault = (request) =>
-      isList(request) && !request.query.some(([name]) => name === "page")
-        ? answer(200, { ...rest, data: records })
-        : undefined;
+    const isFirstPage = (one: ReceivedRequest) => isList(one) && !one.query.some(([name]) => name === "page");
+    on(isFirstPage, answer(200, { ...rest, data: records }));
   }
 
   /** The first page with one record shown in another way, or not at all. */
@@ -379,7 +377,7 @@ describe("a list that several wait for goes on when the time of the first is ove
   const connected = (): RecordScope => {
     const settings = settingsOf({ "uptime:timeoutSeconds": "300" });
     const read = () => readSettings({ get: (key) => settings[key] }, {});
-    emulator.fault = (request) => (isList(request) ? { kind: "delay", delayMs: 20_000 } : undefined);
+    on(isList, { kind: "delay", delayMs: 20_000 });
     return new FrontSession({ clock }).connect(monitor, read());
   };
 
@@ -458,10 +456,7 @@ describe("missing records among many", () => {
 describe("a list that shows as empty what it has not loaded", () => {
   /** Lists have these values. */
   const listsHave = (values: object): void => {
-    emulator.fault = (request) =>
-      isList(request)
-        ? answer(200, { data: emulator.monitors.all().map((one) => ({ ...one, ...values })) })
-        : undefined;
+    on(isList, () => answer(200, { data: emulator.monitors.all().map((one) => ({ ...one, ...values })) }));
   };
   const ofAll = (count: number, declared: Inputs): Promise<Known[]> =>
     Promise.resolve(

@@ -1,7 +1,8 @@
+import type { Fault } from "../../provider/emulator";
 import { home } from "../support/monitors";
 import { fronts, Program } from "../support/program";
 import { sentRequests, storedIds } from "../support/sent";
-import { answer, emulator, failureOf, withServer } from "../support/server";
+import { answer, emulator, failureOf, on, withServer } from "../support/server";
 import { urnOf } from "../support/simulated/engine";
 
 const declared = { name: "shop.example", homepageUrl: "https://shop.example/" };
@@ -85,12 +86,12 @@ describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) =
 
 describe.each(fronts)("a domain whose name the API has stored differently (%s)", (front) => {
   const www = { name: "www.shop.example" };
+  const withoutWww = (): Fault => answer(201, { ...emulator.domains.add({ name: "shop.example" }) });
 
   async function created(options = {}) {
     const program = new Program(front);
     const one = program.resource("domain", options);
-    emulator.fault = ({ method }) =>
-      method === "POST" ? answer(201, { ...emulator.domains.add({ name: "shop.example" }) }) : undefined;
+    on("POST", withoutWww);
     expect(await failureOf(one.up(www))).toContain(
       'name was sent as "www.shop.example" and is "shop.example"',
     );
@@ -102,8 +103,7 @@ describe.each(fronts)("a domain whose name the API has stored differently (%s)",
   test("is the same error in each run as long as another name is declared, and no record is left over", async () => {
     const { program, one } = await created();
     for (let run = 0; run < 3; run++) {
-      emulator.fault = ({ method }) =>
-        method === "POST" ? answer(201, { ...emulator.domains.add({ name: "shop.example" }) }) : undefined;
+      on("POST", withoutWww);
       expect(await failureOf(one.up(www))).toContain('and is "shop.example"');
       program.nextRun();
     }

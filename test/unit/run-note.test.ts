@@ -491,8 +491,7 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   test("one neither updates nor deletes its record if the server has given the id to a create of the other", async () => {
     const one = await createdBefore();
     emulator.monitors.remove(1);
-    emulator.fault = ({ method }) =>
-      method === "POST" ? answer(201, emulator.monitors.add({ ...home, id: 1 })) : undefined;
+    on("POST", () => answer(201, emulator.monitors.add({ ...home, id: 1 })));
     await processWith({}).resource().up(home);
     emulator.fault = undefined;
     emulator.forget();
@@ -522,12 +521,11 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     await resource.up(home);
     one.nextRun();
     const failures: string[] = [];
-    emulator.fault = async ({ method }) => {
-      if (method !== "DELETE") return undefined;
+    on("DELETE", async () => {
       for (const program of [one, processWith({})])
         failures.push(await failureOf(program.resource().import("1", home)));
       return undefined;
-    };
+    });
     await resource.destroy();
     for (const failure of failures) expect(failure).toContain("this run deletes");
     expect(failures).toHaveLength(2);

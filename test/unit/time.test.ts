@@ -83,8 +83,7 @@ test("an update that customTimeouts ends is sent again by the next up", async ()
   const one = new Program("dynamic").resource();
   const inputs = { ...home, __options: { customTimeouts: { update: "5s" } } };
   await one.up(inputs);
-  emulator.fault = ({ method }) =>
-    method === "PATCH" ? { kind: "delay", answerDelayMs: 10_000 } : undefined;
+  on("PATCH", { kind: "delay", answerDelayMs: 10_000 });
   expect(await failureOf(one.up({ ...inputs, interval: 300 }))).toContain(
     "the next `pulumi up` sends the update again",
   );
@@ -95,7 +94,7 @@ test("an update that customTimeouts ends is sent again by the next up", async ()
 
 test("customTimeouts of one create does not end another that waits for the same list", async () => {
   const [hurried, other] = new Program("dynamic", { "uptime:timeoutSeconds": "300" }).resources();
-  emulator.fault = (request) => (isList(request) ? { kind: "delay", answerDelayMs: 60_000 } : undefined);
+  on(isList, { kind: "delay", answerDelayMs: 60_000 });
   const failed = failureOf(hurried.up({ ...home, __options: { customTimeouts: { create: "5s" } } }));
   const made = failureOf(other.up({ ...home, name: "Other" }));
   expect(await failed).toContain("customTimeouts");
