@@ -283,19 +283,6 @@ fullTest(
   },
 );
 
-fullTest("what only takes the option protect away is named, and is in state once it is merged", async () => {
-  const text = (protect: boolean): string => programOf([monitorOf("site", { name: "Site" }, { protect })]);
-  const project = await Project.start(GitHubForge, text(true));
-  const { workspace } = project.stack;
-  expect(await workspace.resources()).toHaveProperty("site.protect", true);
-  await project.propose(12, "a1", text(false));
-  expect(project.comment(12)).toContain("**Merging this updates 1 resource; 0 unchanged.**");
-  expect(project.comment(12)).toContain("!     option protect: true => false\n");
-  project.merge(12, "c1");
-  expect(await project.apply("c1")).toMatchObject(wrote(0));
-  expect(await workspace.resources()).not.toHaveProperty("site.protect");
-});
-
 describe.each(platforms)("%s", (_, Kind) => {
   fullTest(
     "other changes than reviewed, and edits since the review, stop the apply; edits that are undone do not",

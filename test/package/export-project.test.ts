@@ -15,12 +15,12 @@ import {
   files,
   newProject,
   out,
-  site,
   text,
   withExports,
   write,
 } from "../support/exports";
 import { secretMark } from "../support/marks";
+import { site } from "../support/monitors";
 import { addNasty } from "../support/nasty";
 
 const monitorType = "pulumi-nodejs:dynamic/uptime:Monitor";

@@ -240,13 +240,6 @@ export const monitors = {
     expect(stdout).not.toMatch(/s3cret|x\\ny/);
   });
 
-  test("says that there are no secrets to write", async () => {
-    addMonitor("Shop");
-    const { stdout } = await exported("--secrets", "secrets.json");
-    expect(stdout).toContain("secrets.json is not written, because no exported record has a secret.");
-    expect(fs.existsSync(join(folder, "secrets.json"))).toBe(false);
-  });
-
   test("takes a name from a name as it is, and from a URL its host and path", async () => {
     addMonitor("Payments // checkout", { url: "https://p.example/" });
     addMonitor("\u76e3\u8996", { url: "https://h.example/x//y?z=1" });

@@ -5,6 +5,7 @@ import { createContext, Script } from "node:vm";
 import ts from "typescript";
 
 import { cli, emulator, folder, type Outcome, withCli, withStack } from "./cli";
+import { site } from "./monitors";
 
 /** Gives each test of the file a server, and a project to export into. */
 export function withExports(): void {
@@ -34,12 +35,6 @@ export const exportedWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise
   cli(emulator, folder, ["export", "--out", "out", ...args], { env });
 
 /** A monitor as the API has it. */
-export const site = (name: string, more: Record<string, unknown> = {}) => ({
-  name,
-  url: `https://${encodeURIComponent(name)}.example/`,
-  interval: 300,
-  ...more,
-});
 export const addMonitor = (name: string, more?: Record<string, unknown>): unknown =>
   emulator.monitors.add(site(name, more));
 

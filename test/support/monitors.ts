@@ -49,3 +49,11 @@ export const plainStored = {
   maintenance_end_at: null,
   pause: false,
 };
+
+/** A record with this name. */
+export const site = (name: string, more: Record<string, unknown> = {}) => ({
+  name,
+  url: `https://${encodeURIComponent(name)}.example/`,
+  interval: 300,
+  ...more,
+});

@@ -7,18 +7,13 @@ import { canary } from "../support/canary.cjs";
 import { isList, sentRequests } from "../support/sent";
 import { answer, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { settled, startMocks } from "../support/mocks";
+import { site } from "../support/monitors";
 import { sample } from "../support/size";
 import { getPolicies, getPolicy, getPolicyOutput } from "../support/third-resource";
 
 withServer({ settled: true });
 beforeEach(() => pulumi.runtime.setAllConfig(settingsOf(), ["uptime:apiKey"]));
 
-const site = (name: string, more: Record<string, unknown> = {}) => ({
-  name,
-  url: `https://${encodeURIComponent(name)}.example/`,
-  interval: 300,
-  ...more,
-});
 type Query = readonly (readonly [string, string])[];
 const isSearch = (query: Query): boolean => query.some(([name]) => name === "search");
 const isPage = (query: Query, page: number): boolean =>

@@ -110,7 +110,6 @@ describe("a create that did not get through a proxy had no effect", () => {
   test.each([502, 503, 504])(
     "if the proxy cannot open the tunnel (%i), which is tried for a minute",
     async (status) => {
-      process.env.HTTP_PROXY = proxy.url;
       proxy.refusal = () => ({ status });
       const begun = clock.now();
       expect(await refusalOf(encrypted)).toContain(`the proxy refused the connection with status ${status}`);
