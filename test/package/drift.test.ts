@@ -332,7 +332,7 @@ describe("what Pulumi would run from state", () => {
   const own = (name: string) => `exports.handler=()=>require("pulumi-uptime/provider").${name}`;
   const evil = "exports.handler=()=>process.exit()";
   const monitor = "pulumi-nodejs:dynamic/uptime:Monitor";
-  const reference = (type: string, name = "default") => `${urnOf(`pulumi:providers:${type}`, name)}::0a1b`;
+  const reference = (type: string) => `${urnOf(`pulumi:providers:${type}`, "default")}::0a1b`;
   const provider = (inputs: object, type = "uptime") => ({
     urn: urnOf(`pulumi:providers:${type}`, "default_0_1_0"),
     type: `pulumi:providers:${type}`,

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 import { runCommand } from "../../provider/cli/commands";
-import type { Emulator, EmulatorOptions } from "../../provider/emulator";
+import type { Emulator } from "../../provider/emulator";
 import { startEmulator } from "./emulator";
 import { newFolder } from "./folder";
 
@@ -12,9 +12,9 @@ export let emulator: Emulator;
 export let folder: string;
 
 /** Gives each test of the file a server and an empty folder. */
-export function withCli(options?: EmulatorOptions): void {
+export function withCli(): void {
   beforeEach(async () => {
-    emulator = await startEmulator(options);
+    emulator = await startEmulator();
     folder = newFolder();
   });
 }

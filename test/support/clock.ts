@@ -20,8 +20,7 @@ export class VirtualClock implements Clock {
   private readonly timers = new Set<Timer>();
   /** How far the date is from {@link now}: change it, and the machine's clock is set. */
   epoch = Date.UTC(2030, 0, 1);
-
-  constructor(private time = 0) {}
+  private time = 0;
 
   now(): number {
     return this.time;

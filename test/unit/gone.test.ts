@@ -74,8 +74,8 @@ function removeEverything(): void {
 }
 
 /** So that the list is never without records. */
-const addStranger = (server = emulator): unknown =>
-  server.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
+const addStranger = (): unknown =>
+  emulator.monitors.add({ ...record, name: "A stranger's", url: "https://stranger.example/" });
 
 const fingerprintOf = (key: string, url = emulator.url): string => keyFingerprintOf({ url }, key);
 

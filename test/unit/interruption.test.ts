@@ -21,8 +21,8 @@ async function cancelAfter(program: Program, method: string, count = 1): Promise
   await program.cancel();
 }
 
-async function created(settings = {}): Promise<[ModelResource, Program]> {
-  const program = pluginWith(settings);
+async function created(): Promise<[ModelResource, Program]> {
+  const program = pluginWith();
   const one = program.resource();
   await one.up(home);
   program.nextRun();

@@ -9,11 +9,8 @@ const cut: Fault = { kind: "cut", effect: true };
 const sendsAgain = /The monitor may have been updated: the next `pulumi up` sends the update again\.$/;
 
 describe.each(fronts)("an update (%s)", (front) => {
-  const monitor = (settings = {}, options = {}) =>
-    new Program(front, { "uptime:maxRetries": "1", "uptime:timeoutSeconds": "20", ...settings }).resource(
-      "monitor",
-      options,
-    );
+  const monitor = () =>
+    new Program(front, { "uptime:maxRetries": "1", "uptime:timeoutSeconds": "20" }).resource();
   const writes = (): number => emulator.writes().length;
   const sent = (key: string): unknown =>
     emulator
