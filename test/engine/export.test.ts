@@ -99,6 +99,15 @@ test("an exported account is imported into YAML that Pulumi generates without se
   const stack = await startStack({ language: "yaml", emulator: { dialect: { password: "plain" } } });
   const { emulator, workspace } = stack;
   addNasty(emulator, records);
+  // Where a record has the name of another one as a value, Pulumi generates code that refers to that resource.
+  emulator.monitors.add({ name: "2nd shop", url: "https://2nd.example/", interval: 300 });
+  emulator.monitors.add({
+    name: "Front page",
+    url: "https://front.example/",
+    interval: 300,
+    alert_condition: "url_no_text",
+    alert_text_lookup: "2nd shop",
+  });
   emulator.monitors.add({
     name: "Secret",
     url: "https://secret.example/",

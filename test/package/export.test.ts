@@ -224,11 +224,19 @@ export const monitors = {
     }
   });
 
-  test("has no name that YAML takes for a number", async () => {
-    addMonitor("0x1F");
+  test("has no name that the code which Pulumi generates takes for a number or another value", async () => {
+    for (const name of ["0x1F", "404", "24-shop", "True", "false", "null"]) addMonitor(name);
     newProject({ "Pulumi.yaml": "name: mine\nruntime: yaml\n" });
     await exported("--language", "yaml");
-    expect(JSON.parse(text("uptime-import.json"))).toMatchObject({ resources: [{ name: "0x1f-example" }] });
+    const { resources } = JSON.parse(text("uptime-import.json")) as { resources: { name: string }[] };
+    expect(resources.map(({ name }) => name)).toEqual([
+      "monitor-0x1f",
+      "monitor-404",
+      "monitor-24-shop",
+      "true-4",
+      "false-5",
+      "null-6",
+    ]);
   });
 
   test("gives the reason for which a header would be refused, without its value", async () => {

@@ -22,10 +22,11 @@ const generated: Record<GeneratedLanguage, { readonly code: string; readonly pro
   go: { code: "imported.go.txt", program: "main.go" },
 };
 
-/** The names that no resource can have: Pulumi generates no code at all if one is called `null`, and has its own `pulumi` in YAML. */
+/** The names that no resource can have: Pulumi generates no code at all if it refers to one called `true`, and has its own `pulumi` in YAML. */
 export function reservedNames(language: Language): string[] {
   if (language === "typescript") return [];
-  return language === "yaml" ? ["null", "pulumi"] : ["null"];
+  const literals = ["true", "false", "null"];
+  return language === "yaml" ? [...literals, "pulumi"] : literals;
 }
 
 /** Throws if a project is written in another language. */

@@ -20,7 +20,7 @@ export function moduleResource(
   const texts = identityKeys(definition)
     .map((key) => values.get(key))
     .filter((value) => typeof value === "string");
-  const name = reserveResourceName(names, definition.singular, id, texts);
+  const name = reserveResourceName(names, definition.singular, id, texts, isProgram);
   const inConfig = (part: string, secret?: string): ConfigValue =>
     new ConfigValue(reserveName(configKeys, `${name}-${part}`), secret);
   const secretValue = (property: string, value: Exclude<Value, null>): ConfigValue | SecretHeader[] => {
@@ -56,16 +56,21 @@ function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader
  * @param noun what the record is, in one lower-case word
  * @param id the record's id: it tells records of equal names apart
  * @param texts the record's texts to take the name from, the best first
+ * @param isProgram Pulumi itself writes the code of other languages: if it refers to a resource whose name begins with a digit, it
+ *   writes no code at all
  */
-function reserveResourceName(taken: Set<string>, noun: string, id: string, texts: readonly string[]): string {
+function reserveResourceName(
+  taken: Set<string>,
+  noun: string,
+  id: string,
+  texts: readonly string[],
+  isProgram: boolean,
+): string {
   const withId = (text: string): string => `${text}-${slug(id) || "x"}`;
-  // In YAML, `0x1f` is a number.
-  const readable = texts
-    .map((text) => slug(namingPart(text)))
-    .find((text) => !/^(?:|0[box][\da-f]+)$/.test(text));
-  return readable === undefined
-    ? reserveName(taken, withId(noun))
-    : reserveName(taken, readable, withId(readable), withId(noun));
+  const found = texts.map((text) => slug(namingPart(text))).find((text) => text !== "");
+  if (found === undefined) return reserveName(taken, withId(noun));
+  const readable = !isProgram && /^\d/.test(found) ? `${noun}-${found}` : found;
+  return reserveName(taken, readable, withId(readable), withId(noun));
 }
 
 /** Of a URL only its host and path, which name what is there: what is before them may be a password, and the query a token. */
