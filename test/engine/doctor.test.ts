@@ -136,6 +136,7 @@ test("names the resource that has a record like a new one, also if state knows i
     /ok {7}1 to create: Monitor elsewhere\n/,
     /warning {2}Monitor Q &amp; A: would be created, .*: record \d is equal\. To adopt it/,
     /The program declares 5 resources\.\n/,
+    /nobody is told of a failure: .*Monitor twice/,
   ])
     expect(stdout).toMatch(line);
 
@@ -145,6 +146,8 @@ test("names the resource that has a record like a new one, also if state knows i
     0,
     expect.stringMatching(/^ok {7}Monitor twice: adopts record 2\.$/m),
   ]);
+  // It keeps the record's channels.
+  expect(adopting.stdout).not.toMatch(/nobody is told of a failure: .*Monitor twice/);
   emulator.monitors.edit(2, { interval: 180 });
   const refusing = await doctor(stack);
   expect(refusing.code).toBe(2);

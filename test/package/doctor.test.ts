@@ -62,7 +62,16 @@ function findingsOf(
   titles: string[] = [],
   notCompared: string[] = [],
 ) {
-  const namesakes = [{ id: "9", differs: [], owner: undefined, adoptExisting: false, ...like }];
+  const namesakes = [
+    {
+      id: "9",
+      differs: [],
+      owner: undefined,
+      adoptExisting: false,
+      adoptSetting: "uptime:adoptExisting",
+      ...like,
+    },
+  ];
   const planned = titles.map((title) => ({
     title,
     operation: "create" as const,
@@ -114,15 +123,16 @@ test.each([
   expect(texts.join()).toContain(advice);
 });
 
-test("does not advise uptime:adoptExisting, which refuses several equal records, if there are several", () => {
-  const one = { differs: [], owner: undefined, adoptExisting: false };
+test("does not advise adoptExisting, which refuses several equal records, if there are several", () => {
+  const adoptSetting = "adoptExisting of the provider eu";
+  const one = { differs: [], owner: undefined, adoptExisting: false, adoptSetting };
   const namesakes = ["8", "9"].map((id) => ({ id, ...one }));
   const planned = [
     { title: "Monitor a", operation: "create" as const, record: undefined, namesakes, notCompared: [] },
   ];
   const texts = findingsOf({ planned }).map(({ text }) => text);
   expect(texts.join()).toContain("record 8 is equal; record 9 is equal. To adopt one, name its id");
-  expect(texts.join()).not.toContain("or set uptime:adoptExisting");
+  expect(texts.join()).toContain("adoptExisting of the provider eu refuses several that are equal");
 });
 
 test("--program shows why a preview failed, without a stack trace", () => {

@@ -1,5 +1,6 @@
 import { compareIds } from "../../api/record";
 import { Operation } from "../../api/operation";
+import { sourceOf } from "../../api/settings";
 import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
@@ -31,8 +32,18 @@ export interface FoundNamesake {
   readonly differs: readonly string[];
   /** The resource that has it in state, or imports it. */
   readonly owner: string | undefined;
-  /** Whether the create adopts what is equal: `uptime:adoptExisting` is set. */
+  /** Whether the create adopts what is equal. */
   readonly adoptExisting: boolean;
+  /** What makes a create adopt, as people set it: `uptime:adoptExisting`, or an argument of an explicit provider. */
+  readonly adoptSetting: string;
+}
+
+/** The record that a create adopts, unless a secret differs; undefined if there is none or are several. */
+export function adoptedAmong(namesakes: readonly FoundNamesake[]): FoundNamesake | undefined {
+  const equal = namesakes.filter(
+    ({ adoptExisting, differs, owner }) => adoptExisting && owner === undefined && differs.length === 0,
+  );
+  return equal.length === 1 ? equal[0] : undefined;
 }
 
 /** Finds records of the names that a program's new resources declare, in the accounts that the stack's settings and state lead to. */
@@ -85,6 +96,7 @@ export class NamesakeFinder {
           differs: differing.map(({ key }) => key),
           owner: owner && titleOf(owner.resource.urn),
           adoptExisting: settings.adoptExisting,
+          adoptSetting: sourceOf(settings, "adoptExisting"),
         };
       });
       return records.sort((a, b) => compareIds(a.id, b.id));

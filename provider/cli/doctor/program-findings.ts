@@ -2,7 +2,7 @@ import { counted } from "../../common/text";
 import { failed, ok, warning, type Finding } from "../shared/finding";
 import { countTexts } from "../shared/planned-changes";
 import { oneLine, listOf } from "../shared/quoting";
-import type { FoundNamesake } from "./namesakes";
+import { adoptedAmong, type FoundNamesake } from "./namesakes";
 import type { ProgramReport } from "./program";
 
 /** The code of findings about resources that a preview would refuse. */
@@ -46,27 +46,31 @@ function namesakeFinding({ title, namesakes, notCompared }: Planned): Finding {
   // The records that the create may adopt, and those of them that are equal.
   const free = namesakes.filter(({ owner }) => owner === undefined);
   const equal = free.filter(({ differs }) => differs.length === 0);
-  const [first, ...others] = equal;
+  const [first] = free;
   const unknown =
     notCompared.length === 0 ? "" : ` Not compared, because a preview hides secrets: ${listOf(notCompared)}.`;
-  if (free.some(({ adoptExisting }) => adoptExisting)) {
-    if (!first || others.length > 0)
+  if (first?.adoptExisting) {
+    const adopted = adoptedAmong(namesakes);
+    if (!adopted)
       return failed(
         refusedCode,
-        `${title}: with uptime:adoptExisting, exactly one record must be equal: ${like}.`,
+        `${title}: with ${first.adoptSetting}, exactly one record must be equal: ${like}.`,
       );
     return unknown === ""
-      ? ok("program-plan", `${title}: adopts record ${first.id}.`)
-      : warning("program-plan", `${title}: adopts record ${first.id}, unless a secret differs.${unknown}`);
+      ? ok("program-plan", `${title}: adopts record ${adopted.id}.`)
+      : warning("program-plan", `${title}: adopts record ${adopted.id}, unless a secret differs.${unknown}`);
   }
   const text = `${title}: would be created, although a record like it exists: ${like}.${unknown}`;
-  return warning("program-plan", free.length > 0 ? `${text} ${adoptionAdvice(equal.length)}` : text);
+  return warning(
+    "program-plan",
+    first ? `${text} ${adoptionAdvice(equal.length, first.adoptSetting)}` : text,
+  );
 }
 
-function adoptionAdvice(equalRecords: number): string {
+function adoptionAdvice(equalRecords: number, setting: string): string {
   if (equalRecords > 1)
-    return "To adopt one, name its id with the option import; uptime:adoptExisting refuses several that are equal.";
-  const adopt = "name its id with the option import, or set uptime:adoptExisting for one run.";
+    return `To adopt one, name its id with the option import; ${setting} refuses several that are equal.`;
+  const adopt = `name its id with the option import, or set ${setting} for one run.`;
   return equalRecords === 1
     ? `To adopt it, ${adopt}`
     : `To adopt it, first declare what is there; then ${adopt}`;

@@ -13,7 +13,7 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { NamesakeFinder, twinsAmong, type FoundNamesake } from "./namesakes";
+import { adoptedAmong, NamesakeFinder, twinsAmong, type FoundNamesake } from "./namesakes";
 
 /** What a `pulumi up` would do, and what a person may want to think about twice; printed by `doctor --json`. */
 export type ProgramReport = Awaited<ReturnType<typeof checkProgram>>;
@@ -90,7 +90,7 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
   const titleByImportId = new Map(
     added.map((one) => [keyInAccount(one, one.change.importId), one.change.title] as const),
   );
-  const planned = steps.map(async (one): Promise<PlannedResource> => {
+  const resources = steps.map(async (one): Promise<PlannedResource> => {
     const { title, operation, importId: record } = one.change;
     const wanted = operation === "create" ? declaredIn(one) : undefined;
     const found = wanted ? await finder.find(one.step, one.definition, wanted) : [];
@@ -100,18 +100,22 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
     }));
     return { title, operation, record, namesakes, notCompared: secretsIn(one) };
   });
+  const planned = await Promise.all(resources);
+  const adopting = new Set(steps.filter((_, at) => adoptedAmong(planned[at]?.namesakes ?? [])));
   return {
-    planned: await Promise.all(planned),
+    planned,
     /** New resources whose records people could not tell apart, and what is the same: `name and url`, for example. */
     twins: twinsAmong(creates, identityOfStep).map((group) => ({
       same: identityKeys(group[0].definition).join(" and "),
       resources: group.map(({ change }) => change.title),
     })),
     /**
-     * The new resources that can have alert channels and declare none, so that nobody is told of a failure. An import keeps the
-     * channels that the program does not declare.
+     * The new resources that can have alert channels and declare none, so that nobody is told of a failure. An import and an adoption
+     * keep the channels that the program does not declare.
      */
-    withoutChannels: creates.filter(hasNoChannels).map(({ change }) => change.title),
+    withoutChannels: creates
+      .filter((one) => hasNoChannels(one) && !adopting.has(one))
+      .map(({ change }) => change.title),
   };
 }
 
