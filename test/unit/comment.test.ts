@@ -290,6 +290,16 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     ['"https://moved.example/"; it is deleted first\n'],
   ],
   [
+    "a replacement of a renamed resource whose record is deleted first: Pulumi deletes it under its former URN",
+    ["delete-replaced", "replace", "create-replacement"].map((op) => ({
+      ...withStates(moved, { pendingReplacement: true, urn: urnOf("former") }),
+      op,
+      ...(op === "delete-replaced" && { urn: urnOf("former") }),
+    })),
+    ["**Merging this replaces 1 resource; 0 unchanged.**", '"https://moved.example/"; it is deleted first\n'],
+    { hides: /former/ },
+  ],
+  [
     "a replacement whose record an earlier run has deleted, as a create",
     ["replace", "create-replacement"].map((op) => ({
       ...withStates(moved, { pendingReplacement: true }),

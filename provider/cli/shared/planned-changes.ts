@@ -131,7 +131,9 @@ export const createInstead = (replacement: PlannedChange): PlannedChange => ({
   isDeletedFirst: false,
 });
 
-const recordKey = ({ urn, oldState }: PreviewStep): string => JSON.stringify([urn, oldState?.id]);
+/** The resource and the record that are there before. A renamed resource still has its former URN when its record is deleted. */
+const recordKey = ({ urn, oldState }: PreviewStep): string =>
+  JSON.stringify([oldState?.urn ?? urn, oldState?.id]);
 
 /** The deletes of records that an earlier run has replaced. */
 function pendingDeletes(steps: readonly PreviewStep[]): PlannedChange[] {
