@@ -346,6 +346,49 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     ],
   ],
   [
+    "neither the record's name and URL nor an edit by hand if the program now marks them as secret",
+    [
+      withStates(
+        step(
+          "update",
+          "a",
+          inputs("canary"),
+          inputs("a", { name: "[secret]", url: "[secret]", interval: 300 }),
+        ),
+        { id: "7" },
+      ),
+    ],
+    [
+      "! Monitor a: record 7\n!     name: [secret] => [secret]\n!     url: [secret] (by hand) => [secret]\n!     interval: 60 => 300\n",
+      "| `Monitor a` | `7` | `url` | `[secret]` | `[secret], differs; becomes [secret]` |\n",
+    ],
+    {
+      edits: [
+        {
+          ...drifted("a", "https://edited-canary.example/", "url", "https://canary.example/"),
+          record: "canary",
+        },
+      ],
+      hides: /canary/,
+    },
+  ],
+  [
+    "no name and URL of a record that is gone if the program now marks them as secret",
+    [
+      withStates(step("update", "a", inputs("canary"), inputs("a", { name: "[secret]", url: "[secret]" })), {
+        id: "7",
+      }),
+    ],
+    ["| `Monitor a` | `7` | `(gone)` | `[secret]` | `is created again, with a new id` |\n"],
+    {
+      edits: [gone("a")].map((edit) => ({
+        ...edit,
+        properties: [{ ...edit.properties[0], inState: "canary" }],
+      })),
+      hides: /canary/,
+    },
+  ],
+  [
     "a create of another package that has an input importId as a create, without its value",
     [bucket("create", { importId: "canary" })],
     [

@@ -5,6 +5,7 @@ import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
 import { urnSuffixOf } from "../../common/urn";
 import { groupBy } from "../../common/values";
+import { nameKeyOf } from "../../definitions/keys";
 import { reviewLine, reviewVariables } from "../../engine/review-file";
 import { pathsInclude, pathsTouch, topLevel } from "../../lifecycle/paths";
 import { driftReport, type DriftedResource, type DriftReport } from "../shared/drift-report";
@@ -12,7 +13,7 @@ import { readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import { createInstead, plannedChanges, unknownSteps } from "../shared/planned-changes";
-import { errorsIn, previewReport, stackNameIn, type Preview } from "../shared/preview";
+import { errorsIn, previewReport, secretText, stackNameIn, type Preview } from "../shared/preview";
 import { oneLine } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import { optionsOf } from "../shared/state";
@@ -105,7 +106,7 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
 
 /**
  * The edits as `up` would find them: under the URNs of the program, which may rename resources with an alias or by a move to the
- * plugin, and by its options, which may be other ones than state's.
+ * plugin, and by its options and secrets, which may be other ones than state's.
  */
 function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[] {
   const renamed = steps.filter(({ urn, oldState }) => oldState?.urn !== urn);
@@ -114,8 +115,9 @@ function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[
     steps.flatMap(({ urn, newState }) => (newState ? [[urn, newState] as const] : [])),
   );
   return drifted.flatMap((known) => {
-    const edit = { ...known, urn: newNames.get(known.urn) ?? known.urn };
-    const state = declared.get(edit.urn);
+    const urn = newNames.get(known.urn) ?? known.urn;
+    const state = declared.get(urn);
+    const edit = { ...withoutSecrets(known, state?.inputs), urn };
     if (!state || edit.outcome !== "changed") return [edit];
     const { ignoreChanges, replaceOnChanges } = optionsOf(state, state.inputs);
     const properties = edit.properties.filter(({ property }) => !pathsInclude(ignoreChanges, property));
@@ -128,6 +130,20 @@ function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[
     const replaces = edit.replaces ?? (properties.some(isReplacing) || undefined);
     return [{ ...edit, properties, replaces }];
   });
+}
+
+/** An edit without the values that the program marks as secret, because state may still have the same ones in plain text. */
+function withoutSecrets(
+  edit: DriftedResource,
+  inputs: Readonly<Record<string, unknown>> = {},
+): DriftedResource {
+  const definition = findDefinition(edit.type);
+  const isMarked = (key: string): boolean => inputs[key] === secretText;
+  const isNameMarked = definition !== undefined && isMarked(nameKeyOf(definition));
+  const properties = edit.properties.map((one) =>
+    isMarked(one.property) ? { property: one.property, secret: true } : one,
+  );
+  return { ...edit, record: isNameMarked ? undefined : edit.record, properties };
 }
 
 /** What `drift` has not compared, because state has it in `ignoreChanges`, although the program sets it again. */

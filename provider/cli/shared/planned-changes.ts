@@ -193,7 +193,7 @@ export function changeOf(step: PreviewStep): PlannedChange | undefined {
     title: isOfThisPackage(urn) ? titleOf(urn) : `${type} ${name}`,
     importId: isNew ? importIdIn(newState) : undefined,
     recordId: oldState?.id,
-    recordNames: recordNamesIn(definition, operation === "import" ? newState : oldState),
+    recordNames: recordNamesIn(definition, operation === "import" ? newState : oldState, secrets),
     account: accountOrProviderName(current?.provider, current?.inputs?.account),
     provider: explicitProviderOf(current?.provider),
     isDeletedFirst: operation === "replace" && oldState?.pendingReplacement === true,
@@ -256,9 +256,14 @@ export function importIdIn(state: PreviewStep["newState"]): string | undefined {
   return typeof given === "string" && given !== "" ? given : undefined;
 }
 
-/** The name and URL of a resource's record, unless they are secret. */
-function recordNamesIn(definition: Definition | undefined, state: PreviewStep["oldState"]): string[] {
+/** The name and URL of a resource's record, unless they are secret in state or in the program. */
+function recordNamesIn(
+  definition: Definition | undefined,
+  state: PreviewStep["oldState"],
+  secrets: readonly string[],
+): string[] {
   return (definition ? identityKeys(definition) : [])
+    .filter((key) => !secrets.includes(key))
     .map((key) => withoutLogin(state?.outputs?.[key] ?? state?.inputs?.[key]))
     .flatMap((value) => (value === secretText ? [] : (shownJson(value) ?? [])));
 }
