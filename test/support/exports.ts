@@ -34,7 +34,7 @@ export const exported = (...args: string[]): Promise<Outcome> => exportedWith(wi
 export const exportedWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> =>
   cli(emulator, folder, ["export", "--out", "out", ...args], { env });
 
-/** A monitor as the API has it. */
+/** Adds a monitor to the API. */
 export const addMonitor = (name: string, more?: Record<string, unknown>): unknown =>
   emulator.monitors.add(site(name, more));
 
