@@ -8,7 +8,7 @@ import { monitor } from "./definitions/monitor";
 import type * as dynamic from "./index";
 import { lookups } from "./sdk/lookups";
 import { pluginBinding } from "./sdk/plugin-binding";
-import { argsToRead, hasPulumiType, idToRead, Registration } from "./sdk/resource";
+import { argsToRead, hasPulumiType, Registration } from "./sdk/resource";
 
 export * from "./index";
 export { Provider } from "./sdk/provider";
@@ -41,8 +41,7 @@ export class Domain extends pulumi.CustomResource implements dynamic.Domain {
     state?: dynamic.DomainState,
     opts?: pulumi.CustomResourceOptions,
   ): Domain {
-    const args = argsToRead(domain, name, id, state);
-    return new Domain(name, args as dynamic.DomainArgs, { ...opts, id: idToRead(id, args) });
+    return new Domain(name, argsToRead(domain, name, id, state) as dynamic.DomainArgs, { ...opts, id });
   }
 
   /** Returns true for a domain of this type, including one from another copy of this package; false for a dynamic resource. */
@@ -92,8 +91,7 @@ export class Monitor extends pulumi.CustomResource implements dynamic.Monitor {
     state?: dynamic.MonitorState,
     opts?: pulumi.CustomResourceOptions,
   ): Monitor {
-    const args = argsToRead(monitor, name, id, state);
-    return new Monitor(name, args as dynamic.MonitorArgs, { ...opts, id: idToRead(id, args) });
+    return new Monitor(name, argsToRead(monitor, name, id, state) as dynamic.MonitorArgs, { ...opts, id });
   }
 
   /** Returns true for a monitor of this type, including one from another copy of this package; false for a dynamic resource. */

@@ -7,7 +7,7 @@ import type { AccountArgs, ArgsOf, OutputsOf } from "../definitions/field";
 import { dynamicBinding } from "./dynamic-binding";
 import { lookups } from "./lookups";
 import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./lookups";
-import { argsToRead, hasPulumiType, idToRead, Registration } from "./resource";
+import { argsToRead, hasPulumiType, Registration } from "./resource";
 import type { RecordOutputs, StateOf } from "./resource";
 
 /** The inputs of a {@link Domain}. */
@@ -57,8 +57,7 @@ export class Domain extends pulumi.CustomResource {
     state?: DomainState,
     opts?: pulumi.CustomResourceOptions,
   ): Domain {
-    const args = argsToRead(domain, name, id, state);
-    return new Domain(name, args as DomainArgs, { ...opts, id: idToRead(id, args) });
+    return new Domain(name, argsToRead(domain, name, id, state) as DomainArgs, { ...opts, id });
   }
 
   /** Returns true for a domain of this type, including one from another copy of this package; false for one of pulumi-uptime/native. */

@@ -7,7 +7,7 @@ import type { monitorFields, monitorFilters } from "../definitions/monitor";
 import { dynamicBinding } from "./dynamic-binding";
 import { lookups } from "./lookups";
 import type { AllArgs, LookupResult, OneArgs, OutputArgs } from "./lookups";
-import { argsToRead, hasPulumiType, idToRead, Registration } from "./resource";
+import { argsToRead, hasPulumiType, Registration } from "./resource";
 import type { RecordOutputs, StateOf } from "./resource";
 
 /** The inputs of a {@link Monitor}. */
@@ -57,8 +57,7 @@ export class Monitor extends pulumi.CustomResource {
     state?: MonitorState,
     opts?: pulumi.CustomResourceOptions,
   ): Monitor {
-    const args = argsToRead(monitor, name, id, state);
-    return new Monitor(name, args as MonitorArgs, { ...opts, id: idToRead(id, args) });
+    return new Monitor(name, argsToRead(monitor, name, id, state) as MonitorArgs, { ...opts, id });
   }
 
   /** Returns true for a monitor of this type, including one from another copy of this package; false for one of pulumi-uptime/native. */

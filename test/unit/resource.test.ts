@@ -173,13 +173,15 @@ describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: t
 });
 
 describe("a resource that is read with `get`", () => {
-  test.each([Monitor, Domain, native.Monitor, native.Domain])(
+  test.each([Monitor, Domain, Policy, native.Monitor, native.Domain])(
     "is not read before its account is known, because Pulumi would leave the account out (%p)",
     async (kind) => {
       registered = await startMocks({ preview: true });
       const account = pulumi.output(pulumi.unknown as string);
       expect((await told(kind.get("later", "7", { account }))).id).toBe(engineUnknown);
-      for (const known of [pulumi.output("eu"), pulumi.secret("eu"), Promise.resolve("eu")])
+      const byOption = new (kind as typeof Monitor)("by-option", { ...home, account }, { id: "7" });
+      expect((await told(byOption)).id).toBe(engineUnknown);
+      for (const known of [pulumi.output("eu"), pulumi.secret("eu"), Promise.resolve("eu"), "eu"])
         expect((await told(kind.get("now", "7", { account: known }))).id).toBe("7");
     },
   );
