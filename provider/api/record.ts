@@ -151,7 +151,7 @@ export const plainFieldName = (name: string): string => plainName(name.replace(/
 export const byPlainName = (names: readonly string[]): ReadonlyMap<string, string> =>
   new Map(names.map((name) => [plainName(name), name]));
 
-/** What a server shows for nothing: what {@link isEmpty}, or false, or an empty object, which PHP writes as a list. */
+/** Whether a server shows this for nothing: an empty value, false, or an empty object, which PHP writes as a list. */
 export const isEmptyOrFalse = (value: unknown): boolean =>
   value === false || isEmpty(value) || (isObject(value) && Object.keys(value).length === 0);
 
