@@ -3,10 +3,9 @@ import "../engine/exit-on-old-node";
 
 import { runCommand } from "./commands";
 
-// The reader may close the pipe early, as `head` does.
+// The reader may close the pipe early, as `head` does. The exit code is the same.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
-  process.exit();
 });
 
 void runCommand(process.argv.slice(2), {

@@ -8,6 +8,7 @@ import { runCommand } from "../../provider/cli/commands";
 import { readProject } from "../../provider/cli/shared/project";
 import { scaffold } from "../../provider/cli/shared/scaffold";
 import { cli, emulator, failed, folder, type Outcome, unset, withCli } from "../support/cli";
+import { startProgram } from "../support/processes";
 
 const root = join(__dirname, "..", "..");
 const { version, peerDependencies } = JSON.parse(fs.readFileSync(join(root, "package.json"), "utf8")) as {
@@ -46,6 +47,18 @@ describe("arguments", () => {
       expect(help.split("\n").filter((line) => line.length > 80)).toEqual([]);
     }
     expect((await run("help", "drift")).stdout).toContain("--unmanaged");
+  });
+});
+
+test("a failure is one also if the reader of the output has read enough", async () => {
+  fs.writeFileSync(join(folder, "drift.json"), '{"checked":0,"drifted":[],"errors":[]}');
+  const main = join(root, "dist", "provider", "cli", "main.js");
+  const args = [main, "comment", "--drift", "drift.json", "--reviewed", ""];
+  const { child, done } = startProgram(process.execPath, args, { cwd: folder });
+  child.stdout?.destroy();
+  expect(await done).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^Nothing is applied/) as string,
   });
 });
 
