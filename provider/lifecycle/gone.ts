@@ -3,7 +3,7 @@ import type { Listing } from "../api/listing";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
-import { adviseSameAccount, fingerprintInState, isAccountOfState, oldSettingsHint } from "./state-account";
+import { adviseOnOtherKey, adviseSameAccount, isAccountOfState, oldSettingsHint } from "./state-account";
 
 /**
  * Throws unless a record that a delete or an update did not find is certainly gone. That is not certain in another account, or if the
@@ -19,9 +19,8 @@ export async function assertGone(
   if (!isAccountOfState(scope, outputs))
     throw new UptimeError(
       message`${scope.definition.label} ${quoteId(id)} does not exist for the current API key, and state was made with another
-        one, so it may be in another account (${withoutPeriod(missing)}). If the current key belongs to the stack's account,
-        ${adviseSameAccount(scope, fingerprintInState(scope, outputs))}; otherwise set the key of its
-        account.${oldSettingsHint(operation.mayHaveOldSettings)}`,
+        one, so it may be in another account (${withoutPeriod(missing)}).
+        ${adviseOnOtherKey(scope, outputs, operation.mayHaveOldSettings)}`,
       { cause: missing },
     );
   await assertReadable(scope, id, missing, operation);

@@ -6,7 +6,7 @@ import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions
 import { compare, differences, managedValue, shows, wantedValues, type WantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, Outputs } from "./resource";
-import { adviseSameAccount, fingerprintInState, isAccountOfState, oldSettingsHint } from "./state-account";
+import { adviseOnOtherKey, isAccountOfState } from "./state-account";
 
 /**
  * Throws if a record may not be the one in state: a field that no update changes differs, or the key is another one and the name or URL
@@ -30,9 +30,8 @@ export function assertSameRecord(
   if (!isAccountOfState(scope, outputs) && !keys.every(isAsInState))
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has a
-        ${keys.join(" or ")} that differs from state, so it may be another account's and is left alone. If the current
-        key belongs to the stack's account, ${adviseSameAccount(scope, fingerprintInState(scope, outputs))};
-        otherwise set the key of its account.${oldSettingsHint(mayHaveOldSettings)}`,
+        ${keys.join(" or ")} that differs from state, so it may be another account's and is left alone.
+        ${adviseOnOtherKey(scope, outputs, mayHaveOldSettings)}`,
     );
   const isAlikeIn = ({ values }: Pick<Inputs, "values">): boolean =>
     isAlike(definition, wantedValues(definition, values), record);

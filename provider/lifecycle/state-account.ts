@@ -37,6 +37,20 @@ export function oldSettingsHint(mayHaveOldSettings?: boolean): string {
     .join("");
 }
 
+/** A refresh that runs the program reads a resource with its new provider, before Pulumi has replaced it. */
+function movedHint({ settings }: Account): string {
+  if (settings.providerName === undefined) return "";
+  return " If the program has just moved the resource to this provider, run `pulumi up` without `--refresh`.";
+}
+
+/** What to do if state was made with another key. */
+export function adviseOnOtherKey(account: Account, outputs: Outputs, mayHaveOldSettings?: boolean): string {
+  return (
+    `If the current key belongs to the stack's account, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; ` +
+    `otherwise set the key of its account.${movedHint(account)}${oldSettingsHint(mayHaveOldSettings)}`
+  );
+}
+
 /** Whether state was made at this address. */
 export function isAddressOfState({ address }: Pick<Account, "address">, { addressHash }: Outputs): boolean {
   return addressHash === undefined || addressHash === address.hash;
@@ -51,7 +65,7 @@ export function assertSameAddress(
   if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source, otherSource } = account.address;
   const former = otherSource === undefined ? source : `${source} or ${otherSource}`;
-  const hint = oldSettingsHint(mayHaveOldSettings);
+  const hint = movedHint(account) + oldSettingsHint(mayHaveOldSettings);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
       `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint}`,

@@ -861,17 +861,23 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
       expect(refused).toContain("server, as the last `pulumi up` stored it: set a valid one");
     });
 
+    // A refresh that runs the program reads a moved resource with its new provider.
+    const ifMoved =
+      "If the program has just moved the resource to this provider, run `pulumi up` without `--refresh`.";
+
     test("if a record is missing with another key", async () => {
       const missing = await errorOf(elsewhere.url, "second-key", () => {
         elsewhere.apiKey = "second-key";
         elsewhere.monitors.remove(1);
       });
       expect(missing).toMatch(/set sameAccount of the provider server to "[0-9a-f]{4}=[0-9a-f]{4}"/);
+      expect(missing).toContain(ifMoved);
     });
 
     test("if the server has moved", async () => {
       const moved = await errorOf(`${elsewhere.url}/moved`, "elsewhere-key");
       expect(moved).toMatch(/\(baseUrl of the provider server\).*set sameAccount of the provider server to/);
+      expect(moved).toContain(ifMoved);
     });
   });
 
