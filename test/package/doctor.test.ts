@@ -141,6 +141,13 @@ test("--program shows why a preview failed, without a stack trace", () => {
   expect(texts).toEqual(["The preview failed: Error: There is no token"]);
 });
 
+test("an error of a program has no colors, which Pulumi's SDK for Node.js gives the frames of its stack", () => {
+  const message =
+    "error: Error: no token\n\u001b[90m    at Module._load (node:internal/loader:1:2)\u001b[39m\n";
+  const found = errorsIn({ steps: [], diagnostics: [{ message, severity: "error" }] });
+  expect(found).toEqual(["Error: no token\n    at Module._load (node:internal/loader:1:2)"]);
+});
+
 test("a preview that has failed without a reason may violate a policy: Pulumi leaves that out of its JSON", () => {
   const errorsOf = (...messages: string[]) =>
     errorsIn({ steps: [], diagnostics: messages.map((message) => ({ message, severity: "error" })) });

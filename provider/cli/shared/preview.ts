@@ -60,7 +60,9 @@ export function errorsIn(preview: Preview): string[] {
   const errors = diagnostics
     .filter(({ severity }) => severity === "error")
     .map(({ urn, message }) => {
-      const text = message.replace(/^error: ([Pp]review failed: )?/, "").trim();
+      const text = stripVTControlCharacters(message)
+        .replace(/^error: ([Pp]review failed: )?/, "")
+        .trim();
       const { name } = parseUrn(urn ?? "");
       return name === "" || text.includes(name) ? text : `${name}: ${text}`;
     });
