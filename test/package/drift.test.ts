@@ -584,10 +584,17 @@ test("without --state, the stack has the state, the settings and the accounts", 
   expect(without.code).toBe(1);
   expect(without.stdout).toContain("1 resource compared, none of them drifted, 1 could not be compared.");
   expect(without.stderr).toMatch(/^other: .*uptime:accounts/);
-  // What was compared is told, also if not all records can be listed.
+  // What was compared is told, also if not all records can be listed. That is told too, because a file may have standard output only.
   const unlisted = await inStack({}, "--unmanaged");
-  expect(unlisted).toMatchObject({ code: 1, stdout: without.stdout });
+  expect(unlisted).toMatchObject({
+    code: 1,
+    stdout: without.stdout.replace(/\.\n$/, ", the records not managed by this stack could not be listed.\n"),
+  });
   expect(unlisted.stderr).toMatch(/\nThe unmanaged records cannot be listed: .*uptime:accounts/);
+  const { stdout } = await inStack({}, "--unmanaged", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({
+    unlisted: expect.stringContaining("uptime:accounts") as string,
+  });
   const env = { PATH: join(folder, "bin") };
   // As `--stack "$STACK"` gives it, if the variable is not set.
   const unnamed = cli(emulator, folder, ["drift", "--stack", ""], { env });

@@ -66,27 +66,21 @@ Examples:
     )
     .action(async (options: DriftOptions) => {
       const { stdout, stderr, setExitCode } = context;
-      const { report, listingError } = await findDrift(options, context);
+      const report = await findDrift(options, context);
       if (options.json) stdout.write(jsonText(report));
       else stdout.write(options.markdown ? driftMarkdown(report) : driftText(report));
       const errors = groupErrors(report).map(({ urn, reason }) => `${parseUrn(urn).name}: ${reason}`);
-      if (listingError !== undefined) errors.push(`The unmanaged records cannot be listed: ${listingError}`);
+      if (report.unlisted !== undefined)
+        errors.push(`The unmanaged records cannot be listed: ${report.unlisted}`);
       for (const error of errors) stderr.write(`${printable(error)}\n`);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
-      const isIncomplete = report.errors.length > 0 || listingError !== undefined;
+      const isIncomplete = report.errors.length > 0 || report.unlisted !== undefined;
       setExitCode(isIncomplete ? 1 : isFound ? 2 : 0);
     });
 }
 
-/**
- * Compares a stack's state with the API. Reads both, writes neither.
- *
- * @returns also why there is no list of the records that are not managed, although it was asked for
- */
-async function findDrift(
-  options: DriftOptions,
-  context: CommandContext,
-): Promise<{ report: DriftReport; listingError?: string }> {
+/** Compares a stack's state with the API. Reads both, writes neither. */
+async function findDrift(options: DriftOptions, context: CommandContext): Promise<DriftReport> {
   const at = (path: string): string => resolve(context.cwd, path);
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack: options.stack };
   const file = options.state === undefined ? undefined : at(options.state);
@@ -100,17 +94,17 @@ async function findDrift(
     pending: pending.map(({ urn }) => ({ urn })),
   };
   const errors = codeProblems(resources);
-  if (errors.length > 0) return { report: { checked: 0, drifted: [], errors, servers: [], ...found } };
+  if (errors.length > 0) return { checked: 0, drifted: [], errors, servers: [], ...found };
   const managed = managedResources(state);
   const connectTo = connectorTo(resources, settings, context.session);
   const report = { ...(await compareAll(managed, connectTo, context)), ...found };
-  if (!options.unmanaged) return { report };
+  if (!options.unmanaged) return report;
   try {
     const unmanaged = await unmanagedRecords(managed, pending, connectTo, context.session.secrets);
-    return { report: { ...report, unmanaged } };
+    return { ...report, unmanaged };
   } catch (error) {
     // The drift that was found in other accounts is still shown.
-    return { report, listingError: reasonOf(error, context.session) };
+    return { ...report, unlisted: reasonOf(error, context.session) };
   }
 }
 

@@ -48,6 +48,8 @@ export const driftReport = z.object({
   errors: z.array(z.object({ urn: z.string(), id: z.optional(z.string()), message: z.string() })),
   /** The records that no resource of the stack manages, if they were asked for. */
   unmanaged: z.optional(z.array(unmanagedRecord)),
+  /** Why they could not be listed. */
+  unlisted: z.optional(z.string()),
   /** The addresses of the servers that were asked. */
   servers: z._default(z.array(z.string()), []),
   /** The code of other packages in state, which Pulumi runs: a hash of each piece, and the resources that have it. */
@@ -89,13 +91,14 @@ function unmanagedTable({ unmanaged = [] }: DriftReport, heading = "Kind"): Tabl
 }
 
 /** The counts in one sentence. It says "no drift" only if everything was compared. */
-export function driftSummary({ checked, drifted, errors, unmanaged }: DriftReport): string {
+export function driftSummary({ checked, drifted, errors, unmanaged, unlisted }: DriftReport): string {
   const parts = [counted(checked, "resource") + " compared"];
   if (drifted.length > 0) parts.push(`${drifted.length} drifted`);
   else if (errors.length === 0) parts.push("no drift");
   else if (checked > 0) parts.push("none of them drifted");
   if (errors.length > 0) parts.push(`${errors.length} could not be compared`);
   if (unmanaged) parts.push(`${counted(unmanaged.length, "record")} not managed by this stack`);
+  if (unlisted !== undefined) parts.push("the records not managed by this stack could not be listed");
   return `${parts.join(", ")}.`;
 }
 
