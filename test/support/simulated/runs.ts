@@ -143,6 +143,7 @@ class World implements Network {
         throw new Violation(
           `${title} was green, and the same again is not: ${messagesOf(second)}, ${shown(writes)}`,
         );
+      this.settled = run;
     }
     if (!wasGreen && this.isRepaired && !run.isLeft) await this.repair(run, outcome, title);
   }
