@@ -55,7 +55,7 @@ export function held(kind: Kind, record: Readonly<Inputs>, wanted: Inputs): Inpu
 
 /** A declared value as the emulator's tables hold it. */
 export function toRecord(key: string, value: unknown): unknown {
-  if (key === "alertChannelIds") return (value as unknown[]).map(Number);
+  if (key === "alertChannelIds" && value !== null) return (value as unknown[]).map(Number);
   if (key === "cacheBuster") return value ? 1 : 0;
   return value === "" ? null : value;
 }

@@ -258,16 +258,16 @@ export class SimulatedApi implements Network {
 
 const textId = (id: number): string => `mon-${((id * 7919) % 46_656).toString(36)}-${id}`;
 
-/** The answer with ids that are no numbers. */
+/** The answer with ids that are no numbers, apart from those of alert channels. */
 function withTextIds({ status, headers, body }: Answer): Answer {
   const location = headers.location?.replace(/\d+$/, (id) => textId(Number(id)));
-  const isJson = typeof body === "string" && /^[[{]/.test(body);
-  const shown = (key: string, value: unknown): unknown =>
-    key === "id" && /^\d+$/.test(String(value)) ? textId(Number(value)) : value;
   return {
     status,
     headers: { ...headers, ...(location !== undefined && { location }) },
-    body: isJson ? JSON.stringify(JSON.parse(body), shown) : body,
+    body: String(body).replace(
+      /"id":("?)(\d+)\1(?=[,}])(?!,"name":"Channel)/g,
+      (_, __, id) => `"id":"${textId(Number(id))}"`,
+    ),
   };
 }
 

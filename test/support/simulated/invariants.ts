@@ -1,5 +1,6 @@
 import { isInternal, kinds, type Kind } from "../calls";
-import { snake } from "../oracle";
+import type { Dialect } from "../../../provider/emulator";
+import { comparable, snake, toRecord } from "../oracle";
 import type { Seen, SimulatedApi } from "./api";
 import { isGreen, urnOf, urnsOf } from "./engine";
 import type { Entry, Operation, Outcome, SimulatedEngine } from "./engine";
@@ -335,7 +336,7 @@ export class Invariants {
       .sort()
       .join(", ");
     if (expected !== actual) violated(`state has ${actual} instead of ${expected}`);
-    const { hidden } = this.accounts.main.dialect;
+    const { dialect } = this.accounts.main;
     const isRefreshed = run.command.includes("--refresh") && !isChangedMeanwhile(run);
     if (isRefreshed) for (const history of this.histories.values()) history.isChangedByHand = false;
     for (const declared of run.program) {
@@ -349,12 +350,17 @@ export class Invariants {
       // The record was deleted by hand, and the server has given its id to another create: the next run names both resources.
       const isGivenAway = isReused && state.some((other) => other !== entry && keyOf(other) === key);
       if (!record || isChangedByHand || isGivenAway) continue;
-      for (const [name, value] of Object.entries(declared.args)) {
-        if (name === "account" || declared.ignoreChanges?.includes(name)) continue;
-        if (mayDifferUnseen && hidden.includes(snake(name))) continue;
+      const { ignoreChanges = [], args } = declared;
+      // In the outputs of an import there is also what nobody manages.
+      for (const name of Object.keys({ ...entry.inputs, ...args })) {
+        if (!(snake(name) in record) || ignoreChanges.includes(name)) continue;
+        if (mayDifferUnseen && !isShown(dialect, name)) continue;
         const there = record[snake(name)];
-        const isSame = typeof value === "boolean" ? Boolean(there) === value : there === value;
-        if (!isSame) violated(`${name} of ${entry.urn} is ${String(there)} in the API`);
+        const values = [entry.outputs[name], ...(name in args ? [args[name]] : [])];
+        if (!values.every((value) => isSame(entry.kind, name, value, there)))
+          violated(
+            `${name} of ${entry.urn} is ${JSON.stringify(there)} in the API, not ${JSON.stringify(values)}`,
+          );
       }
     }
   }
@@ -402,6 +408,22 @@ function importsOf({ program }: PlannedRun, isMeant = true): string[] {
   return program.flatMap(({ import: id, ...one }) =>
     id === undefined ? [] : [keyOf({ ...one, inputs: isMeant ? one.args : {}, id })],
   );
+}
+
+/** Whether records show a property, so that it can be compared, also if it is empty. */
+export const isShown = ({ emptyAs, hidden, pauseShown }: Dialect, name: string): boolean =>
+  emptyAs !== "absent" &&
+  !hidden.includes(snake(name)) &&
+  name !== "requestAuthPassword" &&
+  !(name === "pause" && pauseShown === "hidden");
+
+/** Whether a value of a program or of state and one of a record mean the same. */
+function isSame(kind: Kind, name: string, value: unknown, there: unknown): boolean {
+  const plain = (one: unknown): unknown[] => {
+    const compared = comparable(kind, name, one);
+    return [0, false, undefined].some((nothing) => nothing === compared) ? [] : [compared ?? []].flat();
+  };
+  return JSON.stringify(plain(toRecord(name, value ?? null))) === JSON.stringify(plain(there));
 }
 
 /** A record that a resource has given up for another's import, which then failed, is imported by the next run. */

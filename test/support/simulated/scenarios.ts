@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import type { Dialect } from "../../../provider/emulator";
-import { namesOf } from "../arbitraries";
+import { dialects, namesOf } from "../arbitraries";
 import type { Kind } from "../calls";
 import type { ServerHabits } from "./api";
 import { isOtherFront, labelOf, urnOf, type Declared } from "./engine";
@@ -64,9 +64,12 @@ export interface Scenario {
 export const refusedName = "Refused";
 
 const home = { name: "Home", url: "https://home.example/", interval: 60 };
-const shop = { name: "Shop", url: "https://shop.example/", interval: 300 };
+const shop = { name: "Shop & Co", url: "https://shop.example/", interval: 300 };
 const monitors: readonly Declared["args"][] = [
   ...[home, shop, { ...home, sslAlertDays: 7 }, { ...shop, pause: true }],
+  { ...home, alertChannelIds: [1, 2], requestHeaders: [{ key: "X-Probe", value: "1" }] },
+  { ...shop, requestAuthUsername: "probe", requestAuthPassword: "pass-word", cacheBuster: true },
+  { ...home, alertCondition: "url_text", alertTextLookup: "a & <b>", requestMethod: "POST" },
   { name: refusedName, url: "https://refused.example/", interval: 60 },
 ];
 const domains: readonly Declared["args"][] = [
@@ -88,7 +91,7 @@ const resourceName = fc.constantFrom("a", "b", "c");
 const parentType = sometimes(fc.constantFrom("x:y:Front", "x:y:Back"), 3);
 const importedId = fc.constantFrom("1", "2", "3");
 /** "p" has the account of the default provider, "q" another one; "other" is the default provider of the other front. */
-const provider = sometimes(fc.constantFrom("p", "q", "other"), 4);
+const provider = sometimes(fc.constantFrom("p", "q", "other"), 2);
 /** Some name the account "second" of uptime:accounts, which provider "q" has too. */
 const argsOf = (of: Kind): fc.Arbitrary<Declared["args"]> =>
   fc
@@ -309,23 +312,43 @@ const habits = fc.record({
   // Two looks for a lost create are five seconds apart, and a record is read for four seconds until it is as written.
   lags: fc.constantFrom([0, 0], [0, 0], [1500, 1500], [0, 3500], [4500, 0], [4500, 3500]),
   dialect: fc
-    .record({
-      uniqueDomainNames: fc.constant(false),
-      paging: fc.constantFrom("links", "cursor", "none"),
-      deletion: fc.constantFrom("removed", "removed", "marked"),
-      order: fc.constantFrom("asked", "asked", "none"),
-      createAnswer: fc.constantFrom("record", "id"),
-      hidden: fc.constantFrom([], [], ["ssl_alert_days"]),
-      listBrief: fc.boolean(),
-    })
+    .tuple(
+      fc.oneof(
+        fc.record<Partial<Dialect>>({ hidden: fc.constantFrom([], [], ["ssl_alert_days"]) }),
+        dialects,
+      ),
+      fc.record({
+        uniqueDomainNames: fc.constant(false),
+        // An id that the server does not know is 403 on some: then a person must say that a record is gone.
+        gone: fc.constantFrom(404, 410),
+        paging: fc.constantFrom("links", "cursor", "none"),
+        deletion: fc.constantFrom("removed", "removed", "marked"),
+        order: fc.constantFrom("asked", "asked", "none"),
+        createAnswer: fc.constantFrom("record", "id"),
+        accepted: fc.constantFrom<Dialect["accepted"][]>("usual", "usual", "usual", "usual", 202),
+        listBrief: fc.boolean(),
+      }),
+    )
     // A brief list would show records that are marked as deleted, and not the mark.
-    .map((dialect) => ({ ...dialect, listBrief: dialect.listBrief && dialect.deletion === "removed" })),
+    .map(([usual, dialect]) => ({
+      ...usual,
+      ...dialect,
+      listBrief: dialect.listBrief && dialect.deletion === "removed",
+    })),
 });
 
-/** A read that lags may show a deleted record whose id a new one has got: nobody can tell the two apart. */
 const server: fc.Arbitrary<NonNullable<Scenario["server"]>> = habits.map(({ ids, lags, dialect }) => {
+  // A read that lags may show a deleted record whose id a new one has got: nobody can tell the two apart.
   const [lag = 0, ownLag = 0] = ids === "reused" ? [] : lags;
-  return { ids, lag, ownLag, dialect };
+  // If no answer to a create has an id, nor a `Location` in which that is a number, equal creates of two providers fail until a
+  // person imports what they have made.
+  const createLocation = dialect.createStatus === 204 || dialect.accepted === 202;
+  return {
+    ids: createLocation && ids === "text" ? "rising" : ids,
+    lag,
+    ownLag,
+    dialect: { ...dialect, createLocation },
+  };
 });
 
 export const scenarios: fc.Arbitrary<Scenario> = fc
