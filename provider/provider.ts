@@ -32,7 +32,7 @@ if (address !== undefined) {
   endWithEngine(address);
 }
 process.once("exit", () => {
-  session.endLogs();
+  session.printSummary();
 });
 
 // The string in every resource's state asks for these by name.

@@ -8,19 +8,8 @@
 // | DELETE                    | `saysDeleted`: if not, the record is read again |
 import type { Definition } from "../definitions/field";
 import { isObject } from "../common/values";
-import {
-  isEmptyOrFalse,
-  isFalse,
-  isRecordOf,
-  isRealDate,
-  unwrapList,
-  unwrapSingle,
-  parseId,
-  parseRecord,
-  parseRecords,
-  plainName,
-  textOf,
-} from "./record";
+import { isRecordOf, unwrapList, unwrapSingle, parseId, parseRecord, parseRecords } from "./record";
+import { isEmptyOrFalse, isFalse, isRealDate, plainName, textOf } from "./shown-values";
 import type { Method } from "./transport";
 
 /** Whether an answer holds nothing, or nothing where the record would be, and no unclear code beside that. */

@@ -2,7 +2,7 @@ import { excerpt } from "../common/text";
 import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
-import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./record";
+import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./shown-values";
 import { joinMessages, message, Quote, quote, withoutPeriod, type Message } from "./errors";
 
 /** The names of secret fields, by {@link plainName}. */

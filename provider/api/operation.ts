@@ -11,7 +11,7 @@ export interface RunContext {
   readonly interruption: AbortSignal | undefined;
 }
 
-/** What an operation needs to know. `urn` or `owner` is the row in which a long wait is shown. */
+/** What an operation needs to know. `urn` or `owner` is the line of Pulumi's progress display that shows a long wait. */
 export interface OperationOptions {
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;
@@ -36,11 +36,11 @@ export class Operation {
   /** A write has had its effect, or may have had it. */
   mayHaveEffect = false;
   /** A request that may change something was sent. Reads that find out what it did then outlive an interruption. */
-  private hasWritten = false;
+  private hasSentWrite = false;
   readonly mayHaveOldSettings: boolean;
   /** The URN of the resource or, if the engine does not tell it, its owner. */
   readonly urnOrOwner: string | undefined;
-  private readonly end: number;
+  private readonly deadline: number;
   private readonly interruption: AbortSignal | undefined;
   // Most reads of a refresh neither send nor wait, so signals and their timers are made only when they are needed.
   private cachedTimeSignal: AbortSignal | undefined;
@@ -51,7 +51,7 @@ export class Operation {
     { timeout = Infinity, mayHaveOldSettings = false, urn, owner }: OperationOptions = {},
   ) {
     this.clock = clock;
-    this.end = clock.now() + timeout;
+    this.deadline = clock.now() + timeout;
     this.mayHaveOldSettings = mayHaveOldSettings;
     this.urnOrOwner = urn ?? owner;
     this.interruption = interruption;
@@ -59,7 +59,7 @@ export class Operation {
 
   /** Milliseconds; infinite without `customTimeouts`. */
   get timeLeft(): number {
-    return this.end - this.clock.now();
+    return this.deadline - this.clock.now();
   }
 
   /** Whether its time is over: by the clock, or because its timer has fired, which may be a little earlier. */
@@ -73,7 +73,7 @@ export class Operation {
 
   /** Ends requests when the time is over. An interruption does not, so that what was sent gets its answer. */
   get timeSignal(): AbortSignal | undefined {
-    if (this.end === Infinity) return undefined;
+    if (this.deadline === Infinity) return undefined;
     const left = Math.min(Math.max(0, Math.ceil(this.timeLeft)), maxTimerMilliseconds);
     return (this.cachedTimeSignal ??= this.clock.timeout(left));
   }
@@ -92,13 +92,13 @@ export class Operation {
 
   /** After an interruption no write may be begun, and a read only to find out what a write did. */
   mayBegin(isWrite: boolean): boolean {
-    return !this.isOver && (!this.isInterrupted || (this.hasWritten && !isWrite));
+    return !this.isOver && (!this.isInterrupted || (this.hasSentWrite && !isWrite));
   }
 
   /** A write is sent now. */
   beginWrite(): void {
     this.beforeWrite();
-    this.hasWritten = true;
+    this.hasSentWrite = true;
   }
 
   /** Waits. Rejects as soon as the operation's time is over, or Pulumi is interrupted. */
@@ -131,7 +131,7 @@ export class Operation {
   forSharedWork(): Operation {
     const { clock, mayHaveOldSettings, urnOrOwner: owner, interruption } = this;
     const shared = new Operation({ clock, interruption }, { mayHaveOldSettings, owner });
-    shared.hasWritten = this.hasWritten;
+    shared.hasSentWrite = this.hasSentWrite;
     return shared;
   }
 

@@ -1,7 +1,8 @@
 import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject, parseJson } from "../common/values";
-import { isEmptyOrFalse, isFalse, parseRecords, plainName, unwrapList, type ApiRecord } from "./record";
+import { parseRecords, unwrapList, type ApiRecord } from "./record";
+import { isEmptyOrFalse, isFalse, plainName } from "./shown-values";
 import { mayMeanFailure } from "./answer-status";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";

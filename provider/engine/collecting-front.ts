@@ -5,7 +5,13 @@ import * as z from "zod/mini";
 import { UptimeError } from "../api/errors";
 import type { Changes } from "../lifecycle/diff";
 import { ownerOf, type Owner } from "../lifecycle/owners";
-import { Front, type CheckRequest, type CheckResult, type DiffRequest, type FrontContext } from "./front";
+import {
+  SharedFront,
+  type CheckRequest,
+  type CheckResult,
+  type DiffRequest,
+  type FrontContext,
+} from "./shared-front";
 import { openReviewFile } from "./review-file";
 
 /**
@@ -30,7 +36,7 @@ export const collectedResource = z.object({
 export type CollectedResource = z.infer<typeof collectedResource>;
 
 /** Tells what a program declares and a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
-class CollectingFront extends Front {
+class CollectingFront extends SharedFront {
   override readonly isCollecting = true;
   private readonly refused = new Set<Owner>();
 
@@ -110,9 +116,9 @@ function refuseWrites(): never {
 }
 
 /** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
-export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): Front {
+export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): SharedFront {
   const socket = env[collectVariable];
   return socket
     ? new CollectingFront(context, socket)
-    : new Front({ ...context, reviewFile: openReviewFile(env) });
+    : new SharedFront({ ...context, reviewFile: openReviewFile(env) });
 }

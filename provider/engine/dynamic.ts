@@ -9,7 +9,7 @@ import { hiddenNames } from "../common/pulumi";
 import { read } from "../lifecycle/read";
 import type { RequestOptions } from "../lifecycle/resource";
 import { newFront } from "./collecting-front";
-import type { Front } from "./front";
+import type { SharedFront } from "./shared-front";
 import { FrontSession } from "./front-session";
 import { OperationError } from "./operation-error";
 import {
@@ -22,7 +22,7 @@ import {
   pick,
   withoutHidden,
   type TimedOperation,
-} from "./request";
+} from "./properties";
 
 /**
  * The front for the dynamic provider host of Pulumi's Node.js SDK. It translates what is special about this host: the response
@@ -48,7 +48,7 @@ export function dynamicProvider(
     process.env,
   );
 
-  const run: Front["run"] = async (properties, operation) => {
+  const run: SharedFront["run"] = async (properties, operation) => {
     try {
       return await front.run(properties, operation);
     } catch (error) {
@@ -81,9 +81,9 @@ export function dynamicProvider(
     configure: async (request) => {
       config = request.config;
     },
-    check: (olds: Properties, news: Properties) =>
+    check: (oldInputs: Properties, news: Properties) =>
       run([news], async () => {
-        const declaration = decodeDeclaration(definition, olds, news);
+        const declaration = decodeDeclaration(definition, oldInputs, news);
         const { inputs, problems } = await front.check({
           declaration,
           urnSuffix: urnSuffixOrOwnerIn(news),
@@ -92,21 +92,22 @@ export function dynamicProvider(
         // If a failure named its property, the engine would print the property's value, which may be a secret.
         return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
       }),
-    diff: (id, olds: Properties, news: Properties) =>
-      run([news, olds], async () => {
-        const outputs = decodeOutputs(definition, olds);
-        const options = { ...decodeOptions(news), ...front.runOptions(olds) };
+    diff: (id, oldOutputs: Properties, news: Properties) =>
+      run([news, oldOutputs], async () => {
+        const outputs = decodeOutputs(definition, oldOutputs);
+        const options = { ...decodeOptions(news), ...front.runOptions(oldOutputs) };
         // State of older versions does not name its secret inputs, so they are undefined: not known.
-        const secretNames = urnSuffixOrOwnerIn(olds) === undefined ? undefined : secretInputNames(olds);
+        const secretNames =
+          urnSuffixOrOwnerIn(oldOutputs) === undefined ? undefined : secretInputNames(oldOutputs);
         const { changed, replaces, ...others } = await front.diff({
           id,
           outputs,
-          olds,
+          oldOutputs,
           news,
           options,
           secretNames,
         });
-        const changes = changed.length > 0 || isOfPlugin(olds, news);
+        const changes = changed.length > 0 || isOfPlugin(oldOutputs, news);
         return { changes, replaces: [...replaces], ...others };
       }),
     create: (properties: Properties) =>
@@ -120,10 +121,10 @@ export function dynamicProvider(
         const found = await front.readForGet(id, properties, requestOptions(properties, "read"));
         return found ? { id, props: found.outputs, inputs: found.inputs } : {};
       }),
-    update: (id, olds: Properties, news: Properties) =>
-      run([news, olds], async () => {
-        const old = { id, outputs: decodeOutputs(definition, olds) };
-        const { outputs } = await front.save([news, olds], requestOptions(news, "update"), old);
+    update: (id, oldOutputs: Properties, news: Properties) =>
+      run([news, oldOutputs], async () => {
+        const old = { id, outputs: decodeOutputs(definition, oldOutputs) };
+        const { outputs } = await front.save([news, oldOutputs], requestOptions(news, "update"), old);
         return { outs: outputs };
       }),
     delete: (id, properties: Properties) =>
@@ -158,6 +159,6 @@ function isSameState(current: Properties, old: Properties): boolean {
  * Whether state was made by the provider plugin. It then lacks the provider's code, which the host needs for a refresh or a
  * delete, and which an update adds.
  */
-function isOfPlugin(olds: Properties, news: Properties): boolean {
-  return olds[hiddenNames.providerCode] === undefined && news[hiddenNames.providerCode] !== undefined;
+function isOfPlugin(oldOutputs: Properties, news: Properties): boolean {
+  return oldOutputs[hiddenNames.providerCode] === undefined && news[hiddenNames.providerCode] !== undefined;
 }

@@ -6,7 +6,7 @@ const maxAnnouncements = 19;
 
 interface Namesake {
   readonly text: string;
-  readonly isLeft: () => boolean;
+  readonly isStillFree: () => boolean;
   /** The setting by which equal records are adopted, which is the same for all resources of a process. */
   readonly adoptSetting: string;
 }
@@ -57,7 +57,7 @@ export class FrontSession extends Session {
   }
 
   /** Prints a hint after a refusal, how many announcements were left out, and records that a killed run may have made. */
-  endLogs(): void {
+  printSummary(): void {
     this.tellNamesakes();
     const more = this.announced - maxAnnouncements;
     if (this.hasRefused && this.hasPreview)
@@ -73,7 +73,7 @@ export class FrontSession extends Session {
   }
 
   private tellNamesakes(): void {
-    const left = this.namesakes.filter(({ isLeft }) => isLeft());
+    const left = this.namesakes.filter(({ isStillFree }) => isStillFree());
     this.namesakes = [];
     const [first] = left;
     if (!first) return;

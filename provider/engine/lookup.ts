@@ -7,7 +7,7 @@ import { lookUpAll, lookUpOne, type FoundRecord } from "../lifecycle/lookup";
 import type { Connect } from "../lifecycle/record-scope";
 import type { Session } from "../lifecycle/session";
 import { Redactor } from "./redactor";
-import { escapeEngineMarks } from "./request";
+import { escapeEngineMarks } from "./properties";
 import { secretsOfProperty } from "./secret-strings";
 
 /**

@@ -7,7 +7,7 @@ import { describeRecord, describeRecords } from "./describe";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import type { Owner } from "./owners";
-import { comparableName, noName, type Baseline, type CreatedRecord } from "./run-creates";
+import { comparableName, noName, type Baseline, type ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */
@@ -33,7 +33,7 @@ export async function adopt(
   baseline: Baseline,
   owner: Owner | undefined,
   operation: Operation,
-): Promise<(CreatedRecord & { readonly record: ApiRecord }) | undefined> {
+): Promise<(ObtainedRecord & { readonly record: ApiRecord }) | undefined> {
   const { claims, definition } = scope;
   if (baseline.isImplausiblyEmpty)
     throw new UptimeError(

@@ -25,7 +25,7 @@ export interface Declaration {
    * The values in state, also those that an import has just read. A value that is equal to one of these is not refused: with
    * `ignoreChanges: ["alertCondition"]`, for example, the engine passes a value that somebody has set by hand.
    */
-  readonly inState?: Inputs["values"] | undefined;
+  readonly acceptedValues?: Inputs["values"] | undefined;
 }
 
 /** The inputs that state keeps, with their problems and warnings. */
@@ -51,10 +51,11 @@ export async function check(
     if (field.default !== undefined) values[key] = field.default;
     else if (old && key in old.values) values[key] = null;
   }
-  const { inState } = declaration;
+  const { acceptedValues } = declaration;
   // A field that is not in the values is not managed.
   const isUnchangedInState = (key: string): boolean =>
-    inState !== undefined && (!(key in values) || isDeepStrictEqual(values[key], inState[key] ?? null));
+    acceptedValues !== undefined &&
+    (!(key in values) || isDeepStrictEqual(values[key], acceptedValues[key] ?? null));
   const problems: InputProblem[] = problemsOf(definition, values, isUnchangedInState);
   const refuse = (property: string) => (reason: string | Message) => {
     problems.push({ property, reason });

@@ -14,7 +14,7 @@ import { describeRecord } from "./describe";
 import { compare, identityIn, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
-import { comparableName, type Baseline, type CreatedRecord } from "./run-creates";
+import { comparableName, type Baseline, type ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { isAlike } from "./same-record";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
@@ -56,7 +56,7 @@ function freeNamesake(
   return (
     found && {
       text: message`${definition.singular} ${describeRecord(definition, found)}`,
-      isLeft: () => claims.isFree(found),
+      isStillFree: () => claims.isFree(found),
     }
   );
 }
@@ -66,7 +66,7 @@ async function settle(
   scope: RecordScope,
   inputs: Inputs,
   wantedOnCreate: WantedValues,
-  created: CreatedRecord,
+  created: ObtainedRecord,
   operation: Operation,
 ): Promise<OperationResult> {
   const { claims, definition } = scope;
@@ -107,7 +107,7 @@ async function settle(
 /** Updates a new record. */
 async function updateNew(
   scope: RecordScope,
-  created: CreatedRecord,
+  created: ObtainedRecord,
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
@@ -125,7 +125,7 @@ async function updateNew(
 /** Reads a new record, which may not be at its own address yet. An id alone may belong to something else, such as a job. */
 async function readNew(
   { collection, definition }: RecordScope,
-  { id }: CreatedRecord,
+  { id }: ObtainedRecord,
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {

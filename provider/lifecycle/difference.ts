@@ -1,4 +1,5 @@
-import { isEmptyOrFalse, mayBeUnloaded, type ApiRecord } from "../api/record";
+import type { ApiRecord } from "../api/record";
+import { isEmptyOrFalse, mayBeUnloaded } from "../api/shown-values";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";

@@ -1,5 +1,5 @@
 import { message, quoteId, UptimeError, withoutPeriod, type NotFoundError } from "../api/errors";
-import type { Listing } from "../api/listing";
+import type { CachedList } from "../api/cached-list";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
@@ -87,7 +87,7 @@ export async function assertNotListed(
   missing: NotFoundError,
   operation: Operation,
   since?: number,
-): Promise<Listing> {
+): Promise<CachedList> {
   const missedAt = operation.clock.now();
   let list = await reader.wholeList(operation, id, since);
   if (list.get(id) && list.createdAt <= missedAt) list = await reader.wholeList(operation, id, missedAt);

@@ -16,7 +16,7 @@ import type { Definition } from "../definitions/field";
 import { hasUniqueName, nameKeyOf } from "../definitions/keys";
 import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
-import type { CreatedRecord, LostCreate, SentCreate } from "./run-creates";
+import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { isAlike } from "./same-record";
 
@@ -43,7 +43,7 @@ export async function recoverCreate(
   sent: SentCreate,
   error: unknown,
   operation: Operation,
-): Promise<CreatedRecord | LostAnswerError> {
+): Promise<ObtainedRecord | LostAnswerError> {
   if (error instanceof LostAnswerError) {
     const mayResend = error.next === "look and send again";
     const found = await findLost(scope, { ...sent, lostAnswer: error, mayResend }, operation);
@@ -65,7 +65,7 @@ async function findLost(
   scope: RecordScope,
   lostCreate: LostCreate,
   operation: Operation,
-): Promise<CreatedRecord | undefined> {
+): Promise<ObtainedRecord | undefined> {
   const { creates, definition } = scope;
   if (lostCreate.baseline.isImplausiblyEmpty)
     return keepIdOrThrow(scope, lostCreate, operation, [
@@ -87,7 +87,7 @@ async function search(
   scope: RecordScope,
   lostCreate: LostCreate,
   operation: Operation,
-): Promise<CreatedRecord | undefined> {
+): Promise<ObtainedRecord | undefined> {
   const { clock } = operation;
   const end = clock.now() + searchMilliseconds;
   const isFree = (record: ApiRecord): boolean => !isTaken(scope, record);
@@ -136,7 +136,7 @@ async function conclude(
   lostCreate: LostCreate,
   look: Look,
   operation: Operation,
-): Promise<CreatedRecord | undefined> {
+): Promise<ObtainedRecord | undefined> {
   const { lostAnswer } = lostCreate;
   const conflict = conflictOf(scope.definition, look);
   if (conflict) throw conflictError(scope, lostAnswer, conflict);
@@ -156,7 +156,7 @@ function claimFound(
   { baseline, owner, wanted }: LostCreate,
   id: string,
   record?: ApiRecord,
-): CreatedRecord {
+): ObtainedRecord {
   const claim = claims.takeFound(id, owner, record);
   // Then a later create does not take a record that a person made before it.
   if (record) creates.rememberId(id, baseline);
@@ -173,7 +173,7 @@ async function keepIdOrThrow(
   lostCreate: LostCreate,
   operation: Operation,
   reason?: Message,
-): Promise<CreatedRecord> {
+): Promise<ObtainedRecord> {
   const { claims, collection, definition } = scope;
   const { lostAnswer, wanted } = lostCreate;
   const { answeredId } = lostAnswer;

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { ApiRecord } from "../api/record";
 import type { Collection } from "../api/collection";
 import { OperationTimeoutError, UptimeError } from "../api/errors";
-import { Listing } from "../api/listing";
+import { CachedList } from "../api/cached-list";
 import type { Operation } from "../api/operation";
 import { shownNames, type Field } from "../definitions/field";
 import { fieldOf } from "../definitions/keys";
@@ -37,9 +37,9 @@ const listPauseMilliseconds = 60_000;
  */
 export class RecordReader {
   private readonly askedIds = new Set<string>();
-  private latestList: Listing | undefined;
+  private latestList: CachedList | undefined;
   /** The last list that was begun to check whether the API can be read. */
-  private latestProbe: Listing | undefined;
+  private latestProbe: CachedList | undefined;
   /** When a list could not be read, on the clock. */
   private listFailedAt = -Infinity;
   /** Records as their own addresses have shown them. */
@@ -146,7 +146,7 @@ export class RecordReader {
    * @param id the list is read again if the provider may have changed this record since
    * @param since the list is read again if it was begun at this time on the clock, or before
    */
-  async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<Listing> {
+  async wholeList(operation: Operation, id?: string, since = -Infinity): Promise<CachedList> {
     const isOutdated = id !== undefined && this.ledger.wasChanged(id);
     if (isOutdated || (this.latestList && this.latestList.createdAt <= since)) this.latestList = undefined;
     const list = this.list(operation);
@@ -157,7 +157,7 @@ export class RecordReader {
   /** Throws if the first page of the list cannot be read now. What was read a few seconds ago counts. */
   async assertListIsReadable(operation: Operation): Promise<void> {
     const since = operation.clock.now() - readableMilliseconds;
-    const isRecent = (list: Listing | undefined): boolean =>
+    const isRecent = (list: CachedList | undefined): boolean =>
       list?.isFresh === true && list.createdAt >= since;
     this.latestProbe =
       [this.latestList, this.latestProbe].find(isRecent) ??
@@ -167,12 +167,12 @@ export class RecordReader {
   }
 
   /** The list, which begins with the oldest record: a stack's resources are mostly read in the order in which they were created. */
-  private list(operation: Operation): Listing {
+  private list(operation: Operation): CachedList {
     if (!this.latestList?.isFresh) this.latestList = this.newList(operation);
     return this.latestList;
   }
 
-  private newList(operation: Operation): Listing {
-    return new Listing(this.collection.list(operation.forSharedWork(), { sort: "asc" }), operation.clock);
+  private newList(operation: Operation): CachedList {
+    return new CachedList(this.collection.list(operation.forSharedWork(), { sort: "asc" }), operation.clock);
   }
 }

@@ -60,7 +60,7 @@ export interface OperationResult {
   /** A line for a person, such as which record was adopted. */
   readonly announcement?: Message | undefined;
   /** For a create: a record like the new one that a killed run may have made, unless it is gone by the end of the run. */
-  readonly namesake?: { readonly text: Message; readonly isLeft: () => boolean } | undefined;
+  readonly namesake?: { readonly text: Message; readonly isStillFree: () => boolean } | undefined;
 }
 
 /** The record exists, but a later step failed: state must keep its id. */
@@ -79,6 +79,6 @@ export class PartialFailureError extends UptimeError {
 export interface RequestOptions extends OperationOptions {
   readonly ignoreChanges?: readonly string[] | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
-  /** Undefined in old state. In the outputs of a dynamic resource it may belong to a former name. */
+  /** Undefined in old state. In the outputs of a dynamic resource it may be the owner before a rename. */
   readonly owner?: Owner | undefined;
 }

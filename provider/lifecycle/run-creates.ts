@@ -31,7 +31,7 @@ export interface LostCreate extends SentCreate {
 }
 
 /** The record of a create: created, adopted, or found after its answer was lost. */
-export interface CreatedRecord {
+export interface ObtainedRecord {
   readonly id: string;
   readonly claim: Claim;
   /** The record as it was last seen; undefined if only its id is known. */

@@ -44,7 +44,7 @@ const isCreate = ({ verb }: NoteLine): boolean => verb === "creates";
 /** Only an answer has shown the id, which may be a job's. */
 const isIdUnconfirmed = (line: NoteLine): boolean => isCreate(line) && line.identity === undefined;
 
-const isAdoption = ({ verb }: NoteLine): boolean => verb === "takes";
+const isTake = ({ verb }: NoteLine): boolean => verb === "takes";
 
 const isDelete = ({ verb }: NoteLine): boolean => verb === "deletes";
 
@@ -138,7 +138,7 @@ export class RecordNote {
     const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
     const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
     const subject = record && { identities: [this.identityOf(record)], tookExisting: false };
-    return since.some((line) => isAdoption(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
+    return since.some((line) => isTake(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
   }
 
   /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
@@ -239,7 +239,7 @@ export class RecordNote {
     const [first, ...later] = this.linesSinceCreate(id);
     if (first === undefined || !isCreate(first) || this.note.isOwn(first) || isIdUnconfirmed(first))
       return false;
-    const isFound = (line: NoteLine): boolean => isAdoption(line) && line.claim === first.claim;
+    const isFound = (line: NoteLine): boolean => isTake(line) && line.claim === first.claim;
     return !later.some((line) => isDelete(line) || isFound(line));
   }
 
@@ -342,12 +342,12 @@ function withoutRefused(lines: readonly NoteLine[]): NoteLine[] {
     const { claim, address, writer } = line;
     const rivals = [...living.values()].filter((other) => other.address === address);
     if (isCreate(line)) {
-      if (!isDeleted && rivals.some((other) => isAdoption(other) && other.writer !== writer)) return false;
+      if (!isDeleted && rivals.some((other) => isTake(other) && other.writer !== writer)) return false;
       living.clear();
       isDeleted = false;
     }
     const isRefused = isDeleted || rivals.some((other) => ledgerOf(other) !== ledgerOf(line));
-    if (isAdoption(line) && isRefused) return false;
+    if (isTake(line) && isRefused) return false;
     if (isDelete(line)) {
       isDeleted = true;
       living.delete(claim);

@@ -14,7 +14,7 @@ import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
 import { shownValues, type WantedValues } from "./difference";
 import { adviceOnUnconfirmedId, recoverCreate } from "./lost-create";
-import { wasListed, type Baseline, type CreatedRecord, type PlannedCreate } from "./run-creates";
+import { wasListed, type Baseline, type ObtainedRecord, type PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { isAlike } from "./same-record";
 import type { Claim } from "./resource";
@@ -25,7 +25,7 @@ export async function sendCreate(
   scope: RecordScope,
   planned: PlannedCreate,
   operation: Operation,
-): Promise<CreatedRecord> {
+): Promise<ObtainedRecord> {
   const { creates, definition } = scope;
   // Fields that no record shows, such as a password, do not tell two lost creates apart.
   const turnKey = comparableIdentity(definition, (key) => planned.wanted.get(key)) ?? "";
@@ -75,7 +75,7 @@ async function postOnce(
   scope: RecordScope,
   planned: PlannedCreate,
   operation: Operation,
-): Promise<CreatedRecord> {
+): Promise<ObtainedRecord> {
   const { wanted, baseline, owner } = planned;
   const { claims, collection, creates, ledger } = scope;
   const answer = await sendForm(scope, wanted, async (pairs) => {

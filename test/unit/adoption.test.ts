@@ -351,12 +351,12 @@ test("the end of a run names what a killed run may have made, if the setting is 
   await mine.refresh();
   await twin.up({ ...home, name: "mine" });
   await other.up({ ...home, name: "other" });
-  session.endLogs();
+  session.printSummary();
   expect(printed).toEqual([]);
 
   await stack.resource("monitor", { name: "new" }).up(home);
-  session.endLogs();
-  session.endLogs();
+  session.printSummary();
+  session.printSummary();
   expect(printed).toEqual([
     'uptime: Created new records, although records with the same name exist that no resource of this run manages: monitor 2 ("Home", "https://example.com/"). ' +
       "If a killed run has made them, delete them; with uptime:adoptExisting, equal ones are adopted instead.",

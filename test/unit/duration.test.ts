@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { parseDuration } from "../../provider/engine/request";
+import { parseDuration } from "../../provider/engine/properties";
 import { assertProperty } from "../support/property";
 
 test.each<[string, number]>([

@@ -98,11 +98,11 @@ test("the first nineteen imports and adoptions are announced one by one, the oth
   );
   expect(warnings[18]).toMatch(/\badopts\b.*\b19\b/);
   expect(printed).toEqual([]);
-  session.endLogs();
+  session.printSummary();
   expect(printed).toEqual([
     expect.stringMatching(/\b2\b.*imported, adopted or left.* lists what the program imports\./),
   ]);
-  session.endLogs();
+  session.printSummary();
   expect(printed).toHaveLength(1);
 });
 
@@ -135,11 +135,11 @@ test("after a refusal, the last line says once which command lists everything", 
   const session = new FrontSession({ clock, print: (line) => printed.push(line) });
   const provider = hosted(monitor, settingsOf(), session);
   await provider.check({}, home);
-  session.endLogs();
+  session.printSummary();
   expect(printed).toEqual([]);
   for (const interval of [61, 62]) await provider.check({}, { ...home, interval });
-  session.endLogs();
-  session.endLogs();
+  session.printSummary();
+  session.printSummary();
   expect(printed).toEqual([expect.stringContaining("pulumi-uptime doctor --program")]);
 });
 

@@ -1,7 +1,7 @@
 import type * as proto from "@pulumi/pulumi/proto/provider_pb";
 
 import { domain } from "../../provider/definitions/domain";
-import { Front } from "../../provider/engine/front";
+import { SharedFront } from "../../provider/engine/shared-front";
 import { FrontSession } from "../../provider/engine/front-session";
 import { OperationError } from "../../provider/engine/operation-error";
 import { changedSettings, checkProviderSettings, configOf } from "../../provider/engine/provider-settings";
@@ -71,7 +71,7 @@ test("settings may be strings or values, keys are secret, and unknown names are 
 });
 
 test("the error of an operation keeps what caused it, so that a bug has a stack", async () => {
-  const front = new Front({
+  const front = new SharedFront({
     definition: domain,
     session: new FrontSession(),
     settingsOf: () => readSettings(configOf({}), {}),

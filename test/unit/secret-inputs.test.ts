@@ -9,7 +9,7 @@ import { whileListening } from "../../provider/cli/shared/collecting-preview";
 import type { CollectedResource } from "../../provider/engine/collecting-front";
 import { newFront } from "../../provider/engine/collecting-front";
 import { FrontSession } from "../../provider/engine/front-session";
-import { decodeDeclaration, decodeOutputs } from "../../provider/engine/request";
+import { decodeDeclaration, decodeOutputs } from "../../provider/engine/properties";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
 import { canary } from "../support/canary.cjs";
 import { secret } from "../support/marks";

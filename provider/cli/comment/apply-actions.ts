@@ -95,7 +95,7 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
   const { title, operation, isPendingDelete, urn, recordId } = change;
   const oldRecord = reviewHash(["leftover", urn, recordId]);
   const isMade = operation === "create" || operation === "replace";
-  const set = declared && operation === "update" ? valuesSet(change) : [];
+  const set = declared && operation === "update" ? valuesToSet(change) : [];
   return {
     hash: isPendingDelete ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
@@ -166,7 +166,7 @@ const isEmptied = ({ after = "null" }: SetValue): boolean => after === "null";
 const noValue: SetValue = { property: "", after: "" };
 
 /** All that an update sets, also the secrets that it may set. */
-function valuesSet({ properties, options, maybeChanged }: PlannedChange): SetValue[] {
+function valuesToSet({ properties, options, maybeChanged }: PlannedChange): SetValue[] {
   return [
     noValue,
     ...properties,

@@ -2,7 +2,7 @@ import { parseUrn, providerUrnOf, urnSuffixOf } from "../../common/urn";
 import { isEmpty } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
-import { decodeInputs } from "../../engine/request";
+import { decodeInputs } from "../../engine/properties";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";

@@ -27,7 +27,7 @@ import { managedResources, managesRecord, pendingCreates } from "../shared/state
 import type { ManagedResource, StateResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
-import { compareResource, rememberClaim, type ComparedResource } from "./comparison";
+import { compareResource, hearClaim, type ComparedResource } from "./comparison";
 
 interface DriftOptions extends SettingOptions {
   readonly cwd?: string;
@@ -113,7 +113,7 @@ async function compareAll(
   connectTo: ConnectTo,
   { stderr, session }: CommandContext,
 ): Promise<Omit<DriftReport, "code" | "pending">> {
-  const accounts = groupBy(managed, (one) => rememberClaim(one, connectTo));
+  const accounts = groupBy(managed, (one) => hearClaim(one, connectTo));
   const servers = new Set<string>();
   const connect: ConnectTo = (...account) => {
     const scope = connectTo(...account);

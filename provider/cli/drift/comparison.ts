@@ -3,7 +3,7 @@ import { fixedKeys, identityKeys, nameKeyOf } from "../../definitions/keys";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
-import { decodeInputs, decodeOutputs } from "../../engine/request";
+import { decodeInputs, decodeOutputs } from "../../engine/properties";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
@@ -22,12 +22,10 @@ export interface ComparedResource {
 }
 
 /**
- * Books a resource's claim on its record. With all of them booked, an account with an empty list is known to lack more than one record,
- * which is an error and no drift.
- *
- * @returns the account, as its server and key; "" if it is not known
+ * Notes that a resource has its record, so that an account with an empty list is known to lack more than one record, which is an error
+ * and no drift. Returns the account, as its server and key; "" if it is not known.
  */
-export function rememberClaim({ definition, resource }: ManagedResource, connectTo: ConnectTo): string {
+export function hearClaim({ definition, resource }: ManagedResource, connectTo: ConnectTo): string {
   try {
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connectTo(resource.provider, definition, outputs.account);

@@ -7,7 +7,7 @@ import { explicitProviderOf, parseUrn } from "../../common/urn";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { settingDeclarations, type Setting } from "../../definitions/settings";
-import { withoutHidden } from "../../engine/request";
+import { withoutHidden } from "../../engine/properties";
 import { topLevel } from "../../lifecycle/paths";
 import { accountOrProviderName } from "./providers";
 import { secretText, type Preview, type PreviewStep } from "./preview";

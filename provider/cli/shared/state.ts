@@ -4,7 +4,7 @@ import { UptimeError } from "../../api/errors";
 import type { ApiRecord } from "../../api/record";
 import type { Definition } from "../../definitions/field";
 import { fieldOf, identityKeys } from "../../definitions/keys";
-import { decodeOptions, decodeOutputs } from "../../engine/request";
+import { decodeOptions, decodeOutputs } from "../../engine/properties";
 import { compare, managedValue } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { RequestOptions } from "../../lifecycle/resource";

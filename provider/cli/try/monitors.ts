@@ -4,7 +4,7 @@ import { unwrapSecrets } from "../../common/marks";
 import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
-import { decodeDeclared } from "../../engine/request";
+import { decodeDeclared } from "../../engine/properties";
 import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { collectingPreview } from "../shared/collecting-preview";

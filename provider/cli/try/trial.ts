@@ -5,7 +5,7 @@ import { monitor as definition } from "../../definitions/monitor";
 import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
 import type { TriedMonitor } from "../shared/try-report";
-import { checkOf, type Check, type Reason } from "./check-request";
+import { checkOf, type MonitorCheck, type Reason } from "./monitor-check";
 import type { KnownMonitor } from "./monitors";
 import { NoAnswerError, type MonitorAnswer, type Sender } from "./sender";
 
@@ -80,7 +80,7 @@ function verdictOf(
 }
 
 function alertReasons(
-  check: Check,
+  check: MonitorCheck,
   { status, text, isCrossOrigin }: MonitorAnswer,
   days: number | undefined,
   isTextSecret: boolean,

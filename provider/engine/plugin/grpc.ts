@@ -15,7 +15,7 @@ import { asSecret, engineUnknown, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
-import { secretInputNames } from "../request";
+import { secretInputNames } from "../properties";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginRun } from "./run";

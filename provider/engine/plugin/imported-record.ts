@@ -8,7 +8,7 @@ import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { isEmpty, notYetKnown } from "../../common/values";
 import type { InputProblem, Outputs } from "../../lifecycle/resource";
-import { secretInputNames, escapeEngineMarks } from "../request";
+import { secretInputNames, escapeEngineMarks } from "../properties";
 
 export interface ImportedRecord {
   readonly id: string;

@@ -12,7 +12,7 @@ import { decodeEntities, hasUnknown, isEmpty, isObject, type Value } from "../..
 import { ownerOf } from "../../lifecycle/owners";
 import { read, readUnmanaged } from "../../lifecycle/read";
 import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
-import type { CheckResult, DiffRequest, Front } from "../front";
+import type { CheckResult, DiffRequest, SharedFront } from "../shared-front";
 import {
   decodeDeclared,
   decodeInputs,
@@ -24,7 +24,7 @@ import {
   pick,
   withoutHidden,
   escapeEngineMarks,
-} from "../request";
+} from "../properties";
 import {
   accountProblem,
   inputsOfRecord,
@@ -43,8 +43,8 @@ export class PluginResources {
   private readonly imports = new Map<string, ImportedRecord>();
 
   constructor(
-    readonly front: Front,
-    private readonly providerOfDynamic: (account: string | undefined) => DiffRequest["leftProvider"],
+    readonly front: SharedFront,
+    private readonly providerOfDynamic: (account: string | undefined) => DiffRequest["formerProvider"],
   ) {}
 
   /** Reads the id of a record that state does not have as that of an import: it may name an account. */
@@ -80,7 +80,7 @@ export class PluginResources {
         account,
         importId: problem ? undefined : imported?.id,
         old: wasDeclared ? old : undefined,
-        inState: old.values,
+        acceptedValues: old.values,
         options: this.requestOptions(request),
       },
       urnSuffix: urnSuffixOf(urn),
@@ -108,9 +108,9 @@ export class PluginResources {
     const wasDynamic = oldInputs[hiddenNames.providerCode] !== undefined;
     const { changed, replaces, deleteBeforeReplace } = await this.front.diff({
       id,
-      leftProvider: wasDynamic ? this.providerOfDynamic(outputs.account) : undefined,
+      formerProvider: wasDynamic ? this.providerOfDynamic(outputs.account) : undefined,
       outputs,
-      olds: oldOutputs,
+      oldOutputs,
       news: inputs,
       options: this.requestOptions(request),
       secretNames: imported ? undefined : secretInputNames(oldOutputs),

@@ -12,7 +12,7 @@ import { adviseOnPairs } from "../../lifecycle/state-account";
 import type { SessionDependencies } from "../../lifecycle/session";
 import { collectVariable, newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
-import type { FrontContext } from "../front";
+import type { FrontContext } from "../shared-front";
 import { FrontSession } from "../front-session";
 import { runLookup, withRedactedErrors } from "../lookup";
 import {
@@ -126,7 +126,7 @@ export class PluginRun {
   /** Interrupts, and sends the log while the engine still shows it. */
   async cancel(): Promise<void> {
     this.session.interrupt();
-    this.session.endLogs();
+    this.session.printSummary();
     await this.engine.flush();
   }
 

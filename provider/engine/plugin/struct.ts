@@ -3,7 +3,7 @@ import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/st
 import { hasSecret, unwrapSecrets, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { isObject } from "../../common/values";
-import { secretInputNames } from "../request";
+import { secretInputNames } from "../properties";
 
 /** Properties as the engine sends them. Secrets become their plain values. */
 export function fromStruct(struct: Struct | undefined): Properties {

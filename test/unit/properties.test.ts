@@ -9,7 +9,7 @@ import {
   encodeInputs,
   encodeOutputs,
   markSecrets,
-} from "../../provider/engine/request";
+} from "../../provider/engine/properties";
 import { everything, everythingStored } from "../support/monitors";
 import { fronts, Program } from "../support/program";
 import { ownerOf } from "../../provider/lifecycle/owners";

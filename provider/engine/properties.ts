@@ -36,10 +36,14 @@ function optionsIn({ [hiddenNames.options]: options }: Properties): {
 }
 
 /** A program's declaration, with the options that travel beside it. */
-export function decodeDeclaration(definition: Definition, olds: Properties, news: Properties): Declaration {
+export function decodeDeclaration(
+  definition: Definition,
+  oldInputs: Properties,
+  news: Properties,
+): Declaration {
   const { account, importId, ...declared } = decodeDeclared(news);
-  const old = Object.keys(olds).length > 0 ? decodeInputs(definition, olds) : undefined;
-  return { declared, account, importId, old, inState: old?.values, options: decodeOptions(news) };
+  const old = Object.keys(oldInputs).length > 0 ? decodeInputs(definition, oldInputs) : undefined;
+  return { declared, account, importId, old, acceptedValues: old?.values, options: decodeOptions(news) };
 }
 
 export function decodeDeclared(properties: Properties): Record<string, unknown> {

@@ -37,7 +37,7 @@ import {
   isInState,
   secretInputNames,
   markSecrets,
-} from "./request";
+} from "./properties";
 
 export interface FrontContext {
   readonly definition: Definition;
@@ -60,13 +60,13 @@ export interface DiffRequest {
   readonly id: string;
   readonly outputs: Outputs;
   /** The properties that {@link outputs} are decoded from. */
-  readonly olds: Properties;
+  readonly oldOutputs: Properties;
   readonly news: Properties;
   readonly options: RequestOptions;
   /** The inputs that are marked as secret in state; undefined if it does not say that. */
   readonly secretNames: readonly string[] | undefined;
   /** The provider that a dynamic resource leaves for an explicit one, with its settings if they are known. */
-  readonly leftProvider?: { readonly settings: Settings | undefined } | undefined;
+  readonly formerProvider?: { readonly settings: Settings | undefined } | undefined;
 }
 
 /** The properties of a request. After a partial failure, state keeps the hidden options in the first ones. */
@@ -79,10 +79,10 @@ export interface CheckResult {
 }
 
 /**
- * What the two fronts have in common, for one kind of resource: `dynamic.ts` serves Pulumi's host of dynamic resources, and
- * `plugin/` is a provider plugin. A front decodes the engine's requests, runs the lifecycle, and encodes the results.
+ * What both fronts delegate to, for one kind of resource: it runs the lifecycle on decoded properties, and encodes the results. The
+ * fronts are `dynamic.ts`, for Pulumi's host of dynamic resources, and `plugin/`.
  */
-export class Front {
+export class SharedFront {
   /** A preview continues after a refusal. */
   readonly isCollecting: boolean = false;
 
@@ -164,21 +164,21 @@ export class Front {
   }
 
   diff(request: DiffRequest): Changes | Promise<Changes> {
-    const { id, outputs, olds, news, options, secretNames, leftProvider } = request;
+    const { id, outputs, oldOutputs, news, options, secretNames, formerProvider } = request;
     this.assertNotOnlyRead(id, outputs, options);
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
-    const declared = this.scopeOf(inputs.account, news, olds);
-    if (leftProvider && leavesAccount(declared, outputs, leftProvider.settings)) {
+    const declared = this.scopeOf(inputs.account, news, oldOutputs);
+    if (formerProvider && leavesAccount(declared, outputs, formerProvider.settings)) {
       this.context.session.tellReplacement(
         adviseSameAccount(declared, fingerprintInState(declared, outputs)),
       );
       return { changed: ["provider"], replaces: ["provider"], deleteBeforeReplace: false };
     }
     const isKnown = inputs.account === outputs.account || isProvenAccountOfState(declared, outputs);
-    const former = isKnown ? declared : this.formerScope(declared, outputs, news, olds);
+    const former = isKnown ? declared : this.formerScope(declared, outputs, news, oldOutputs);
     // Two names may have the present address and key, while state still has those from before a rotation. Each account has one ledger.
     const isMoved = former.ledger !== declared.ledger;
     const scope = isMoved ? former : declared;
@@ -274,7 +274,7 @@ export class Front {
     if (namesake)
       this.context.session.noteNamesake({
         text: this.redactorFor(news).message(namesake.text),
-        isLeft: namesake.isLeft,
+        isStillFree: namesake.isStillFree,
         adoptSetting: sourceOf(scope.settings, "adoptExisting"),
       });
     // What the program does not mark any more is no secret of the new state.

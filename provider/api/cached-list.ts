@@ -1,4 +1,5 @@
-import { mayBeUnloaded, type ApiRecord } from "./record";
+import type { ApiRecord } from "./record";
+import { mayBeUnloaded } from "./shown-values";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 
@@ -6,7 +7,7 @@ import type { RecordPages } from "./collection";
 const maxAgeMilliseconds = 60_000;
 
 /** A collection's list, of which only the pages that are needed are read. */
-export class Listing {
+export class CachedList {
   /** When it was begun, on the clock. */
   readonly createdAt: number;
   private pages = 0;

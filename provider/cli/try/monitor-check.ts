@@ -42,12 +42,16 @@ export interface Reason {
 }
 
 /** What is sent for a monitor, and what it alerts on. */
-export interface Check extends CheckFields {
+export interface MonitorCheck extends CheckFields {
   readonly request: MonitorRequest;
 }
 
 /** The check of a monitor, or why there is none. */
-export function checkOf({ values, missing }: KnownMonitor, anyMethod: boolean, now: Date): Check | Reason {
+export function checkOf(
+  { values, missing }: KnownMonitor,
+  anyMethod: boolean,
+  now: Date,
+): MonitorCheck | Reason {
   const keys = Object.keys(declared.shape);
   for (const key of keys) {
     const reason = hasUnknown(values[key]) ? "is not known before `pulumi up`" : missing.get(key);
