@@ -3,7 +3,7 @@ import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { secretFieldsByName } from "../definitions/keys";
 import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./shown-values";
-import { joinMessages, message, Quote, quote, withoutPeriod, type Message } from "./errors";
+import { joinMessages, message, Quote, quote, type Message } from "./errors";
 
 /** The names of secret fields, by {@link plainName}. */
 const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => plainName(name)));
@@ -70,8 +70,7 @@ export function parseError(
   );
   const texts = [...new Set([...(words === undefined ? [] : [words]), ...others].map(wordsOf))].map(quote);
   const shown = texts.map(unlessEmpty).filter((one) => one.length > 0);
-  const sentences = shown.map((one, at) => (at < shown.length - 1 ? withoutPeriod(one) : one));
-  if (texts.length > 0) return { reason: joinMessages(sentences, "; "), fields };
+  if (texts.length > 0) return { reason: joinMessages(shown, "; "), fields };
   return { reason: hasFields ? [] : whole(), fields };
 }
 

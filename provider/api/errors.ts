@@ -18,6 +18,10 @@ export class Quote {
     /** A period at its end is left out. */
     readonly isWithoutPeriod = false,
   ) {}
+
+  withoutPeriod(): Quote {
+    return new Quote(this.text, this.kind, true);
+  }
 }
 
 /** A message for a person, in which the words of others are kept apart from ours. */
@@ -32,32 +36,31 @@ export const quoteValue = (value: unknown): Quote => new Quote(JSON.stringify(va
 export const quoteId = (id: string): string | Quote => (/^\d+$/.test(id) ? id : quote(id));
 
 /**
- * A template's tag that builds a message. A line break in the template is a space. The message of an
- * {@link UptimeError} becomes a part of it; that of any other error is quoted.
+ * A template's tag that builds a message. A line break in the template is a space. The message of an {@link UptimeError} becomes a part
+ * of it, and that of any other error is quoted; before punctuation they lose their final period.
  */
-export function message(
-  texts: TemplateStringsArray,
-  ...values: readonly (string | number | Quote | Message | Error)[]
-): Message {
+export function message(texts: TemplateStringsArray, ...values: readonly Part[]): Message {
   const parts = texts.flatMap((text, index) => {
     const value = values[index];
     const line = text.replace(/\s*\n\s*/g, " ");
-    return value === undefined ? [line] : [line, ...partsOf(value)];
+    if (value === undefined) return [line];
+    return [line, ...partsBefore(texts[index + 1] ?? "", value)];
   });
   return parts.filter((part) => part !== "");
 }
 
-/** A message without its final period, so that the sentence can continue. */
-export function withoutPeriod(given: Message | UptimeError): Message {
-  const parts = given instanceof UptimeError ? given.parts : given;
-  const last = parts.at(-1) ?? "";
-  return [
-    ...parts.slice(0, -1),
-    typeof last === "string" ? cutPeriod(last) : new Quote(last.text, last.kind, true),
-  ];
+type Part = string | number | Quote | Message | Error;
+
+/** The parts of what stands before this text. A message does not end its sentence if punctuation follows. */
+function partsBefore(text: string, part: Part): Message {
+  const parts = partsOf(part);
+  const last = parts.at(-1);
+  const isMessage = typeof part === "object" && !(part instanceof Quote);
+  if (!isMessage || last === undefined || !/^[.,:;)]/.test(text)) return parts;
+  return [...parts.slice(0, -1), typeof last === "string" ? cutPeriod(last) : last.withoutPeriod()];
 }
 
-function partsOf(value: string | number | Quote | Message | Error): Message {
+function partsOf(value: Part): Message {
   if (value instanceof UptimeError) return value.parts;
   if (value instanceof Error) return [quote(value.message)];
   if (typeof value === "string" || typeof value === "number") return [String(value)];
@@ -108,13 +111,11 @@ export class ApiError extends UptimeError {
       "; ",
     );
     const words =
-      reason.length > 0 && named.length > 0
-        ? message`${withoutPeriod(reason)}: ${named}`
-        : [...reason, ...named];
+      reason.length > 0 && named.length > 0 ? message`${reason}: ${named}` : [...reason, ...named];
     const text = message`${requestText} returned status
       ${status}${words.length > 0 ? message`: ${words}` : ""}`;
     const sentences = advice.map((one) => message` ${one}`).flat();
-    super(sentences.length > 0 ? message`${withoutPeriod(text)}.${sentences}` : text);
+    super(sentences.length > 0 ? message`${text}.${sentences}` : text);
   }
 
   get status(): number {
@@ -182,14 +183,14 @@ export class RecordMismatchError extends UptimeError {}
 
 /** How a message begins that goes on after an earlier error, if there was one: "… returned status 429. Then ". */
 export function afterError(earlier: UptimeError | undefined): Message {
-  return earlier ? message`${withoutPeriod(earlier)}. Then ` : [];
+  return earlier ? message`${earlier}. Then ` : [];
 }
 
 export function joinMessages(messages: readonly (Message | Quote)[], separator: string): Message {
-  return messages.flatMap((one, index) => [
-    ...(index > 0 ? [separator] : []),
-    ...(one instanceof Quote ? [one] : one),
-  ]);
+  return messages.flatMap((one, index) => {
+    const parts = one instanceof Quote ? [one] : one;
+    return index === messages.length - 1 ? parts : [...partsBefore(separator, parts), separator];
+  });
 }
 
 /** The message of anything that was thrown. The words of an error that is not an {@link UptimeError} are quoted. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, NotFoundError, quoteId, UptimeError, withoutPeriod, type Message } from "../api/errors";
+import { message, NotFoundError, quoteId, UptimeError, type Message } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { NoAccountError, sourceOf, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
@@ -125,7 +125,7 @@ export class SharedFront {
       ];
       throw advice.length === 0
         ? error
-        : new UptimeError(message`${withoutPeriod(error)}. ${advice.join(" ")}`, { cause: error });
+        : new UptimeError(message`${error}. ${advice.join(" ")}`, { cause: error });
     }
   }
 

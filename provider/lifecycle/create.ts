@@ -1,12 +1,5 @@
 import type { ApiRecord } from "../api/record";
-import {
-  message,
-  messageOf,
-  NotFoundError,
-  quoteId,
-  RecordMismatchError,
-  withoutPeriod,
-} from "../api/errors";
+import { message, messageOf, NotFoundError, quoteId, RecordMismatchError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { comparableIdentity, fieldOf, nameKeyOf } from "../definitions/keys";
 import { adopt } from "./adopt";
@@ -95,12 +88,9 @@ async function settle(
     const outputs = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, isIdUnconfirmed });
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
-    throw new PartialFailureError(
-      id,
-      outputs,
-      advice ? message`${withoutPeriod(failure)}. ${advice}` : failure,
-      { cause: error },
-    );
+    throw new PartialFailureError(id, outputs, advice ? message`${failure}. ${advice}` : failure, {
+      cause: error,
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { message, NotFoundError, UptimeError, withoutPeriod, type Message } from "../api/errors";
+import { message, NotFoundError, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { assertGone, assertReadable } from "./gone";
 import type { RecordScope } from "./record-scope";
@@ -56,7 +56,7 @@ async function sendDelete(
 
 /** A key that may not delete a record, or a proxy that allows no DELETE, may get 404 too. So the record's own address decides. */
 function notFoundAsDoubt(error: unknown): Message {
-  if (error instanceof NotFoundError) return withoutPeriod(error);
+  if (error instanceof NotFoundError) return error.parts;
   throw error;
 }
 

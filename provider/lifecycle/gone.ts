@@ -1,4 +1,4 @@
-import { message, quoteId, UptimeError, withoutPeriod, type NotFoundError } from "../api/errors";
+import { message, quoteId, UptimeError, type NotFoundError } from "../api/errors";
 import type { CachedList } from "../api/cached-list";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
@@ -19,7 +19,7 @@ export async function assertGone(
   if (!isAccountOfState(scope, outputs))
     throw new UptimeError(
       message`${scope.definition.label} ${quoteId(id)} does not exist for the current API key, and state was made with another
-        one, so it may be in another account (${withoutPeriod(missing)}).
+        one, so it may be in another account (${missing}).
         ${adviseOnOtherKey(scope, outputs, operation.mayHaveOldSettings)}`,
       { cause: missing },
     );
@@ -39,8 +39,8 @@ export async function assertReadable(
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     throw new UptimeError(
-      message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} cannot be read, so
-        it is not known whether that is the API's response: ${withoutPeriod(error)}. Try again; if this one
+      message`${label} ${quoteId(id)} does not exist (${missing}), and the list of ${plural} cannot be read, so
+        it is not known whether that is the API's response: ${error}. Try again; if this one
         record is gone, run \`pulumi state delete URN\`, and if the server is gone for good, \`pulumi stack rm
         --force\`.`,
       { cause: error },
@@ -68,7 +68,7 @@ export async function assertGoneInRefresh(
   if (list.createdAt <= missedAt && (await assertNotListed(scope, id, missing, operation, missedAt)).size > 0)
     return;
   throw new UptimeError(
-    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}), and the list of ${plural} is
+    message`${label} ${quoteId(id)} does not exist (${missing}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}
       (${address.url}) and the API key. If the account is really empty,
       ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.${oldSettingsHint(operation.mayHaveOldSettings)}`,
@@ -94,7 +94,7 @@ export async function assertNotListed(
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(
-    message`${withoutPeriod(missing)}, but the list of ${plural} holds ${quoteId(id)}, so it is not known
+    message`${missing}, but the list of ${plural} holds ${quoteId(id)}, so it is not known
       whether the ${singular} exists. Try again later; if it is gone, run \`pulumi state delete URN\`.`,
     { cause: missing },
   );

@@ -6,7 +6,6 @@ import {
   quoteId,
   quoteValue,
   UptimeError,
-  withoutPeriod,
   type Message,
 } from "../api/errors";
 import { Operation } from "../api/operation";
@@ -126,7 +125,7 @@ async function getToImport(
     if (!(error instanceof NotFoundError)) throw error;
     ledger.dropImport(id, owner);
     throw new UptimeError(
-      message`${definition.label} ${quoteId(id)} does not exist (${withoutPeriod(error)}). Check the id. If it was
+      message`${definition.label} ${quoteId(id)} does not exist (${error}). Check the id. If it was
         imported before, and has been replaced or deleted since, remove the option import.`,
       { cause: error },
     );

@@ -6,7 +6,6 @@ import {
   message,
   messageOf,
   quoteId,
-  withoutPeriod,
   UptimeError,
   type Message,
 } from "../api/errors";
@@ -182,7 +181,7 @@ async function keepIdOrThrow(
   if (claims.belongsToAnotherResource(answeredId) || (found && !isAlike(definition, wanted, found)))
     throw lostError(scope, lostAnswer, reason);
   // The answer may have said that the create failed.
-  const advice = message`${withoutPeriod(lostAnswer)}. ${adviceOnUnconfirmedId(scope, answeredId)}`;
+  const advice = message`${lostAnswer}. ${adviceOnUnconfirmedId(scope, answeredId)}`;
   return { ...claimFound(scope, lostCreate, answeredId), advice };
 }
 
@@ -216,7 +215,7 @@ function withDuplicateAdvice({ definition, settings }: RecordScope, error: unkno
   if (apiError.status !== 409 && !(apiError.isRefusal && mayBeNamed)) return error;
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
-    message`${withoutPeriod(messageOf(error))}. If a ${singular} with this ${key} exists, ${adopt}name its id with the option
+    message`${messageOf(error)}. If a ${singular} with this ${key} exists, ${adopt}name its id with the option
       import if the resource is new. If a ${singular} in the trash still has it, restore that one or remove it for good. If
       the resource's own old record has it, as with \`pulumi up --replace\`, set the option deleteBeforeReplace.`,
     { cause: error },
@@ -261,6 +260,6 @@ function conflictError(
 }
 
 function errorOf(reasons: readonly Message[], wayOut: Message, cause: unknown): UptimeError {
-  const sentences = reasons.filter((one) => one.length > 0).map(withoutPeriod);
+  const sentences = reasons.filter((one) => one.length > 0);
   return new UptimeError(message`${joinMessages(sentences, ". ")}. ${wayOut}`, { cause });
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import type { ApiRecord } from "../api/record";
-import { ApiError, message, NotFoundError, quoteId, withoutPeriod } from "../api/errors";
+import { ApiError, message, NotFoundError, quoteId } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import { mayBeEscaped, shownValues, shows, wantedValues, type WantedValues } from "./difference";
@@ -87,7 +87,7 @@ export async function readUnmanaged(
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const { label } = scope.definition;
-    throw new NotFoundError(message`${label} ${quoteId(id)} does not exist (${withoutPeriod(error)}).`, {
+    throw new NotFoundError(message`${label} ${quoteId(id)} does not exist (${error}).`, {
       cause: error,
     });
   }

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/record";
-import { message, messageOf, NotFoundError, quoteId, UptimeError, withoutPeriod } from "../api/errors";
+import { message, messageOf, NotFoundError, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";
@@ -78,7 +78,7 @@ async function explainNotFound(
     return unsure;
   }
   return new GoneError(
-    message`${label} ${quoteId(id)} does not exist (${withoutPeriod(missing)}). Run \`pulumi up --refresh --run-program\`:
+    message`${label} ${quoteId(id)} does not exist (${missing}). Run \`pulumi up --refresh --run-program\`:
       it removes the ${singular} from state and creates it again.`,
     { cause: missing },
   );
@@ -120,7 +120,7 @@ function partialFailure(
   return new PartialFailureError(
     id,
     partialOutputsOf(scope, { ...declared, values }, { id, raw: {} }, kept),
-    message`${withoutPeriod(messageOf(error))}. The ${definition.singular} may have been updated: the next \`pulumi up\`
+    message`${messageOf(error)}. The ${definition.singular} may have been updated: the next \`pulumi up\`
       sends the update again.`,
     { cause: error },
   );

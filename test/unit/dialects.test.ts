@@ -617,7 +617,7 @@ describe("refusals", () => {
     on("POST", answer(400, errors));
     const one = new Program("dynamic").resource("domain");
     const failure = await failureOf(one.up({ name: "shop.example" }));
-    expect(failure).toContain("name: domain with this name already exists.; notFoundUrl: Not a URL.");
+    expect(failure).toContain("name: domain with this name already exists; notFoundUrl: Not a URL.");
     expect(failure).toContain("If a domain with this name exists, set uptime:adoptExisting");
   });
 
@@ -717,7 +717,7 @@ describe("refusals", () => {
           { property: { toString: 1 }, field: "request_headers.0.key", message: "no" },
         ],
       },
-      " (The quota is used up.)",
+      " (The quota is used up)",
     ],
     [
       "in the errors of JSON:API",
@@ -739,7 +739,7 @@ describe("refusals", () => {
       { errors: pointed("data/attributes/interval", "request_headers/0/key") },
       "",
     ],
-  ])("%s name the properties", async (_, body, whole = " (Invalid.)") => {
+  ])("%s name the properties", async (_, body, whole = " (Invalid)") => {
     on("POST", answer(422, body));
     const words = `was refused with status 422${whole}: interval: bad; requestHeaders[0].key: no`;
     const failure = await failureOf(stack().up(home));
