@@ -8,8 +8,8 @@ import { run, signalAll, Stack } from "./stacks.mjs";
 
 const usage = `node fleet.mjs [--yes] [--only STACK]... [--at-once STACKS] [--max-deletes RECORDS] [--json]
 
-Previews each stack that has a file Pulumi.STACK.yaml here. With --yes it then applies those that change, and lists the
-records that no stack manages.
+Previews each stack that has a file Pulumi.STACK.yaml here. With --yes it then applies it, and lists the records that no
+stack manages.
   --only         only this stack; may be given several times
   --at-once      how many stacks run at the same time (default: 4)
   --max-deletes  does not apply a stack that would delete or replace more records
@@ -91,7 +91,8 @@ async function work(stack, { isApplied, maxDeletes, progress }) {
     verb === "applying" ? `applying: ${stack.done} of ${stack.changeCount}` : verb,
   );
   await stack.preview();
-  if (stack.result === "changes wait" && isApplied && !isInterrupted) {
+  // A stack without changes is applied too, because state has aliases and options of the program.
+  if (["changes wait", "unchanged"].includes(stack.result) && isApplied && !isInterrupted) {
     verb = "applying";
     if (stack.deletes <= maxDeletes) await stack.up();
     else {

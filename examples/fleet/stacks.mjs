@@ -120,7 +120,7 @@ export class Stack {
     const isFine = await this.pulumi("up", ["--yes", "--skip-preview"], ({ resOutputsEvent }) => {
       if (changeIn(resOutputsEvent?.metadata)) this.done++;
     });
-    if (isFine) this.result = "applied";
+    if (isFine && this.changeCount > 0) this.result = "applied";
   }
 
   /** The resources in its state; none if there is no such stack. */
