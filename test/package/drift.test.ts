@@ -542,6 +542,15 @@ test("--unmanaged knows resources of several names of one account, also in older
   expect(stdout).toContain("0 records not managed by this stack.");
 });
 
+test("--unmanaged lists the account of a resource whose account is a secret", async () => {
+  const [one] = await state({ other: { ...home, account: "other" } });
+  emulator.monitors.add({ ...home, name: "Stray" });
+  const config = { ...settingsOf(emulator), "uptime:apiKey": "refused", "uptime:accounts": accounts };
+  const resource = { ...one, outputs: { ...one?.outputs, account: sealed("other") } };
+  const { stdout } = await driftOf(config, [resource], "--unmanaged");
+  expect(stdout).toContain("Stray");
+});
+
 test("does not show the name of an account that looks like a key", async () => {
   const [first] = await state({ home });
   const account = "misplaced-0123456789";

@@ -485,6 +485,12 @@ describe("--max-deletes", () => {
     expect(stderr).toContain("1 of 3 resources would be deleted or replaced, and the limit is 0");
   });
 
+  test("does not count a delete of a resource whose record is gone", async () => {
+    const steps = preview([remove("a")], 3);
+    await review(steps, [gone("a")]);
+    expect(await apply(steps, [gone("a")], undefined, "--max-deletes", "0")).toMatchObject({ code: 0 });
+  });
+
   test.each<[string, string, boolean]>([
     ["as a number", "3", true],
     ["as a number", "2", false],

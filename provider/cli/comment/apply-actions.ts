@@ -41,9 +41,10 @@ export function applyActions(
       return create ? [[urn, create] as const] : [];
     }),
   );
+  const gone = new Set(drift.drifted.flatMap(({ urn, outcome }) => (outcome === "gone" ? [urn] : [])));
   const destroyed = new Set(changes.filter(isDestructive).map(({ urn }) => urn));
   const writes = [
-    ...changes.map((change) => changeAction(change, declared.get(change.urn))),
+    ...changes.map((change) => changeAction(change, declared.get(change.urn), gone)),
     ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn), destroyed)),
     ...pendingChanges(changes, drift).map(({ urn, title }) => ({
       hash: reviewHash(["pending", urn]),
@@ -91,7 +92,12 @@ export function importsOfGoneRecords(
   return new Set(missing.map(({ urn }) => urn));
 }
 
-function changeAction(change: PlannedChange, declared: PlannedChange | undefined): ApplyAction {
+/** @param gone the URNs of resources whose records are gone already */
+function changeAction(
+  change: PlannedChange,
+  declared: PlannedChange | undefined,
+  gone: ReadonlySet<string>,
+): ApplyAction {
   const { title, operation, isPendingDelete, urn, recordId } = change;
   const oldRecord = reviewHash(["leftover", urn, recordId]);
   const isMade = operation === "create" || operation === "replace";
@@ -99,7 +105,7 @@ function changeAction(change: PlannedChange, declared: PlannedChange | undefined
   return {
     hash: isPendingDelete ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
-    isDestructive: isDestructive(change),
+    isDestructive: isDestructive(change) && !gone.has(urn),
     leftovers: [
       // If it fails between its delete and its create, either is left.
       ...(operation === "replace" ? [oldRecord, hashOfChange(createInstead(change))] : []),

@@ -5,6 +5,7 @@ import { Option, type Command } from "commander";
 import { compareIds } from "../../api/record";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
+import { unwrapSecrets } from "../../common/marks";
 import { dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";
@@ -172,7 +173,8 @@ async function unmanagedRecords(
   for (const { resource, user } of users.length > 0 ? users : [{}])
     for (const definition of definitions) {
       const { provider, inputs, outputs = inputs } = resource ?? {};
-      const name = typeof outputs?.account === "string" ? outputs.account : undefined;
+      const account = unwrapSecrets(outputs?.account);
+      const name = typeof account === "string" ? account : undefined;
       const scope = connectTo(provider, definition, name);
       const label = shownAccount(provider, name);
       const list = getOrMake(lists, scope.reader, () => ({ scope, label, users: [] }));
