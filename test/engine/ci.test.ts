@@ -322,6 +322,12 @@ describe.each(platforms)("%s", (_, Kind) => {
     project.forge.main.pop();
     expect(await project.apply("c2")).toMatchObject(wrote(2));
     expect(project.names).toEqual(["Site", "a", "b"]);
+    // A rename changes nothing in the API, and the next pull request may remove the alias.
+    const renamed = oneMore("renamed", { name: "b" }, { aliases: [{ name: "b" }] });
+    await project.propose(14, "d1", program(300, ["a"]) + renamed);
+    project.merge(14, "c3");
+    expect(await project.apply("c3")).toMatchObject(wrote(0));
+    expect(await project.stack.workspace.resources()).toHaveProperty("renamed");
   });
 
   fullTest(
