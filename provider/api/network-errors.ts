@@ -24,10 +24,6 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
     type,
     text: message`failed: ${text}`,
   });
-  if (isConnectError(error)) {
-    if (code === "ENOTFOUND") return failure("final", "the host name does not exist");
-    return failure("unreachable", connectProblems.get(code) ?? `could not connect (${String(code)})`);
-  }
   // A proxy refuses a CONNECT with any status but 200, and a plain http request with 407. Nothing was sent to the server.
   const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];
   if (refusedBy !== undefined)
@@ -43,6 +39,10 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
   // The certificate is checked before anything is sent.
   if (code !== undefined && /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH/.test(code))
     return failure("final", `the server's certificate is not trusted (${code})`);
+  if (isConnectError(error)) {
+    if (code === "ENOTFOUND") return failure("final", "the host name does not exist");
+    return failure("unreachable", connectProblems.get(code) ?? `could not connect (${String(code)})`);
+  }
   switch (code) {
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
       return { type: cutOrFinal, text: [`returned more than ${maxBodyBytes / 1024 / 1024} MiB`] };

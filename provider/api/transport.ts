@@ -101,9 +101,35 @@ export function newDispatcher(
     proxyTls: { timeout: connect.timeout },
     requestTls: connect,
     factory: pool,
-    clientFactory: pool,
+    clientFactory: (proxy, given) => withConnectTime(pool(proxy, given), connect.timeout),
     // Many proxies allow CONNECT for https only.
     proxyTunnel: false,
+  });
+}
+
+/**
+ * Ends a CONNECT after a time, because undici gives it none. Every failure of it is an error of connecting, because nothing was sent
+ * to the server.
+ *
+ * @param proxy connections to a proxy
+ */
+function withConnectTime(proxy: Dispatcher, timeout: number): Dispatcher {
+  const connect = proxy.connect.bind(proxy);
+  return Object.assign(proxy, {
+    async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
+      const signal = AbortSignal.timeout(timeout);
+      try {
+        return await connect({ ...options, signal });
+      } catch (error) {
+        const { code, name, message } = error as NodeJS.ErrnoException;
+        // After an error with the code UND_ERR_SOCKET, undici would connect again at once, without end.
+        const ownCode = code === "UND_ERR_SOCKET" ? "ECONNRESET" : (code ?? name);
+        throw Object.assign(new Error(message, { cause: error }), {
+          syscall: "connect",
+          code: signal.aborted ? "UND_ERR_CONNECT_TIMEOUT" : ownCode,
+        });
+      }
+    },
   });
 }
 

@@ -1,9 +1,14 @@
+import { createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type * as Undici from "undici";
 
 import { LostAnswerError } from "../../provider/api/errors";
+import { isConnectError } from "../../provider/api/network-errors";
 import { Operation } from "../../provider/api/operation";
-import { httpTransport } from "../../provider/api/transport";
+import { httpTransport, newDispatcher } from "../../provider/api/transport";
 import { clientOf, errorOf } from "../support/client";
+import { listen } from "../support/http-server";
 import { fronts, Program } from "../support/program";
 import { posts, storedIds } from "../support/sent";
 import { clock, emulator, failureOf, myKey, settingsOf, withServer } from "../support/server";
@@ -118,6 +123,39 @@ describe("a create that did not get through a proxy had no effect", () => {
     },
   );
 
+  test.each([
+    ["closes the connection", (socket: Socket) => socket.end()],
+    ["closes it within the answer", (socket: Socket) => socket.end("HTTP/1.1 20")],
+    ["resets it", (socket: Socket) => socket.resetAndDestroy()],
+  ])("if the proxy %s, which is tried for a minute", async (_, close) => {
+    let connections = 0;
+    const closing = createServer((socket) => {
+      connections++;
+      socket.once("data", () => close(socket));
+    });
+    process.env.HTTP_PROXY = await listen(closing);
+    const begun = clock.now();
+    expect(await refusalOf(encrypted)).toContain(
+      "could not connect (ECONNRESET). Check uptime:baseUrl, the network and the proxy",
+    );
+    expect(clock.now() - begun).toBe(60_000);
+    expect(connections).toBeLessThan(20);
+  });
+
+  test("if the proxy does not open the tunnel in the time of the request", async () => {
+    process.env.HTTP_PROXY = await listen(createServer());
+    const error: unknown = await httpTransport()({
+      url: new URL(encrypted),
+      method: "POST",
+      headers: {},
+      body: null,
+      signal: AbortSignal.timeout(100),
+      timeout: 100,
+    }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "UND_ERR_CONNECT_TIMEOUT" });
+    expect(isConnectError(error)).toBe(true);
+  });
+
   test("if the proxy cannot be reached", async () => {
     proxy.stop();
     for (const url of [plain, encrypted])
@@ -163,6 +201,22 @@ describe.each(fronts)("a create that a proxy answers in plain http may have had 
       expect(failure).not.toContain(proxy.password);
     },
   );
+});
+
+test("a tunnel stays open for longer than the time in which it must open", async () => {
+  process.env.HTTP_PROXY = proxy.url;
+  const undici = jest.requireActual<typeof Undici>("undici");
+  const connect = { timeout: 300, ca: proxy.certificate.authority };
+  const dispatcher = newDispatcher(undici, true, connect);
+  const headers = { accept: "application/json", authorization: `Bearer ${myKey}` };
+  for (const pause of [0, 500]) {
+    await sleep(pause);
+    const answer = await undici.request(`${encrypted}/api/v1/domains`, { dispatcher, headers });
+    expect(answer.statusCode).toBe(200);
+    await answer.body.dump();
+  }
+  expect(proxy.received).toMatchObject([{ method: "CONNECT" }]);
+  await dispatcher.destroy();
 });
 
 test("each request's own timeoutSeconds alone limits connecting, headers and body, with a proxy and without", async () => {
