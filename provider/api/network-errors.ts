@@ -24,8 +24,7 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
     type,
     text: message`failed: ${text}`,
   });
-  // A proxy refuses a CONNECT with any status but 200, and a plain http request with 407. Nothing was sent to the server.
-  const refusedBy = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(reason ?? "")?.[1];
+  const refusedBy = proxyRefusal.exec(reason ?? "")?.[1];
   if (refusedBy !== undefined)
     return failure(
       Number(refusedBy) < 500 ? "final" : "unreachable",
@@ -58,13 +57,18 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
   }
 }
 
+/** A proxy refuses a CONNECT with any status but 200, and a plain http request with 407. Nothing was sent to the server. */
+const proxyRefusal = /^Proxy (?:response|Authentication Required) \((\d+)\)/;
+
 /** Whether connecting failed, so that nothing was sent. */
 export function isConnectError(error: unknown): boolean {
   if (!isObject(error)) return false;
   // Node.js tries all addresses of a host, and has one error for each.
   if (Array.isArray(error.errors) && error.errors.length > 0) return error.errors.every(isConnectError);
-  const { syscall, code } = error;
+  const { syscall, code, message: reason } = error;
   return (
-    syscall === "connect" || ["ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(String(code))
+    syscall === "connect" ||
+    ["ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(String(code)) ||
+    proxyRefusal.test(String(reason))
   );
 }

@@ -74,23 +74,31 @@ describe("an error of the connection", () => {
     expect(await post()).toMatchObject({ constructor: LostAnswerError, next: "look and send again" });
   });
 
-  test("is that no connection was made, also if the time of the request is over at the same moment", async () => {
-    failing({ code: "UND_ERR_CONNECT_TIMEOUT" });
-    const error = await post({ ...instantClock(), timeout: () => AbortSignal.abort() });
-    expect(error).not.toBeInstanceOf(LostAnswerError);
-    expect(error.message).toContain("could not connect (UND_ERR_CONNECT_TIMEOUT)");
-  });
-
-  test("is that no connection was made, also if the time of the operation ended meanwhile", async () => {
-    const time = new AbortController();
-    request.mockImplementation(() => {
-      time.abort();
-      return Promise.reject(Object.assign(new Error(), { code: "UND_ERR_CONNECT_TIMEOUT" }));
+  describe.each([
+    [{ code: "UND_ERR_CONNECT_TIMEOUT" }, "could not connect (UND_ERR_CONNECT_TIMEOUT)"],
+    [
+      { code: "UND_ERR_ABORTED", message: "Proxy response (503) !== 200 when HTTP Tunneling" },
+      "the proxy refused the connection with status 503",
+    ],
+  ])("is that no connection was made (%j),", (failure, text) => {
+    test("also if the time of the request is over at the same moment", async () => {
+      failing(failure);
+      const error = await post({ ...instantClock(), timeout: () => AbortSignal.abort() });
+      expect(error).not.toBeInstanceOf(LostAnswerError);
+      expect(error.message).toContain(text);
     });
-    const error = await post({ ...instantClock(), timeout: () => time.signal }, 10_000);
-    expect(error).not.toBeInstanceOf(LostAnswerError);
-    expect(shownText(error)).toContain("could not connect (UND_ERR_CONNECT_TIMEOUT)");
-    expect(shownText(error)).toContain("customTimeouts");
+
+    test("also if the time of the operation ended meanwhile", async () => {
+      const time = new AbortController();
+      request.mockImplementation(() => {
+        time.abort();
+        return Promise.reject(Object.assign(new Error(), failure));
+      });
+      const error = await post({ ...instantClock(), timeout: () => time.signal }, 10_000);
+      expect(error).not.toBeInstanceOf(LostAnswerError);
+      expect(shownText(error)).toContain(text);
+      expect(shownText(error)).toContain("customTimeouts");
+    });
   });
 
   test.each([
