@@ -1,3 +1,5 @@
+import { createServer } from "node:net";
+
 import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
@@ -7,7 +9,7 @@ import { Operation } from "../../provider/api/operation";
 import type { Transport } from "../../provider/api/transport";
 import { clientOf, errorOf, shownText } from "../support/client";
 import { instantClock } from "../support/clock";
-import { answering, serve } from "../support/http-server";
+import { answering, listen, serve } from "../support/http-server";
 
 const undici = jest.requireActual<typeof Undici>("undici");
 const { request: original } = undici;
@@ -57,6 +59,16 @@ describe("an error of the connection", () => {
   ])("while connecting (%j) does not lose an answer", async (error) => {
     failing(error);
     expect(await post()).not.toBeInstanceOf(LostAnswerError);
+  });
+
+  test("during the TLS handshake does not lose an answer", async () => {
+    const closing = createServer((socket) => socket.once("data", () => socket.end()));
+    const url = (await listen(closing)).replace("http:", "https:");
+    const clock = instantClock();
+    const operation = new Operation({ clock });
+    const error = await errorOf(send(clientAt(url, {}, clock), { method: "POST", form: [], operation }));
+    expect(error).not.toBeInstanceOf(LostAnswerError);
+    expect(error.message).toContain("could not connect (ECONNRESET)");
   });
 
   test.each([
