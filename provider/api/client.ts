@@ -164,6 +164,9 @@ export class Client {
       body: form ? new URLSearchParams(form).toString() : null,
     });
     const target = redirectOf(status, headers.location, url);
+    // Servers that only add a slash often leave out the query, without which a list has no further pages.
+    const losesQuery = target?.search === "" && target.pathname !== url.pathname && isPathOf(request, target);
+    if (method === "GET" && losesQuery) target.search = url.search;
     // 307 and 308 keep method and body, and say that the request had no effect at the first address.
     const isFollowed =
       method === "GET" ||

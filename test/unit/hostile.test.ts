@@ -250,6 +250,20 @@ describe("a redirect", () => {
     expect((await collection(url).update("7", [["name", "x"]], soon())).record?.id).toBe("7");
   });
 
+  test("that adds a slash and leaves out the query keeps it, so that a list is read to its end", async () => {
+    const url = await serve((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
+      const isMoved = pathname.endsWith("/");
+      const page = Number(searchParams.get("page") ?? 1);
+      response.writeHead(isMoved ? 200 : 301, isMoved ? {} : { location: `${pathname}/` });
+      const ids = Array.from({ length: page < 4 ? 10 : 0 }, (_, index) => 10 * page + index);
+      response.end(JSON.stringify(ids.map((id) => ({ ...record, id }))));
+    });
+    let count = 0;
+    for await (const records of collection(url).list(soon())) count += records.length;
+    expect(count).toBe(30);
+  });
+
   test.each([307, 308])("(%i) to the same server is followed for a write, form and all", async (status) => {
     const { url, seen } = await moved(status);
     const monitors = collection(url);
