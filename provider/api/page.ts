@@ -36,7 +36,8 @@ export function parsePage(
   const totals = ["", "count", "items", "records", "results", "elements", "entries"].map(
     (of) => info[`total${of}`],
   );
-  const total = [...totals, info.recordstotal, ofAll]
+  // DataTables: only `recordsFiltered` leaves out what the query does not ask for.
+  const total = [...totals, info.recordsfiltered, info.recordstotal, ofAll]
     .map(parseNumber)
     .find((number) => !Number.isNaN(number));
   // Some servers leave the list out if it is empty.

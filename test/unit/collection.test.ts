@@ -786,6 +786,13 @@ describe("a list", () => {
     expect((await errorOf(read())).message).toContain("it has no end after 10000 pages");
   });
 
+  test("has by `recordsFiltered` the total of what was asked for, which `recordsTotal` is not", async () => {
+    const body = { recordsTotal: 57, recordsFiltered: 1, data: records(9) };
+    expect(await listed(collectionOf(() => body).monitors)).toEqual(["9"]);
+    const { monitors } = collectionOf(() => ({ ...body, recordsFiltered: 2 }));
+    expect((await errorOf(listed(monitors))).message).toContain("its total is 2");
+  });
+
   describe("whose total is higher than the number of its records", () => {
     test("is whole if it says which page is the last, and another reading shows no more", async () => {
       const { monitors, asked } = pagesOf((page) => ({
