@@ -47,12 +47,15 @@ export interface RawAnswer {
   readonly isRedirectedElsewhere: boolean;
 }
 
-/** A sentence for errors of an operation that may have old settings; none if PULUMI_RUN_PROGRAM makes every command run the program. */
+/**
+ * A sentence for errors of an operation that may have old settings; none if PULUMI_RUN_PROGRAM makes every command run the program. The
+ * command may have the option: a destroy that runs the program asks no check, which would show that.
+ */
 export function oldSettingsAdvice(mayHaveOldSettings = false): string[] {
   if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return [];
   return [
-    "If you have already changed the setting, add --run-program: without it, `pulumi refresh`, `pulumi destroy` and `--refresh` use the " +
-      "settings of the last `pulumi up`.",
+    "If you have already changed the setting, make sure that the command has --run-program: without it, `pulumi refresh`, " +
+      "`pulumi destroy` and `--refresh` use the settings of the last `pulumi up`.",
   ];
 }
 
