@@ -61,7 +61,9 @@ class NoteFile implements RunNote {
     try {
       // Nothing was read yet, so there may be no folder.
       if (this.offset === 0) this.openFolder();
-      appendFileSync(this.path, `${parts.filter((part) => part !== undefined).join(" ")}\n`, { mode: 0o600 });
+      const text = parts.filter((part) => part !== undefined).join(" ");
+      // On a full disk another process may have written half a line, which ends here.
+      appendFileSync(this.path, `\n${text}\n`, { mode: 0o600 });
     } catch (error) {
       throw this.failure(error);
     }

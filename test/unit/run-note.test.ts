@@ -72,7 +72,7 @@ describe("the note of a run", () => {
     note().tellCreated("2", newClaim(), undefined);
     note().take({ ...record, id: "3" }, newClaim());
     expect([folder(), file()].map((path) => fs.statSync(path).mode & 0o077)).toEqual([0, 0]);
-    const [first, ...others] = noted().trim().split("\n");
+    const [first, ...others] = noted().trim().split(/\n+/);
     expect(first).toMatch(
       new RegExp(`^keeps 5e44e44e monitors 1 81d0 ${claim} ${ownName}#\\d+ [\\da-f]{16}$`),
     );
@@ -106,6 +106,14 @@ describe("the note of a run", () => {
     change();
     expect(note().belongsToAnotherProcess("1")).toBe(false);
     expect(deleter()).toBe("this process");
+  });
+
+  test("counts a line after half a line, which a process on a full disk has written", () => {
+    note().keep("2", claim, kept);
+    fs.appendFileSync(file(), "keeps 5e44e44e mon");
+    note().keep("1", claim, kept);
+    noteAs(otherName);
+    expect(["1", "2"].map((id) => note().belongsToAnotherProcess(id))).toEqual([true, true]);
   });
 
   test("counts what a process has told that has crashed since this one began", () => {
