@@ -12,7 +12,7 @@ import {
 import type { Operation } from "../api/operation";
 import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
-import { shownValues, type WantedValues } from "./difference";
+import { identityIn, shownValues, type WantedValues } from "./difference";
 import { adviceOnUnconfirmedId, recoverCreate } from "./lost-create";
 import { wasListed, type Baseline, type ObtainedRecord, type PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
@@ -192,7 +192,7 @@ async function recordOfAnswer(
   mayBeDeleted: boolean,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  const { collection, definition, ledger } = scope;
+  const { collection, creates, definition, ledger } = scope;
   const { record, requestText } = answer;
   if (holdsRecord(scope, wanted, answer) && !mayBeDeleted) return record;
   const lost = (
@@ -209,10 +209,11 @@ async function recordOfAnswer(
   try {
     const hasOnlyId = !isRecordOf(definition, record);
     const found = await readUntil(collection, id, operation, (one) => hasOnlyId || one !== undefined);
-    // The server may have changed the name beyond recognition.
+    // The server may have changed the name beyond recognition, but not to that of a create that is still running.
     const answered = record && shownValues(definition, record, { unescape: true, refuse: () => undefined });
-    if (!belongsToOther() && [wanted, answered].some((one) => one && isAlike(definition, one, found)))
-      return found;
+    const isOfAnother = creates.turns.has(identityIn(definition, found) ?? "");
+    const isRenamed = answered && !isOfAnother && isAlike(definition, answered, found);
+    if (!belongsToOther() && (isRenamed || isAlike(definition, wanted, found))) return found;
   } catch (cause) {
     if (cause instanceof NotFoundError || isRefusedId(cause))
       throw lost(`there is no such ${definition.singular}`, {

@@ -893,6 +893,17 @@ describe("while the id of a job is read, another create", () => {
   });
 });
 
+test("creates that get each other's answers, as of a proxy that mixes them up, get their own records", async () => {
+  const answerOf = (id: number, inputs: object): Fault => ({
+    ...stored(201, { data: { ...inputs, id } }),
+    answerDelayMs: 1000,
+  });
+  onCreates(answerOf(2, elsewhere), answerOf(1, home));
+  const [one, other] = program().resources();
+  expect(await Promise.all([made(one), made(other, elsewhere)])).toEqual(["made 1", "made 2"]);
+  expect(posts()).toBe(2);
+});
+
 test("an id in an answer that a read has confirmed is no new record in the answer to a later create", async () => {
   onCreates(stored(201, { id: 1 }), { ...stored(200, { id: 1, ...home }), effect: false });
   const [one, other] = program().resources();
