@@ -56,6 +56,12 @@ interface ConnectOptions extends Pick<ConnectionOptions, "checkServerIdentity" |
   readonly maxCachedSessions?: number;
 }
 
+/**
+ * Milliseconds for one of a host's addresses, if it has several. Node.js gives up after 250, in which a distant server cannot answer.
+ * With 2000, a packet may be lost too.
+ */
+const addressMilliseconds = 2000;
+
 /** HTTP with connections that are kept open, through the proxy that the environment names. */
 export function httpTransport(): Transport {
   /** By the options in which requests differ. */
@@ -86,9 +92,10 @@ export function httpTransport(): Transport {
 export function newDispatcher(
   { Agent, EnvHttpProxyAgent, Pool }: typeof Undici,
   isForProxy: boolean,
-  connect: ConnectOptions,
+  connectOptions: ConnectOptions,
   maxResponseSize = -1,
 ): Dispatcher {
+  const connect = { ...connectOptions, autoSelectFamilyAttemptTimeout: addressMilliseconds };
   const options = { keepAliveTimeout: 10_000, maxResponseSize, headersTimeout: 0, bodyTimeout: 0 };
   if (!isForProxy) return new Agent({ ...options, connect });
   // undici would open its connections to the proxy without these options.
@@ -98,7 +105,7 @@ export function newDispatcher(
     ...options,
     // For the hosts in NO_PROXY.
     connect,
-    proxyTls: { timeout: connect.timeout },
+    proxyTls: { timeout: connect.timeout, autoSelectFamilyAttemptTimeout: addressMilliseconds },
     requestTls: connect,
     factory: pool,
     clientFactory: (proxy, given) => withConnectTime(pool(proxy, given), connect.timeout),
