@@ -124,10 +124,12 @@ const addressSchema = (allowHttp: AllowHttp) => {
   return z.pipe(url, z.pipe(checked, z.transform(parseAddress)));
 };
 
-const endOfApi = new RegExp(`/api/v1(?:/+(?:${definitions.map(({ plural }) => plural).join("|")}))?$`);
+const endOfApi = new RegExp(
+  `/api/v1(?:/+(?:${definitions.map(({ plural }) => plural).join("|")})(?:/+\\d+)?)?$`,
+);
 
 function parseAddress({ origin, pathname }: URL): ParsedAddress {
-  // People copy the path from the API's documentation.
+  // People copy the path from the documentation of the API, or from the error of a redirect.
   const path = pathname.replace(/\/+$/, "").replace(endOfApi, "");
   const url = origin + path.replace(/\/+$/, "");
   return { url, hash: hexHash(url, 8) };

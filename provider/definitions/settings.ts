@@ -31,7 +31,7 @@ export const settingDeclarations = {
     hasOption: true,
     text: "Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set.",
     details:
-      "It may have a path. A trailing slash, a trailing `/api/v1` and the trailing path of a collection (`/api/v1/monitors`) are ignored.",
+      "It may have a path. A trailing slash, a trailing `/api/v1` and the trailing path of a collection (`/api/v1/monitors`) or of a record are ignored.",
   },
   monitorsBaseUrl: {
     type: "url",

@@ -19,6 +19,7 @@ test.each([
   ["https://uptime.example.com/api/v1/monitors", "https://uptime.example.com"],
   ["https://uptime.example.com/api/v1/domains/", "https://uptime.example.com"],
   ["https://uptime.example.com/a/api/v1/monitors//", "https://uptime.example.com/a"],
+  ["https://uptime.example.com/a/api/v1/monitors/7", "https://uptime.example.com/a"],
   ["https://uptime.example.com/monitors", "https://uptime.example.com/monitors"],
   ["http://localhost:8080", "http://localhost:8080"],
   ["http://127.0.0.1:8080/", "http://127.0.0.1:8080"],
