@@ -162,14 +162,16 @@ describe("a create that did not get through a proxy had no effect", () => {
       expect(await refusalOf(url)).toContain("the connection was refused");
   });
 
-  test.each(["proxy-password@:", "proxy.example:3128", "me:proxy-password@proxy.example:3128"])(
-    "if the proxy's address is not a URL (%s)",
-    async (address) => {
-      process.env.HTTP_PROXY = address;
-      for (const url of [plain, encrypted])
-        expect(await refusalOf(url)).toContain("the proxy's address is not a URL that begins with http://");
-    },
-  );
+  test.each([
+    "proxy-password@:",
+    "proxy.example:3128",
+    "me:proxy-password@proxy.example:3128",
+    "http://me:proxy-password%@proxy.example:3128",
+  ])("if the proxy's address is not a URL (%s)", async (address) => {
+    process.env.HTTP_PROXY = address;
+    for (const url of [plain, encrypted])
+      expect(await refusalOf(url)).toContain("the proxy's address is not a URL that begins with http://");
+  });
 });
 
 describe.each(fronts)("a create that a proxy answers in plain http may have had an effect (%s)", (front) => {
