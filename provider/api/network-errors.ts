@@ -31,8 +31,7 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
       `the proxy refused the connection with status ${refusedBy}`,
     );
   // Its password may have a % that is not encoded.
-  const isMalformed = code === "ERR_INVALID_URL" || error instanceof URIError;
-  if (isMalformed || reason?.startsWith("Invalid URL protocol"))
+  if (code === "ERR_INVALID_URL" || error instanceof URIError)
     return failure("final", "the proxy's address is not a URL that begins with http:// or https://");
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
     return failure(cutOrFinal, `the server seems to speak http:// there, not https:// (${code})`);
