@@ -76,11 +76,10 @@ export function httpTransport(): Transport {
       newDispatcher(undici, isForProxy, { timeout }, maxBodyBytes),
     );
     const response = await undici.request(url, { method, dispatcher, signal, headers, body });
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: Buffer.from(await response.body.arrayBuffer()),
-    };
+    const read = response.body.arrayBuffer();
+    // undici fails if a 204, which has no body, comes with one all the same, as of older versions of FastAPI.
+    const bytes = await (response.statusCode === 204 ? read.catch(() => new ArrayBuffer(0)) : read);
+    return { status: response.statusCode, headers: response.headers, body: Buffer.from(bytes) };
   };
 }
 

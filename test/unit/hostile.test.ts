@@ -125,6 +125,15 @@ describe("a body", () => {
     expect((await show(url)).raw.name).toBe("Küche");
   });
 
+  test("is ignored in a 204", async () => {
+    const url = await raw((socket) =>
+      socket.write("HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nnull"),
+    );
+    const monitors = collection(url);
+    await monitors.delete("7", soon());
+    expect(await monitors.update("7", [["name", "x"]], soon())).toMatchObject({ status: 204, id: "7" });
+  });
+
   test("is asked for without compression", async () => {
     let encodings: unknown;
     const url = await serve((request, response) => {
