@@ -69,7 +69,8 @@ export function isConnectError(error: unknown): boolean {
   const { syscall, code, message: reason } = error;
   return (
     syscall === "connect" ||
-    ["ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(String(code)) ||
+    syscall === "getaddrinfo" ||
+    code === "UND_ERR_CONNECT_TIMEOUT" ||
     proxyRefusal.test(String(reason)) ||
     // The error of Node.js for a connection that is closed during the TLS handshake.
     String(reason).startsWith("Client network socket disconnected before secure TLS connection")

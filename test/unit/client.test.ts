@@ -51,6 +51,7 @@ describe("an error of the connection", () => {
     { code: "ETIMEDOUT", syscall: "connect" },
     { code: "EAI_AGAIN", syscall: "getaddrinfo" },
     { code: "ENOTFOUND", syscall: "getaddrinfo" },
+    { code: "EMFILE", syscall: "getaddrinfo" },
     { code: "UND_ERR_CONNECT_TIMEOUT" },
     { code: "ECONNREFUSED", errors: [{ code: "ECONNREFUSED", syscall: "connect" }] },
     { code: "CERT_HAS_EXPIRED" },

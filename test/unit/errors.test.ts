@@ -134,7 +134,7 @@ const cases: Record<string, () => Promise<unknown>> = {
   "The host name does not exist": async () => {
     // What is looked up is not asked of a network.
     const nowhere = (_host: string, _options: object, done: (error: Error) => void): void => {
-      done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }));
+      done(Object.assign(new Error(), { code: "ENOTFOUND", syscall: "getaddrinfo" }));
     };
     const lookup = jest.spyOn(dns, "lookup").mockImplementation(nowhere as unknown as typeof dns.lookup);
     try {

@@ -227,7 +227,7 @@ describe("would alert at once", () => {
   test("where nothing listens, and where the name does not exist", async () => {
     expect(await said({ url: "http://127.0.0.1:1/" })).toBe("alerts failed: the connection was refused");
     const nowhere = (_host: string, _options: object, done: (error: Error) => void): void => {
-      done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }));
+      done(Object.assign(new Error(), { code: "ENOTFOUND", syscall: "getaddrinfo" }));
     };
     jest.spyOn(dns, "lookup").mockImplementation(nowhere as unknown as typeof dns.lookup);
     expect(await said({ url: "http://nowhere.example/" })).toBe(
