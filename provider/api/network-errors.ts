@@ -31,7 +31,8 @@ export function networkFailure(given: unknown, isWrite: boolean): NetworkFailure
       `the proxy refused the connection with status ${refusedBy}`,
     );
   // Its password may have a % that is not encoded.
-  if (code === "ERR_INVALID_URL" || error instanceof URIError)
+  const isMalformed = code === "ERR_INVALID_URL" || error instanceof URIError;
+  if (isMalformed || reason?.startsWith("Invalid URL protocol"))
     return failure("final", "the proxy's address is not a URL that begins with http:// or https://");
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
     return failure(cutOrFinal, `the server seems to speak http:// there, not https:// (${code})`);

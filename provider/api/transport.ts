@@ -4,7 +4,7 @@ import type { ConnectionOptions } from "node:tls";
 import type { Dispatcher } from "undici";
 import type * as Undici from "undici";
 
-import { isLoopback, parseUrl } from "../common/url";
+import { isLoopback } from "../common/url";
 import { getOrMake } from "../common/values";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -97,9 +97,6 @@ export function newDispatcher(
   const connect = { ...connectOptions, autoSelectFamilyAttemptTimeout: addressMilliseconds };
   const options = { keepAliveTimeout: 10_000, maxResponseSize, headersTimeout: 0, bodyTimeout: 0 };
   if (!isForProxy) return new Agent({ ...options, connect });
-  // undici would speak TLS to a SOCKS proxy too.
-  const isUsable = (proxy: string): boolean => /^https?:$/.test(parseUrl(proxy)?.protocol ?? "");
-  if (!proxies().every(isUsable)) throw Object.assign(new Error(), { code: "ERR_INVALID_URL" });
   // undici would open its connections to the proxy without these options.
   const pool = (origin: string | URL, given: object): Dispatcher =>
     new Pool(origin, { ...given, ...options });
