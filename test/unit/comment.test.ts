@@ -232,6 +232,8 @@ const deleted = (name: string, more: object = {}, values: object = {}) =>
 const withOptions = (op: string, before: object, after: object, more: object = {}) =>
   withStates(step(op, "a", inputs("a"), inputs("a", more)), { id: "7", ...before }, after);
 const isProtected = { protect: true };
+/** Inputs without a secret. */
+const plain = inputs("a", { requestHeaders: undefined });
 const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
 const ofBucket = (op: string, id: string, name = "", more: object = {}) => ({
   ...bucket(op, {}, `${bucketUrn}${name}`),
@@ -492,6 +494,12 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
     "such a change beside a secret, which may have changed too",
     [withOptions("update", isProtected, {})],
     ["!     requestHeaders (secret), or an option of the resource\n!     option protect: true => false\n"],
+  ],
+  [
+    "a taint as what replaces a record, because no option of the program does",
+    [withStates(step("replace", "a", plain, plain), { id: "7", taint: true })],
+    ['! Monitor a: record 7, "a", "https://a.example/"\n!     option taint: true => false\n'],
+    { hides: /an option of the resource/ },
   ],
   [
     "that the record of a replacement stays only if state has retainOnDelete",

@@ -71,7 +71,7 @@ export interface PlannedChange {
   readonly properties: readonly PlannedProperty[];
   /** An earlier run has left something undone, so there is an update even if no value differs. */
   readonly isUnfinished: boolean;
-  /** `protect` and `retainOnDelete`, if they change. Pulumi keeps them in state, so they need an `up` too. */
+  /** `protect`, `retainOnDelete` and a taint, if they change. Pulumi keeps them in state, so they need an `up` too. */
   readonly options: readonly PlannedProperty[];
   /** The properties whose values are secret, whether they change or not. */
   readonly secrets: readonly string[];
@@ -269,7 +269,7 @@ function recordNamesIn(
 }
 
 function changedOptions(before: PreviewStep["oldState"], after: PreviewStep["newState"]): PlannedProperty[] {
-  return (["protect", "retainOnDelete"] as const).flatMap((option) => {
+  return (["protect", "retainOnDelete", "taint"] as const).flatMap((option) => {
     const [old, current] = [before, after].map((state) => state?.[option] === true);
     return old === current ? [] : [{ property: option, before: String(old), after: String(current) }];
   });

@@ -36,6 +36,8 @@ export const resourceState = z.looseObject({
   replaceOnChanges: z.optional(z.array(z.string())),
   protect: z.optional(z.boolean()),
   retainOnDelete: z.optional(z.boolean()),
+  /** `pulumi state taint` has set it, so the next `up` replaces the resource. */
+  taint: z.optional(z.boolean()),
   /** The URN of a resource with which Pulumi forgets this one, without a delete. */
   deletedWith: z.optional(z.string()),
   /** The option `import` of a resource of a plugin. */
