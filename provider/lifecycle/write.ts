@@ -52,7 +52,7 @@ interface WriteOutcome extends Partial<Pick<WriteAnswer, "record" | "words">> {
 
 /**
  * Updates a record and returns it as it is then. Fields that no update changes are compared and not sent; if there are no
- * others, the record is only read. Throws {@link NotStoredError}, and NotFoundError if the record is gone.
+ * others, the record is only read and compared. Throws {@link NotStoredError}, and NotFoundError if the record is gone.
  */
 export async function sendUpdate(
   scope: RecordScope,
@@ -64,7 +64,7 @@ export async function sendUpdate(
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an empty update, such as that of a domain with only a name.
-  if (changeable.size === 0) return scope.collection.get(id, operation);
+  if (changeable.size === 0) return verify(scope, id, wanted, {}, operation);
   scope.ledger.markChanged(id);
   const answer = await sendForm(
     scope,

@@ -469,6 +469,20 @@ describe("with a server", () => {
     expect(emulator.writes()).toEqual([]);
   });
 
+  test.each([{}, { homepageUrl: "https://shop.example/" }])(
+    "a domain's new name with which `pulumi do` asks for an update, and not for a replacement, is an error: %j",
+    async (others) => {
+      const id = String(emulator.domains.add({ name: "shop.example" }).id);
+      const { domain: provider } = startPlugin(settingsOf(), { clock });
+      const domainUrn = "urn:pulumi:test::shop::uptime:index:Domain::shop";
+      const { outputs = {}, inputs = {} } = (await provider.read(domainUrn, id, {}, {})) ?? {};
+      const renamed = { ...inputs, ...others, name: "new.example" };
+      await expect(provider.update(domainUrn, id, outputs, inputs, renamed)).rejects.toThrow(
+        'did not store them: name was sent as "new.example" and is "shop.example".',
+      );
+    },
+  );
+
   test("the plugin honours ignoreChanges in a diff and in an update", async () => {
     const id = String(emulator.monitors.add({ ...home, name: "By hand" }).id);
     const { monitor } = startPlugin(settingsOf(), {});
