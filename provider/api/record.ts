@@ -1,6 +1,6 @@
 import { unwrapNullable } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
-import { getOrMake, isObject, maxDepth } from "../common/values";
+import { getOrMake, idNameIn, isObject, maxDepth } from "../common/values";
 import { byPlainName, isRealDate, isTrue, plainName, textOf } from "./shown-values";
 
 /** A record as the API shows it: its id, its fields under the API's names, and everything else under the server's. */
@@ -23,8 +23,7 @@ export function parseRecord(answer: unknown, definition: Definition, depth = 3):
   const result = parseRecord(body.result, definition, depth - 1);
   if (result && isRecordOf(definition, result)) inner.push(result);
   const id = parseId(body);
-  const { id: _, ...shown } = body;
-  const own = id === undefined ? [] : [{ id, raw: rawOf(shown, definition) }];
+  const own = id === undefined ? [] : [{ id, raw: rawOf(withoutId(body), definition) }];
   const requiredCount = ({ raw }: ApiRecord): number => countRequired(definition, raw);
   const [best] = [...own, ...inner].sort((a, b) => requiredCount(b) - requiredCount(a));
   if (best && requiredCount(best) > 0) return best;
@@ -50,9 +49,8 @@ function rawOf(shown: Record<string, unknown>, definition: Definition): Record<s
   if (!isObject(raw.attributes) || countRequired(definition, raw) > 0) return raw;
   const isOfKind = raw.type === undefined || textOf(raw.type).toLowerCase().includes(definition.singular);
   if (!isOfKind) return raw;
-  const { id: _, ...fields } = raw.attributes;
-  const { attributes: __, ...others } = raw;
-  return { ...others, ...rawOf(fields, definition) };
+  const { attributes: _, ...others } = raw;
+  return { ...others, ...rawOf(withoutId(raw.attributes), definition) };
 }
 
 /** Some servers answer with a list of one. */
@@ -143,8 +141,13 @@ export function compareIds(a: string, b: string): number {
   return a.length - b.length || (a === b ? 0 : a < b ? -1 : 1);
 }
 
+function withoutId(body: Record<string, unknown>): Record<string, unknown> {
+  const { [idNameIn(body)]: _, ...shown } = body;
+  return shown;
+}
+
 export function parseId(body: Record<string, unknown>): string | undefined {
-  const { id } = body;
+  const id = body[idNameIn(body)];
   // A server may answer before its database has given the record an id.
   if (typeof id === "number") return Number.isSafeInteger(id) && id > 0 ? String(id) : undefined;
   return typeof id === "string" && !/^(?:|-\d+|0+|null|undefined)$/.test(id) ? id : undefined;

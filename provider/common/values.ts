@@ -32,6 +32,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The name of the id in an object: `ID` of GORM's models in Go, for example. */
+export const idNameIn = (object: Record<string, unknown>): string =>
+  ["id", "ID", "Id"].find((name) => (object[name] ?? null) !== null) ?? "id";
+
 /** Stands for a value that is not known yet in a preview, at any depth. Each front translates the engine's form to this one. */
 export const notYetKnown: unique symbol = Symbol("not yet known");
 

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
 import type { Field, FieldType } from "./field";
-import { isEmpty, isObject, isZeroDate, parseJson } from "../common/values";
+import { idNameIn, isEmpty, isObject, isZeroDate, parseJson } from "../common/values";
 import type { RequestHeader, Value } from "../common/values";
 
 export type FormPair = [name: string, value: string];
@@ -145,7 +145,7 @@ const dateTimeCodec: Codec<string> = {
     const shown = isObject(raw) && raw.timezone === "UTC" ? raw.date : raw;
     const value = isZeroDate(shown) ? null : asIsoDate(stringCodec.parse(shown));
     const [, date, time, seconds = ":00"] =
-      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.\d+)?(?:Z(?:\[UTC\])?|[+-]00(?::?00)?| UTC)?$/.exec(
+      /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.\d+)?(?:Z(?:\[UTC\])?| ?[+-]00(?::?00){0,2}| UTC)?$/.exec(
         value ?? "",
       ) ?? [];
     // A value with another offset, or in another form, is kept, so that it shows as a difference.
@@ -160,11 +160,11 @@ function asIsoDate(text: string | null): string | null {
 }
 
 const idListCodec: Codec<readonly (string | number)[]> = {
-  // The empty entry of an empty list may be stored as null.
+  // The empty entry of an empty list may be stored as null, or as 0, which is no id, by Gin and Echo.
   parse: (raw) =>
     entriesOf(isDigitList(raw) ? raw.split(",").map((entry) => entry.trim()) : raw)
-      .filter((entry) => !isEmpty(entry))
-      .map((entry) => id(isObject(entry) ? entry.id : entry)),
+      .filter((entry) => !isEmpty(entry) && Number(entry) !== 0)
+      .map((entry) => id(isObject(entry) ? entry[idNameIn(entry)] : entry)),
   comparable: (ids) => [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join(),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[`${wire}[]`, ""]],

@@ -815,6 +815,7 @@ describe("a server that shows null for the defaults", () => {
 test.each(
   fronts.flatMap((front) => [
     [front, "in camel case", (id: number, fields: object) => ({ id, ...fields })] as const,
+    [front, "beside an ID as GORM writes it", (ID: number, fields: object) => ({ ID, ...fields })] as const,
     [front, "in attributes", (id: number, fields: object) => ({ id, attributes: fields })] as const,
     [
       front,

@@ -97,6 +97,7 @@ const same: [property: string, declared: Value, shown: unknown][] = [
   ["requestHeaders", [header("A", "1"), header("A", "2"), header("B", "")], { A: ["1", "2"], B: [""] }],
   ["alertChannelIds", [1, 2], "2,1"],
   ["alertChannelIds", [1], "1"],
+  ["alertChannelIds", null, [0]],
   ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00"],
   [
     "maintenanceStartAt",
@@ -111,6 +112,7 @@ const same: [property: string, declared: Value, shown: unknown][] = [
   ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00:00-00:00"],
   ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31 22:00:00 UTC"],
   ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00:00Z[UTC]"],
+  ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31 22:00:00.0 +00:00:00"],
   ["maintenanceStartAt", "2030-01-31T22:00:00", "Thu, 31 Jan 2030 22:00:00 GMT"],
   ["requestHeaders", null, {}],
   ["requestHeaders", null, [header("", "")]],
