@@ -68,7 +68,14 @@ export function parseError(
   const words = reasons.find(
     (one) => !isEmptyOrFalse(one) && one !== true && !(hasFields && holdsFields(one)),
   );
-  const texts = [...new Set([...(words === undefined ? [] : [words]), ...others].map(wordsOf))].map(quote);
+  // Rails writes `{"message": "Invalid.", "errors": ["Interval is not in your plan."]}`.
+  const beside = [body, body.error]
+    .filter(isObject)
+    .flatMap(({ errors, details }) => [errors, details])
+    .filter((one) => !hasFields && Array.isArray(one) && one.length > 0 && one !== words);
+  const texts = [
+    ...new Set([...(words === undefined ? [] : [words]), ...beside, ...others].map(wordsOf)),
+  ].map(quote);
   const shown = texts.map(unlessEmpty).filter((one) => one.length > 0);
   if (texts.length > 0) return { reason: joinMessages(shown, "; "), fields };
   return { reason: hasFields ? [] : whole(), fields };
@@ -82,14 +89,11 @@ interface FieldErrors {
 }
 
 function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
-  if (isObject(body.errors))
+  if (isObject(body.errors) && !isEmptyOrFalse(body.errors))
     return { named: wordsAt(body.errors) ?? Object.entries(body.errors), others: [] };
-  const listed = [body, body.error]
-    .filter(isObject)
-    .flatMap((part) => Object.entries(part))
-    .flatMap(([name, one]) =>
-      Array.isArray(one) && !/warning/i.test(name) && one.some(isNamed) ? (one as unknown[]) : [],
-    );
+  const listed = listsIn(body)
+    .filter((list) => list.some(isNamed))
+    .flat();
   const others = listed.filter((entry) => !isNamed(entry) && !isEmptyOrFalse(entry) && entry !== true);
   if (listed.length > 0)
     return {
@@ -98,9 +102,16 @@ function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
     };
   // Some servers show them without an envelope: `{"interval": ["Not in your plan."]}`.
   const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
-  const parts = [body.data, body.detail, isEnvelope ? undefined : body].filter(isObject);
+  const parts = [body.data, body.detail, body.details, isEnvelope ? undefined : body].filter(isObject);
   const found = parts.map((part) => wordsAt(part)).find((one) => one !== undefined && one.length > 0);
   return { named: found ?? [], others: [] };
+}
+
+/** The lists in a body, and those that are as deep in it as Strapi's `error.details.errors`. */
+function listsIn(body: Record<string, unknown>, depth = 3): (readonly unknown[])[] {
+  const parts = Object.entries(body).flatMap(([name, part]) => (/warning/i.test(name) ? [] : [part]));
+  const inner = depth === 1 ? [] : parts.filter(isObject).flatMap((part) => listsIn(part, depth - 1));
+  return [...parts.filter((part): part is readonly unknown[] => Array.isArray(part)), ...inner];
 }
 
 /**
@@ -112,19 +123,23 @@ function wordsAt(value: unknown, path: readonly string[] = []): [path: string, w
   const parts = Object.entries(value);
   const isWords = parts.length > 0 && parts.every(([, part]) => typeof part === "string");
   if (Array.isArray(value) && isWords) return [[path.join("."), value]];
+  // PocketBase shows `{"interval": {"code": "validation_in_invalid", "message": "Not in your plan."}}`.
+  const text = path.length > 0 && !Array.isArray(value) ? messageIn(value) : undefined;
+  if (text !== undefined) return [[path.join("."), [text]]];
   const found = parts.map(([name, part]) => wordsAt(part, [...path, name]));
   return found.every((one) => one !== undefined) ? found.flat() : undefined;
 }
 
 /**
  * An error in a list that names its field, as FastAPI shows it: `{"loc": ["body", "interval"], "msg": "Not in your plan."}`. Spring, Zod,
- * Symfony and JSON:API have further names.
+ * Symfony, JSON:API, Ajv (`"path": "/interval"`) and Litestar (`"key": "interval"`) have further names.
  */
 function namedError(entry: unknown): [name: string, reason: unknown][] {
   if (!isObject(entry)) return [];
-  const { property, propertyPath, source, path, field, param, loc } = entry;
+  const { property, propertyPath, source, path, instancePath, field, param, key, loc } = entry;
   const pointer = isObject(source) ? pathOfPointer(source.pointer) : undefined;
-  const given = [property, propertyPath, path, field, param, pointer, loc].find(
+  const steps = [path, instancePath].map((one) => pathOfPointer(one, /^\//) ?? one);
+  const given = [property, propertyPath, ...steps, field, param, pointer, key, loc].find(
     (one) => (typeof one === "string" || Array.isArray(one)) && one.length > 0,
   );
   const name = [given]
@@ -150,10 +165,10 @@ const partsOfRequest: readonly string[] = ["body", "form", "query", "params", "d
  * The path of a field in a JSON pointer: `request_headers.0.key` of `/data/attributes/request_headers/0/key`. Any other slash may be one
  * of a secret, and stays, so that the secret is found.
  */
-const pathOfPointer = (pointer: unknown): string | undefined =>
-  typeof pointer === "string"
+const pathOfPointer = (pointer: unknown, beginning = /^/): string | undefined =>
+  typeof pointer === "string" && beginning.test(pointer)
     ? pointer
-        .replace(/^#?\/?(?:data\/)?(?:attributes\/)?/, "")
+        .replace(/^#?\/?(?:(?:data|body)\/)?(?:attributes\/)?/, "")
         .replace(/\/(?=(?:\d+|key|value)(?:\/|$))/g, ".")
     : undefined;
 

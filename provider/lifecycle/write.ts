@@ -162,7 +162,7 @@ export async function sendForm(
     } catch (error) {
       // Anything but a refusal is not about the form, and may have had an effect.
       if (!(error instanceof ApiError && error.isRefusal)) throw error;
-      const named = namedIn(error);
+      const named = namedIn(definition, error);
       if (named.length === 0) unnamed ??= error;
       const refused = refusedEmpty(definition, wanted, fallbackForms, error);
       if (refused.length === 0) {
@@ -175,8 +175,11 @@ export async function sendForm(
   }
 }
 
-/** The fields that a refusal names, by the API's names. */
-const namedIn = ({ answer }: ApiError): string[] => [...answer.fields.keys()].map(topLevel);
+/** The fields that a refusal names, by the API's names. Other names may be of anything, as `detail` in Phoenix. */
+function namedIn({ fields }: Definition, { answer }: ApiError): string[] {
+  const wires = Object.values(fields).map(({ wire }) => wire);
+  return [...answer.fields.keys()].map(topLevel).filter((name) => wires.includes(name));
+}
 
 function formOf(definition: Definition, wanted: WantedValues, fallbackForms: FallbackForms): FormPair[] {
   return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, fallbackForms));
@@ -198,7 +201,7 @@ function refusedEmpty(
     .map(([key, value]) => ({ field: fieldOf(definition, key), value }))
     .filter(({ field, value }) => hasUntriedForm(field, value, fallbackForms))
     .map(({ field }) => field);
-  const named = namedIn(error);
+  const named = namedIn(definition, error);
   if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
   // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
   if (error.status < 400) return [];

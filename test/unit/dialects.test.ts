@@ -189,6 +189,8 @@ describe("wire forms", () => {
   test.each<[string, (words: string[]) => object]>([
     ["Flask", (words) => ({ form: { "alert_channel_ids[]": { 0: words } } })],
     ["Symfony", (words) => ({ children: { name: {}, alert_channel_ids: { errors: words } } })],
+    ["Quarkus", (words) => ({ "store.form.alertChannelIds": words })],
+    ["Phoenix", ([detail]) => ({ detail })],
   ])(
     "of an empty list are the other ones also if a refusal names the field as %s does",
     async (_, errors) => {
@@ -674,6 +676,48 @@ describe("refusals", () => {
       { title: "Invalid.", status: 422, errors: { Interval: ["bad"], "RequestHeaders[0].key": ["no"] } },
       "",
     ],
+    [
+      "in Strapi's details",
+      {
+        data: null,
+        error: {
+          ...{ status: 400, name: "ValidationError", message: "Invalid." },
+          details: {
+            errors: listed("path", "message", [["interval"], ["request_headers", "0", "key"]]),
+          },
+        },
+      },
+    ],
+    [
+      "in what Feathers says of Ajv's errors",
+      {
+        ...{ name: "BadRequest", message: "Invalid.", code: 400, className: "bad-request", errors: {} },
+        data: listed("instancePath", "message", ["/interval", "/request_headers/0/key"]),
+      },
+    ],
+    [
+      "in pointers of LoopBack and Elysia",
+      {
+        error: {
+          message: "Invalid.",
+          details: listed("path", "message", ["/interval", "/body/request_headers/0/key"]),
+        },
+      },
+    ],
+    [
+      "in what PocketBase says of each field",
+      {
+        ...{ status: 400, message: "Invalid." },
+        data: {
+          interval: { code: "in", message: "bad" },
+          "request_headers.0.key": { code: "no", message: "no" },
+        },
+      },
+    ],
+    [
+      "in what Litestar adds",
+      { detail: "Invalid.", extra: listed("key", "message", ["interval", "request_headers.0.key"]) },
+    ],
     ["in what Flask says of the form", { message: "Invalid.", errors: { form: nested } }],
     [
       "in Symfony's forms",
@@ -752,6 +796,11 @@ describe("refusals", () => {
     ['{"error":true,"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"message":"Nope."}', /status 422: Nope\.$/],
     ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
+    ['{"message":"Invalid.","errors":["Plan."]}', /status 422: Invalid; \["Plan\."\]$/],
+    [
+      '{"error":{"message":"Invalid.","details":[{"field":"interval","error":"no"}]}}',
+      /Invalid; \[\{"field":"interval","error":"no"\}\]$/,
+    ],
     ['{"detail":[{"loc":["body"],"msg":"Empty."}]}', /status 422: \[\{"loc":\["body"\],"msg":"Empty\."\}\]$/],
     ['{"errors":["Plan."],"warnings":[{"field":"interval","message":"old"}]}', /status 422: \["Plan\."\]$/],
     ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
