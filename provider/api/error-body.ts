@@ -1,6 +1,7 @@
 import { excerpt } from "../common/text";
 import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
+import { parseJsonList } from "../definitions/codecs";
 import { secretFieldsByName } from "../definitions/keys";
 import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./shown-values";
 import { joinMessages, message, Quote, quote, type Message } from "./errors";
@@ -54,11 +55,11 @@ export function parseError(
   }
   const hasFields = fields.size > 0;
   // What holds the reasons for the fields is none for the whole request.
-  const holdsFields = (one: unknown): boolean =>
-    typeof one === "object" &&
-    one !== null &&
-    messageIn(one) === undefined &&
-    Object.values(one).some((part) => typeof part === "object" && part !== null);
+  const holdsFields = (one: unknown): boolean => {
+    const held = parseJsonList(messageIn(one) ?? one);
+    const parts = typeof held === "object" && held !== null ? Object.values(held) : [];
+    return parts.some((part) => typeof part === "object" && part !== null);
+  };
   const reasons = [
     body.message,
     body.error,
@@ -107,9 +108,11 @@ function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
   return { named: found ?? [], others: [] };
 }
 
-/** The lists in a body, and those that are as deep in it as Strapi's `error.details.errors`. */
+/** The lists in a body, and those that are as deep in it as Strapi's `error.details.errors`. Zod's message is a list as JSON text. */
 function listsIn(body: Record<string, unknown>, depth = 3): (readonly unknown[])[] {
-  const parts = Object.entries(body).flatMap(([name, part]) => (/warning/i.test(name) ? [] : [part]));
+  const parts = Object.entries(body).flatMap(([name, part]) =>
+    /warning/i.test(name) ? [] : [parseJsonList(part)],
+  );
   const inner = depth === 1 ? [] : parts.filter(isObject).flatMap((part) => listsIn(part, depth - 1));
   return [...parts.filter((part): part is readonly unknown[] => Array.isArray(part)), ...inner];
 }

@@ -743,6 +743,21 @@ describe("refusals", () => {
       "",
     ],
     [
+      "in the message of Zod",
+      {
+        success: false,
+        error: {
+          name: "ZodError",
+          message: JSON.stringify(
+            listed("path", "message", [["interval"], ["request_headers", 0, "key"]]),
+            null,
+            2,
+          ),
+        },
+      },
+      "",
+    ],
+    [
       "in what Zod and pydantic say of parts of a request",
       {
         message: "Invalid.",
