@@ -9,11 +9,14 @@ import { joinMessages, message, Quote, quote, type Message } from "./errors";
 /** The names of secret fields, by {@link plainName}. */
 const secretFieldNames = new Set(definitions.flatMap(secretFieldsByName).map(([name]) => plainName(name)));
 
-/** A body as JSON, without secret fields. */
+/** A body as JSON, without secret fields, also those in JSON text, such as a Lambda's `{"statusCode": 200, "body": "{…}"}`. */
 function jsonWithoutSecrets(body: unknown): string {
-  return JSON.stringify(body, (name, value: unknown) =>
-    secretFieldNames.has(plainFieldName(name)) ? undefined : value,
-  );
+  return JSON.stringify(body, (name, value: unknown) => {
+    if (secretFieldNames.has(plainFieldName(name))) return undefined;
+    const parsed = parseJsonList(value);
+    // Any other text stays as it is written, so that a secret in it is found.
+    return parsed === value || jsonWithoutSecrets(parsed) === JSON.stringify(parsed) ? value : parsed;
+  });
 }
 
 /** A text that is not JSON, in a message. */
@@ -31,8 +34,10 @@ export function quoteBody(body: unknown): Message {
   return message`"${quote(typeof outline === "string" ? outline : jsonWithoutSecrets(outline))}"`;
 }
 
-const withoutValues = (part: unknown): unknown =>
-  typeof part === "object" && part !== null ? mapLeaves(part, () => "…") : part;
+function withoutValues(part: unknown): unknown {
+  const shown = parseJsonList(part);
+  return typeof shown === "object" && shown !== null ? mapLeaves(shown, () => "…") : part;
+}
 
 /**
  * The reasons in an error's body: one for the whole request, and those for single fields under the API's names.
@@ -191,4 +196,9 @@ const messageIn = (value: unknown): string | undefined => {
   return typeof text === "string" ? text : undefined;
 };
 
-const wordsOf = (value: unknown): string => messageIn(value) ?? jsonWithoutSecrets(value);
+function wordsOf(value: unknown): string {
+  const text = messageIn(value);
+  if (text === undefined) return jsonWithoutSecrets(value);
+  const shown: unknown = JSON.parse(jsonWithoutSecrets(text));
+  return typeof shown === "string" ? shown : JSON.stringify(shown);
+}

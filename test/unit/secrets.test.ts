@@ -208,7 +208,10 @@ describe.each(fronts)("the key and the secrets of a resource (%s)", (front) => {
   test.each<[string, number, (record: Record<string, unknown>) => object]>([
     ["a list", 200, (record) => ({ sites: [{ ...record, auth: { pass: canary("nested-of-others") } }] })],
     ["a record", 200, (record) => ({ item: { ...record, auth: { pass: canary("nested-of-others") } } })],
+    ["JSON text", 200, (record) => ({ statusCode: 200, body: JSON.stringify(record) })],
     ["a refusal", 422, (record) => ({ record })],
+    ["a refusal that has it as JSON text", 422, (record) => ({ body: JSON.stringify([record]) })],
+    ["a message that is JSON text", 422, (record) => ({ message: JSON.stringify({ record }) })],
     ["a refusal that is a list", 422, (record) => [record]],
     [
       "a refusal with the names of .NET",
