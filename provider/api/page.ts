@@ -54,10 +54,18 @@ export function parsePage(
   };
 }
 
+/** Where servers say something of the pages, by {@link plainName}: in `metadata` in Vapor, for example. */
+const namesOfParts: readonly string[] = [
+  ...["meta", "metadata", "responsemetadata", "resultinfo"],
+  ...["pagination", "paging", "page", "pageinfo", "pager"],
+];
+
 /** Objects, and those in them in which servers say something of the pages. */
 function withParts(objects: readonly Record<string, unknown>[]): Record<string, unknown>[] {
-  const names = ["meta", "pagination", "paging", "page", "page_info", "pageInfo", "pager"];
-  return objects.flatMap((one) => [one, ...names.map((name) => one[name]).filter(isObject)]);
+  return objects.flatMap((one) => {
+    const names = Object.keys(one).filter((name) => namesOfParts.includes(plainName(name)));
+    return [one, ...names.map((name) => one[name]).filter(isObject)];
+  });
 }
 
 /** Some servers say it in headers: `X-Total-Count: 60`, `Current-Page: 1`, or `X-Pagination: {"TotalCount": 60, …}`. */

@@ -437,6 +437,8 @@ describe("a list", () => {
     ["next_cursor beside next", (next) => ({ next: next !== undefined, next_cursor: next })],
     ["next_cursor that ends with 0", (next) => ({ next_cursor: next ?? 0 })],
     ["next_cursor that ends with -1", (next) => ({ page_info: { next_cursor: next ?? "-1" } })],
+    ["metadata.next_cursor", (next) => ({ metadata: { next_cursor: next } })],
+    ["response_metadata.next_cursor", (next) => ({ response_metadata: { next_cursor: next ?? "" } })],
     ["a second object", (next) => ({ meta: { next_cursor: null }, paging: { next_cursor: next } })],
   ])("is followed by %s", async (_where, paging) => {
     const pages = new Map([
@@ -511,6 +513,19 @@ describe("a list", () => {
     });
     expect(await listed(monitors)).toEqual(["9", "8", "7"]);
   });
+
+  test.each(["metadata", "result_info", "_meta"])(
+    "whose %s names more records than it holds is an error",
+    async (name) => {
+      const { monitors } = collectionOf(() => ({
+        items: records(9, 8),
+        [name]: { page: 1, per: 2, total: 3 },
+      }));
+      expect((await errorOf(listed(monitors))).message).toContain(
+        "its pages hold 2 records, but its total is 3",
+      );
+    },
+  );
 
   test("is not in an answer without one, whose header X-Total-Count is empty", async () => {
     const headersTo = () => ({ "x-total-count": "" });
