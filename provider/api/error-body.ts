@@ -42,12 +42,14 @@ function withoutValues(part: unknown): unknown {
 /**
  * The reasons in an error's body: one for the whole request, and those for single fields under the API's names.
  *
- * @param body undefined if the source is not JSON
+ * @param given undefined if the source is not JSON
  */
 export function parseError(
-  body: unknown,
+  given: unknown,
   source: string,
 ): { reason: Message; fields: Map<string, readonly Quote[]> } {
+  // Yii shows nothing but the list.
+  const body = Array.isArray(given) ? { errors: given } : given;
   const fields = new Map<string, Quote[]>();
   const unlessEmpty = (words: Quote): Message => (excerpt(words.text) === "" ? [] : [words]);
   const whole = (): Message =>

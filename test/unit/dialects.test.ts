@@ -670,6 +670,7 @@ describe("refusals", () => {
         ],
       },
     ],
+    ["in nothing but a list, as Yii does,", listed("field", "message"), ""],
     ["in a list of another name", { message: "Invalid.", violations: listed("field", "message") }],
     [
       "in .NET's problem details",
