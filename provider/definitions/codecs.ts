@@ -7,7 +7,7 @@ import type { RequestHeader, Value } from "../common/values";
 
 export type FormPair = [name: string, value: string];
 
-/** The API's names of the fields that are emptied in their fallback form: see {@link hasFallbackForm}. */
+/** The API's names of the fields that are sent in their fallback form: see {@link hasFallbackForm}. */
 export type FallbackForms = ReadonlySet<string>;
 
 /** A record shows a value that a field of this type cannot have. */
@@ -59,15 +59,20 @@ export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }
 
-/** Whether a server that refuses an empty value may take another form of it: `field=` for `field[]=`, or `field=0` for `field=`. */
-export function hasFallbackForm(field: Field): boolean {
-  return isList(field) || field.zeroIsEmpty === true;
+/**
+ * Whether a server that refuses a value may take another form of it: `field=` for `field[]=`, `field=0` for `field=`, or `field=true`
+ * for `field=1`.
+ */
+export function hasFallbackForm(field: Field, value: Value): boolean {
+  return field.takesWords === true || (isEmpty(value) && (isList(field) || field.zeroIsEmpty === true));
 }
 
 export function encodeValue(field: Field, value: Value, fallbackForms: FallbackForms): FormPair[] {
   const codec = codecOf[field.type];
+  const isFallback = fallbackForms.has(field.wire);
+  if (isFallback && field.takesWords) return [[field.wire, String(value === true)]];
   if (!isEmpty(value)) return codec.encode(field.wire, value);
-  if (!fallbackForms.has(field.wire)) return codec.empty(field.wire);
+  if (!isFallback) return codec.empty(field.wire);
   return field.zeroIsEmpty ? codec.encode(field.wire, 0) : emptyString(field.wire);
 }
 

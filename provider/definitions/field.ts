@@ -39,6 +39,8 @@ export interface Field<In = unknown, Out = unknown> {
   readonly resetByUpdate?: boolean;
   /** @internal Empty and `0` mean the same in the API. */
   readonly zeroIsEmpty?: boolean;
+  /** @internal The API documents a boolean, so a server that refuses 1 and 0 may take `true` and `false`. */
+  readonly takesWords?: boolean;
   /** @internal Names in the API's records besides `wire`, in order of preference. */
   readonly shownAs?: readonly string[];
   /** For the compiler only: the types of the declared and the resulting value. */

@@ -89,7 +89,11 @@ export const monitorFields = {
    * Whether the monitor is paused. The API accepts this in updates only, so the provider creates the monitor and then
    * pauses it. (docs/monitor.md)
    */
-  pause: boolean("pause", { updateOnly: true, shownAs: ["paused", "is_paused", "paused_at"] }),
+  pause: boolean("pause", {
+    updateOnly: true,
+    takesWords: true,
+    shownAs: ["paused", "is_paused", "paused_at"],
+  }),
 };
 
 export const monitorFilters = {

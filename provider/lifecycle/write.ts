@@ -21,7 +21,7 @@ import {
   type FallbackForms,
 } from "../definitions/codecs";
 import { fieldOf, fixedKeys } from "../definitions/keys";
-import { isEmpty, type Value } from "../common/values";
+import type { Value } from "../common/values";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
@@ -144,7 +144,7 @@ function unlessInterrupted(error: unknown): void {
 }
 
 /**
- * Sends values. If the server refuses empty ones, sends those once more in their fallback form. If that is refused too, the error is the
+ * Sends values. If the server refuses some that have a fallback form, sends those once more in it. If that is refused too, the error is the
  * refusal that is not about a form.
  */
 export async function sendForm(
@@ -164,7 +164,7 @@ export async function sendForm(
       if (!(error instanceof ApiError && error.isRefusal)) throw error;
       const named = namedIn(definition, error);
       if (named.length === 0) unnamed ??= error;
-      const refused = refusedEmpty(definition, wanted, fallbackForms, error);
+      const refused = refusedForms(definition, wanted, fallbackForms, error);
       if (refused.length === 0) {
         // If fallback forms were sent in vain, the refusal before them was about something else.
         const isAboutForm = named.every((wire) => fallbackForms.has(wire));
@@ -185,13 +185,13 @@ function formOf(definition: Definition, wanted: WantedValues, fallbackForms: Fal
   return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, fallbackForms));
 }
 
-/** Whether a value that was sent as empty has a fallback form, in which it was not sent yet. */
+/** Whether a value has a fallback form, in which it was not sent yet. */
 function hasUntriedForm(field: Field, value: Value, fallbackForms: FallbackForms): boolean {
-  return isEmpty(value) && hasFallbackForm(field) && !fallbackForms.has(field.wire);
+  return hasFallbackForm(field, value) && !fallbackForms.has(field.wire);
 }
 
-/** The fields that were sent as empty, and that a server which has refused them so may take in their fallback form. */
-function refusedEmpty(
+/** The fields whose values a server has refused, and may take in their fallback form. */
+function refusedForms(
   definition: Definition,
   wanted: WantedValues,
   fallbackForms: FallbackForms,
@@ -205,9 +205,10 @@ function refusedEmpty(
   if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
   // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
   if (error.status < 400) return [];
-  // Lists come last, because their fallback form is refused more often.
-  const days = fields.filter((field) => !isList(field));
-  return days.length > 0 ? days : fields;
+  // The forms that are refused most often come last.
+  const days = fields.filter(({ zeroIsEmpty }) => zeroIsEmpty);
+  const lists = fields.filter(isList);
+  return [days, lists].find((some) => some.length > 0) ?? fields;
 }
 
 function describeNotStored(difference: Difference): Message {

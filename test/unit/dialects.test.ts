@@ -1,4 +1,4 @@
-import type { ReceivedRequest } from "../../provider/emulator";
+import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import { posts, sentRequests } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import type { Inputs, ModelResource } from "../support/model";
@@ -529,6 +529,24 @@ describe("pause", () => {
     },
   );
 });
+
+test.each<[string, Fault]>([
+  ["refuses and names it", answer(422, { errors: { pause: ["must be boolean"] } })],
+  ["refuses and names nothing", answer(422, "pause: provided string was not `true` or `false`")],
+  ["does not store", answer(204)],
+])(
+  "pause is sent as true and false to a server that %s as 1 and 0, which is remembered",
+  async (_, fault) => {
+    const one = stack();
+    on(({ body }) => body.some(([name, value]) => name === "pause" && /\d/.test(value)), fault);
+    await one.up({ ...home, sslAlertDays: 7, pause: true });
+    expect(only()).toMatchObject({ pause: true });
+    emulator.forget();
+    await one.up(home);
+    expect(only()).toMatchObject({ pause: false });
+    expect(bodies()).toEqual([expect.arrayContaining(["pause=false", "ssl_alert_days="])]);
+  },
+);
 
 describe("attributes", () => {
   test("have what is not managed under the API's names, and follow a refresh with uptime:refreshAttributes", async () => {
