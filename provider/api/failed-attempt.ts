@@ -167,9 +167,17 @@ function adviceFor(
       ...settingsAdvice,
       ...providerAdvice,
     ];
-  if (status === 403)
-    return [`The key from ${key} may not do this.`, ...settingsAdvice, ...adviceIfMaybeGone({ method, id })];
-  if (status === 404 && id === undefined && method === "GET")
+  const isList = id === undefined && method === "GET";
+  if (status === 403) {
+    // Amazon's API Gateway answers so where it has no API.
+    const orAddress = isList ? `, or there is no API at this address: check ${source} too` : "";
+    return [
+      `The key from ${key} may not do this${orAddress}.`,
+      ...settingsAdvice,
+      ...adviceIfMaybeGone({ method, id }),
+    ];
+  }
+  if (status === 404 && isList)
     return [`There is no API at this address: check ${source}.`, ...settingsAdvice];
   if (status === 429) return [`Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows.`];
   if (redirectTarget) {
