@@ -72,9 +72,7 @@ test(`${count} stacks: never more at once than asked for, and each failure is it
   ]);
   expect(report.drift).toEqual({ unmanaged: [{ name: "Stray" }] });
   const linesOf = (file: string): string[] => readFileSync(join(folder, file), "utf8").trim().split("\n");
-  expect(linesOf("applied").sort()).toEqual(
-    names.filter((name) => !["s007", "s011", "s013"].includes(name)),
-  );
+  expect(linesOf("applied").sort()).toEqual(names.filter((name) => !["s007", "s011", "s013"].includes(name)));
   expect(Math.max(...linesOf("most").map(Number))).toBeLessThanOrEqual(8);
   expect(run.stderr.trim().split("\n")).toHaveLength(count);
 });
