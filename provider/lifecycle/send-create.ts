@@ -10,6 +10,7 @@ import {
   UptimeError,
 } from "../api/errors";
 import type { Operation } from "../api/operation";
+import type { FormPair } from "../definitions/codecs";
 import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
 import { identityIn, shownValues, type WantedValues } from "./difference";
@@ -78,10 +79,11 @@ async function postOnce(
 ): Promise<ObtainedRecord> {
   const { wanted, baseline, owner } = planned;
   const { claims, collection, creates, ledger } = scope;
-  const answer = await sendForm(scope, wanted, async (pairs) => {
+  const send = async (pairs: readonly FormPair[]): Promise<WriteAnswer> => {
     const stored = await collection.create(pairs, operation);
     return stored.failure ? recordInFailure(scope, planned, stored, stored.failure, operation) : stored;
-  });
+  };
+  const answer = await sendForm(scope, wanted, send, { isCreate: true });
   const { id, status, requestText, words, fallbackForms } = answer;
   if (id === undefined)
     throw new LostAnswerError(

@@ -66,12 +66,9 @@ export async function sendUpdate(
   // A strict server refuses an empty update, such as that of a domain with only a name.
   if (changeable.size === 0) return verify(scope, id, wanted, {}, operation);
   scope.ledger.markChanged(id);
-  const answer = await sendForm(
-    scope,
-    changeable,
-    (pairs) => scope.collection.update(id, pairs, operation),
+  const answer = await sendForm(scope, changeable, (pairs) => scope.collection.update(id, pairs, operation), {
     fallbackForms,
-  );
+  });
   operation.mayHaveEffect = true;
   return verify(scope, id, wanted, answer, operation);
 }
@@ -143,6 +140,11 @@ function unlessInterrupted(error: unknown): void {
   if (!(error instanceof InterruptedError)) throw error;
 }
 
+interface SendOptions {
+  readonly fallbackForms?: FallbackForms | undefined;
+  readonly isCreate?: boolean;
+}
+
 /**
  * Sends values. If the server refuses some that have a fallback form, sends those once more in it. If that is refused too, the error is the
  * refusal that is not about a form.
@@ -151,7 +153,7 @@ export async function sendForm(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   send: (pairs: readonly FormPair[]) => Promise<WriteAnswer>,
-  fallbackForms = collection.fallbackForms,
+  { fallbackForms = collection.fallbackForms, isCreate = false }: SendOptions = {},
 ): Promise<WriteAnswer & WriteOutcome> {
   let unnamed: ApiError | undefined;
   for (let wasRefused = false; ; wasRefused = true) {
@@ -164,7 +166,9 @@ export async function sendForm(
       if (!(error instanceof ApiError && error.isRefusal)) throw error;
       const named = namedIn(definition, error);
       if (named.length === 0) unnamed ??= error;
-      const refused = refusedForms(definition, wanted, fallbackForms, error);
+      // With a refusal inside a 2xx something may be stored, and a second create would store it again.
+      const mayRepeat = !isCreate || error.status >= 400;
+      const refused = mayRepeat ? refusedForms(definition, wanted, fallbackForms, error) : [];
       if (refused.length === 0) {
         // If fallback forms were sent in vain, the refusal before them was about something else.
         const isAboutForm = named.every((wire) => fallbackForms.has(wire));

@@ -1111,8 +1111,19 @@ describe("an answer that says that the create failed, and names a record", () =>
     expect(one.state?.outputs.attributes).not.toEqual({});
   });
 
-  test("without an id is not sent again in the other form of an empty list", async () => {
-    onCreates(stored(200, { error: words }));
+  test.each<[string, Fault]>([
+    ["without an id", stored(200, { error: words })],
+    [
+      "without an id, with a complaint about the list",
+      stored(200, { errors: { alert_channel_ids: [words] } }),
+    ],
+    ["with 202 and such a complaint", stored(202, { errors: { alert_channel_ids: [words] } })],
+    ["with such a complaint and an id", stored(200, { id: 1, errors: { alert_channel_ids: [words] } })],
+  ])("%s is not sent again in the other form of an empty list", async (_where, answered) => {
+    afterCreate(
+      () => (posts() === 1 ? answered : undefined),
+      ({ path }) => (path.endsWith("/1") ? answer(404) : undefined),
+    );
     expect(await failureOf(resource().up({ ...home, alertChannelIds: [] }))).toContain(words);
     expect(posts()).toBe(1);
   });

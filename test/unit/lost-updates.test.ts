@@ -149,6 +149,15 @@ describe.each(fronts)("an update (%s)", (front) => {
     expect(there()).toMatchObject({ alert_channel_ids: [] });
   });
 
+  test("whose empty list a 200 complains about is sent in the other form, which does no harm", async () => {
+    const one = monitor();
+    await one.up({ ...home, alertChannelIds: [1] });
+    const refusal = answer(200, { errors: { alert_channel_ids: ["Must be a list."] } });
+    on("PATCH", () => (sent("alert_channel_ids[]") === undefined ? undefined : refusal));
+    await one.up({ ...home, alertChannelIds: [] });
+    expect(there()).toMatchObject({ alert_channel_ids: [] });
+  });
+
   test("that never reached the server changes neither record nor state", async () => {
     const one = monitor();
     await one.up(home);
