@@ -1,4 +1,5 @@
-import { message, NotFoundError, UptimeError, type Message } from "../api/errors";
+import type { ApiRecord } from "../api/record";
+import { message, NotFoundError, quoteId, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { assertGone, assertReadable } from "./gone";
 import type { RecordScope } from "./record-scope";
@@ -7,35 +8,43 @@ import { assertSameRecord, mustCompareFirst } from "./same-record";
 import { assertSameAddress, isAccountOfState } from "./state-account";
 import { readUntil } from "./write";
 
-/** Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. */
+/**
+ * Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. It also says
+ * if there is no record under an id that only an answer has shown, because the record may have another one.
+ */
 export async function deleteRecord(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
   options: RequestOptions,
 ): Promise<Message | undefined> {
-  const { claims, collection, ledger } = scope;
+  const { claims, collection, definition, ledger } = scope;
   assertSameAddress(scope, outputs, options);
   const operation = new Operation(scope, options);
   const deleter = await claims.beginDelete(id, outputs, () => collection.find(id, operation));
   if (deleter === "nobody") return claims.describeStay(id);
-  if (deleter === "this process")
-    await ledger.whileDeleting(id, () => sendDelete(scope, id, outputs, operation));
-  return undefined;
+  if (deleter === "another process") return undefined;
+  const record = await ledger.whileDeleting(id, () => sendDelete(scope, id, outputs, operation));
+  if (record || !outputs.isIdUnconfirmed) return undefined;
+  const { label, singular } = definition;
+  return message`${label} ${quoteId(id)} does not exist. If that is the id of something else, such as a job, the ${singular} may
+    exist with another id, and state no longer has it: look for it in the API, and delete it there.`;
 }
 
+/** Returns the record as it was before, if it had to be read. */
 async function sendDelete(
   scope: RecordScope,
   id: string,
   outputs: Outputs,
   operation: Operation,
-): Promise<void> {
+): Promise<ApiRecord | undefined> {
   const { claims, collection, ledger } = scope;
   const isSameAccount = isAccountOfState(scope, outputs);
+  let record: ApiRecord | undefined;
   try {
     if (mustCompareFirst(scope, outputs)) {
       // In state's account the answer to the DELETE decides, so it is no error yet that the record is not found here.
-      const record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
+      record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
       if (record) assertSameRecord(scope, outputs, record, operation);
     }
     ledger.markChanged(id);
@@ -46,12 +55,13 @@ async function sendDelete(
     const doubt = await collection.delete(id, operation).catch(notFoundAsDoubt);
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
-    if (claims.isVoid(id, outputs)) return;
+    if (claims.isVoid(id, outputs)) return record;
     if (!(error instanceof NotFoundError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
   // If the claim is void, the id is now that of a record which this run has created.
   if (!claims.isVoid(id, outputs)) ledger.markDeleted(id, operation.clock.now());
+  return record;
 }
 
 /** A key that may not delete a record, or a proxy that allows no DELETE, may get 404 too. So the record's own address decides. */

@@ -188,8 +188,8 @@ async function keepIdOrThrow(
 /** What to do if an id that only an answer has shown is not the record's. */
 export function adviceOnUnconfirmedId({ definition, settings }: RecordScope, id: string): Message {
   return message`If ${quoteId(id)} is the id of something else, such as a job, the ${definition.singular} may exist
-    with another id: then \`pulumi up --refresh\` with the setting ${sourceOf(settings, "adoptExisting")} finds and
-    adopts it.`;
+    with another id: then \`pulumi up --refresh --run-program\` with the setting ${sourceOf(settings, "adoptExisting")}
+    finds and adopts it.`;
 }
 
 /** Why the provider cannot tell whether a lost create made a new record; undefined if no new record is like it. */

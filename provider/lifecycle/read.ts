@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 
 import type { ApiRecord } from "../api/record";
-import { ApiError, message, NotFoundError, quoteId } from "../api/errors";
+import { ApiError, message, NotFoundError, quoteId, UptimeError } from "../api/errors";
 import { Operation } from "../api/operation";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import { mayBeEscaped, shownValues, shows, wantedValues, type WantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
+import { adviceOnUnconfirmedId } from "./lost-create";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs, OperationResult } from "./resource";
 import { assertSameRecord } from "./same-record";
-import { assertSameAddress } from "./state-account";
+import { assertSameAddress, oldSettingsHint } from "./state-account";
 
 /** The current outputs of a resource in state, or undefined if it is gone. */
 export async function read(
@@ -68,7 +69,13 @@ async function findRecord(
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     await assertGoneInRefresh(scope, id, outputs, error, operation);
-    return undefined;
+    // Without it, the next create would make a second record.
+    if (!outputs.isIdUnconfirmed || scope.settings.adoptExisting) return undefined;
+    throw new UptimeError(
+      message`${scope.definition.label} ${quoteId(id)} does not exist (${error}). ${adviceOnUnconfirmedId(scope, id)} If it is
+        gone, run \`pulumi state delete URN\`.${oldSettingsHint(operation.mayHaveOldSettings)}`,
+      { cause: error },
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ApiRecord } from "../api/record";
 import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "../api/errors";
 import type { Operation } from "../api/operation";
+import { sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
 import { compare, differences, managedValue, shows, wantedValues, type WantedValues } from "./difference";
@@ -22,8 +23,8 @@ export function assertSameRecord(
   { mayHaveOldSettings }: Operation,
   declared: Pick<Inputs, "values"> = outputs,
 ): void {
-  const { address, definition } = scope;
-  const { label } = definition;
+  const { address, definition, settings } = scope;
+  const { label, singular } = definition;
   const keys = identityKeys(definition);
   const isAsInState = (key: string): boolean =>
     compare(fieldOf(definition, key), managedValue(outputs.values, key), record).outcome === "same";
@@ -38,7 +39,8 @@ export function assertSameRecord(
   if (outputs.isIdUnconfirmed && !isAlikeIn(outputs) && !isAlikeIn(declared))
     throw new RecordMismatchError(
       message`${label} ${quoteId(record.id)} seems to be another record than the one in state, so it is left alone. Run
-        \`pulumi state delete URN\`. If it is the right record, then declare its values, and name its id with the option import.`,
+        \`pulumi state delete URN\`. If it is the right record, then declare its values, and name its id with the option import. Otherwise
+        set ${sourceOf(settings, "adoptExisting")} for the next \`pulumi up\`, because the ${singular} may exist with another id.`,
     );
   const fixed = wantedValues(definition, outputs.values, (_, field) => field.fixed === true);
   const [differing] = differences(definition, fixed, record);

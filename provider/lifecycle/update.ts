@@ -6,6 +6,7 @@ import type { Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import { shownValue, managedValue, wantedValues } from "./difference";
 import { assertGone } from "./gone";
+import { adviceOnUnconfirmedId } from "./lost-create";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -71,17 +72,20 @@ async function explainNotFound(
   operation: Operation,
 ): Promise<unknown> {
   const { label, singular } = scope.definition;
+  const wayOut = outputs.isIdUnconfirmed
+    ? adviceOnUnconfirmedId(scope, id)
+    : [
+        `Run \`pulumi up --refresh --run-program\`: it removes the ${singular} from state and creates it again.`,
+      ];
   try {
     if (await scope.collection.find(id, operation)) return missing;
     await assertGone(scope, id, outputs, missing, operation);
   } catch (unsure) {
     return unsure;
   }
-  return new GoneError(
-    message`${label} ${quoteId(id)} does not exist (${missing}). Run \`pulumi up --refresh --run-program\`:
-      it removes the ${singular} from state and creates it again.`,
-    { cause: missing },
-  );
+  return new GoneError(message`${label} ${quoteId(id)} does not exist (${missing}). ${wayOut}`, {
+    cause: missing,
+  });
 }
 
 /**

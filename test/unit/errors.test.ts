@@ -236,6 +236,13 @@ const cases: Record<string, () => Promise<unknown>> = {
     one.nextRun();
     return one.up(home);
   },
+  "The id in state may be that of something else": async () => {
+    onCreates({ kind: "answer", effect: false, status: 202, body: { id: 77, status: "queued" } });
+    const one = stack();
+    await failureOf(one.up(home));
+    one.nextRun();
+    return one.refresh();
+  },
   "No record can be adopted": () => {
     emulator.monitors.add({ ...home, interval: 300 });
     return stack({ "uptime:adoptExisting": "true" }).up(home);

@@ -736,7 +736,7 @@ describe("the id in an answer to a create is kept", () => {
     lagging(99, () => stored(202, { id: 77, status: "queued" }));
     const one = program().resource();
     expect(await made(one)).toMatch(
-      /was created with the id 77, but GET .* If 77 is the id of something else,.*`pulumi up --refresh`.*adoptExisting/,
+      /was created with the id 77, but GET .* If 77 is the id of something else,.*`pulumi up --refresh --run-program`.*adoptExisting/,
     );
     expect(one.state?.id).toBe("77");
     emulator.fault = undefined;
@@ -744,6 +744,41 @@ describe("the id in an answer to a create is kept", () => {
     await one.refresh();
     await one.up(home);
     expect([one.state?.id, ...storedIds()]).toEqual(["1", "1"]);
+  });
+
+  describe("although it may be that of a job, and the record is made later:", () => {
+    /** What a run with these verbs says, after one that has kept such an id. */
+    const later = async (verb: "up" | "refresh" | "destroy", settings = {}): Promise<string> => {
+      onCreates({ ...queued, body: { id: 77, status: "queued" } });
+      const one = resource();
+      await failureOf(one.up(home));
+      emulator.monitors.add(home);
+      one.nextRun(settings);
+      const warn = jest.spyOn(console, "warn");
+      const failure = await failureOf(one[verb](home));
+      const told = warn.mock.calls.map(String).join();
+      expect([storedIds(), posts()]).toEqual([["1"], 1]);
+      return failure || told;
+    };
+    const adopting = { "uptime:adoptExisting": "true" };
+
+    test.each([{}, adopting])("an update says how to find it (%j)", async (settings) => {
+      expect(await later("up", settings)).toMatch(
+        /^Monitor 77 does not exist \(.*If 77 is .* `pulumi up --refresh --run-program` with the setting uptime:adopt/,
+      );
+    });
+
+    test("a refresh keeps the id, and says how to find it", async () => {
+      expect(await later("refresh")).toMatch(
+        /^Monitor 77 does not exist \(.*uptime:adoptExisting.*state delete URN/,
+      );
+    });
+
+    test("a delete says that it may be there", async () => {
+      expect(await later("destroy")).toContain(
+        "the monitor may exist with another id, and state no longer has it",
+      );
+    });
   });
 });
 
@@ -1050,8 +1085,8 @@ describe("somebody else's record with the id of a job", () => {
       emulator.monitors.add(elsewhere);
       one.nextRun();
       for (const verb of verbs.split(", then ") as ("up" | "destroy" | "refresh")[])
-        expect(await failureOf(one[verb](home))).toContain(
-          "seems to be another record than the one in state, so it is left alone",
+        expect(await failureOf(one[verb](home))).toMatch(
+          /seems to be another record than the one in state, so it is left alone\..*Otherwise set uptime:adoptExisting/,
         );
       expect(emulator.monitors.all()).toMatchObject([elsewhere]);
     },

@@ -53,7 +53,23 @@ const beforeAnswers = (ids: "rising" | "falling", after: number): Scenario => ({
   ),
 });
 
+/** A create whose answer has an id alone, which cannot be read, and then a person deletes the record. */
+const unseen = (isLeft: boolean): Scenario => ({
+  server: {
+    ids: "rising",
+    lag: 0,
+    ownLag: 0,
+    dialect: { uniqueDomainNames: false, createAnswer: "id" },
+  },
+  ...runs(
+    run([a], { faults: [{ method: "GET", number: 2, fault: "failed" }], isLeft: true }),
+    run([a], { before: [{ edit: "delete", kind: "monitor", place: 0 }], isLeft }),
+  ),
+});
+
 const seen: Record<string, Scenario> = {
+  "a record that is deleted before its id was confirmed is created again with adoption": unseen(false),
+  "a record that is deleted before its id was confirmed leaves state with adoption": unseen(true),
   "a record that a person makes before the second of two equal creates is neither's": beforeAnswers(
     "rising",
     2,

@@ -163,9 +163,16 @@ class World implements Network {
   async end(): Promise<void> {
     this.forgetOthers();
     for (const command of ["refresh --run-program", "destroy --run-program"] as const) {
-      let outcome = await this.execute(plannedRun([], { command }), `the last ${command}`);
-      while (this.obey(outcome))
-        outcome = await this.execute(plannedRun([], { command }), `the last ${command}, in the same account`);
+      let adoptExisting = false;
+      const execute = (how = ""): Promise<Outcome> =>
+        this.execute(plannedRun([], { command, adoptExisting }), `the last ${command}${how}`);
+      let outcome = await execute();
+      while (this.obey(outcome)) outcome = await execute(", in the same account");
+      if (namesAdoption(outcome)) {
+        adoptExisting = true;
+        outcome = await execute(", with adoption");
+      }
+      while (this.obey(outcome)) outcome = await execute(", in the same account");
       if (!isGreen(outcome)) throw new Violation(`the last ${command} failed: ${messagesOf(outcome)}`);
     }
     if (this.engine.state.length > 0)
@@ -364,6 +371,8 @@ class World implements Network {
     // Only a person can tell the same account, at a new address, with a new key or without its records (a killed run may have
     // deleted them), from another account.
     while (this.obey(outcome)) await change("in the same account", {});
+    if (namesAdoption(outcome)) await change("with adoption", { adoptExisting: true });
+    while (this.obey(outcome)) await change("in the same account", {});
     // There is no single record that equals a lost create.
     if (!isGreen(outcome) && mended.adoptExisting) {
       await change("without adoption", { adoptExisting: false });
@@ -486,6 +495,10 @@ class World implements Network {
     if (id !== undefined) this.invariants.edited(one, id);
   }
 }
+
+/** Whether a refresh asks for adoption, because no record has an id that only the answer to a create has shown. */
+const namesAdoption = ({ errors }: Outcome): boolean =>
+  errors.some(({ message }) => message.includes("is the id of something else"));
 
 const stateShown = ({ state }: SimulatedEngine): string =>
   state
