@@ -23,7 +23,9 @@ interface Codec<T extends Value> {
 
 /** Parses the value of a field in a record. Throws {@link UnexpectedValueError}. */
 export function parseValue(field: Field, raw: unknown): Value {
-  return codecOf[field.type].parse(unwrapNullable(raw)) ?? null;
+  const shown = unwrapNullable(raw);
+  // Off, for alert days, as some servers show it.
+  return codecOf[field.type].parse(field.zeroIsEmpty && shown === false ? 0 : shown) ?? null;
 }
 
 /** The value in an object such as `{"String": "x", "Valid": true}`, as servers in Go show a nullable database column. */
