@@ -156,7 +156,7 @@ export class RecordNote {
     if (!isDeleted && (first === undefined || this.isInOurLedger(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider already manages";
     const wayOut = isDeleted
-      ? "Remove the option import, and run `pulumi up` again"
+      ? "Run `pulumi up` again, without the option import if the resource has it"
       : "Remove one of the two from the program";
     throw new UptimeError(
       message`Nothing was adopted or imported, because ${reason} ${definition.singular} ${quoteId(record.id)}.
