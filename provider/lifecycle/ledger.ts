@@ -77,7 +77,7 @@ export class Ledger {
    */
   take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, wasSeen = true } = {}): void {
     const entry = this.entry(id);
-    this.heard.add(id);
+    if (wasSeen) this.heard.add(id);
     // Servers reuse ids. If state has this id, its record is gone.
     if (isCreated) entry.holders.clear();
     entry.isCreated ||= isCreated;

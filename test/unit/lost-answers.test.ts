@@ -804,6 +804,13 @@ test("nor does it if only an earlier list had some, as the error says", async ()
   expect(posts()).toBe(1);
 });
 
+test("a list that is empty counts while the run knows of no record, but only of the id of a job", async () => {
+  onCreates({ ...queued, body: { id: 77, status: "queued" } }, cutBefore);
+  const [one, other] = program().resources();
+  const results = await Promise.all([made(one), made(other, elsewhere)]);
+  expect(results).toEqual([expect.stringContaining("was created with the id 77, but"), "made 1"]);
+});
+
 describe("a create that is answered with a record that is deleted", () => {
   test("by its mark is an error, and state has its id", async () => {
     const record = { ...emulator.monitors.add(made1) };
