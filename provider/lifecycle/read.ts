@@ -89,6 +89,8 @@ export async function readUnmanaged(
   const operation = new Operation(scope, options);
   try {
     const record = await scope.collection.get(id, operation);
+    // A create that is not answered yet may have just made it.
+    if (scope.creates.inFlight.size === 0) scope.ledger.markSeen(id);
     const unescape = await shouldUnescape(scope, [record], operation);
     return { record, outputs: outputsOfRecord(scope, record, account, unescape) };
   } catch (error) {

@@ -561,6 +561,31 @@ test("a create that is answered with a record that was there before fails, where
   expect(storedIds()).toHaveLength(250);
 });
 
+describe("a record that `get` has read", () => {
+  const get = ({ providers }: Program, id: string): Promise<unknown> =>
+    providers.monitor.read("urn", id, {}, {});
+
+  test("was there before a later create, also if a person made it after the first one", async () => {
+    const run = program();
+    const [one, other] = run.resources();
+    await one.up(elsewhere);
+    const byHand = emulator.monitors.add(home);
+    await get(run, String(byHand.id));
+    onCreates(answer(200, { data: byHand }));
+    expect(await made(other)).toContain(`monitor ${byHand.id}, which was there before`);
+    expect(other.state).toBeUndefined();
+  });
+
+  test("may be that of a create which is not answered yet", async () => {
+    onCreates({ kind: "delay", answerDelayMs: 5000 });
+    const run = program();
+    const created = made(run.resource());
+    while (emulator.monitors.size === 0) await new Promise(setImmediate);
+    await get(run, "1");
+    expect(await created).toBe("made 1");
+  });
+});
+
 test("a create may be answered with a lower id that no record had", async () => {
   for (let id = 301; id <= 450; id++) emulator.monitors.add({ ...home, id });
   on("POST", () => {
