@@ -819,6 +819,24 @@ test("a list without records shows nothing of a lost create if the run knows of 
   expect([posts(), storedIds()]).toEqual([1, ["1", "2"]]);
 });
 
+test("after an empty list, although the run knows of some, a lost create is not looked for: an older record may be equal", async () => {
+  const run = program();
+  const [known, one] = run.resources();
+  await known.up({ ...home, name: "Known" });
+  emulator.monitors.add(home);
+  run.nextRun();
+  await known.preview({ ...home, name: "Known" });
+  emulator.forget();
+  emulator.fault = (request) => {
+    if (request.method === "POST") return cutBefore;
+    return isList(request) && posts() === 0 ? answer(200, { data: [] }) : undefined;
+  };
+  const failure = await made(one);
+  expect(failure).toContain("was not looked for: before the create the list of monitors was empty, although");
+  expect(failure).toMatch(mayExist);
+  expect([one.state, posts(), lists()]).toEqual([undefined, 1, 1]);
+});
+
 test("nor does it if only an earlier list had some, as the error says", async () => {
   emulator.monitors.add({ ...home, name: "By hand" });
   lagging(99, () => cut);
