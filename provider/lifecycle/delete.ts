@@ -26,9 +26,8 @@ export async function deleteRecord(
   if (deleter === "another process") return undefined;
   const record = await ledger.whileDeleting(id, () => sendDelete(scope, id, outputs, operation));
   if (record || !outputs.isIdUnconfirmed) return undefined;
-  const { label, singular } = definition;
-  return message`${label} ${quoteId(id)} does not exist. If that is the id of something else, such as a job, the ${singular} may
-    exist with another id, and state no longer has it: look for it in the API, and delete it there.`;
+  return message`There was no ${definition.singular} to delete under the id ${quoteId(id)}, which only the response to its create has
+    shown. It may exist with another id, and state no longer has it: look for it in the API, and delete it there.`;
 }
 
 /** Returns the record as it was before, if it had to be read. */
@@ -55,12 +54,13 @@ async function sendDelete(
     const doubt = await collection.delete(id, operation).catch(notFoundAsDoubt);
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
-    if (claims.isVoid(id, outputs)) return record;
+    if (claims.isVoid(id, outputs)) return undefined;
     if (!(error instanceof NotFoundError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
   // If the claim is void, the id is now that of a record which this run has created.
-  if (!claims.isVoid(id, outputs)) ledger.markDeleted(id, operation.clock.now());
+  if (claims.isVoid(id, outputs)) return undefined;
+  ledger.markDeleted(id, operation.clock.now());
   return record;
 }
 
