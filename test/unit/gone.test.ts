@@ -485,6 +485,21 @@ describe.each(fronts)("with another key (%s)", (front) => {
     );
   });
 
+  test("an update that renames the record, and whose answer was lost, is sent again by the next up", async () => {
+    const program = new Program(front, others);
+    const [one] = await created(program, 1);
+    on("PATCH", stored(500, {}));
+    const renamed = { ...declared("monitor", 1), name: "Renamed" };
+    expect(await failureOf(one.up(renamed))).toContain("sends the update again");
+    emulator.fault = undefined;
+    program.nextRun(mine);
+    // Another name than the declared one may be another account's.
+    expect(await failureOf(one.up(declared("monitor", 1)))).toContain("uptime:sameAccount");
+    expect(await one.up(renamed)).toBe("update");
+    expect(keyOf(one)).toBe(fingerprintOf(myKey));
+    expect(storedIds()).toEqual(["1"]);
+  });
+
   test("a read renews the digits of the key, and refuses a record with another name", async () => {
     const [all] = await createdByOthers(front, 2);
     emulator.monitors.edit(2, { name: "Other" });
