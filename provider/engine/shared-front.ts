@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { message, NotFoundError, quoteId, UptimeError, type Message } from "../api/errors";
+import { message, quoteId, UptimeError, type Message } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import { NoAccountError, sourceOf, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
@@ -18,7 +18,7 @@ import {
   leavesAccount,
   isProvenAccountOfState,
 } from "../lifecycle/state-account";
-import { readUnmanaged } from "../lifecycle/read";
+import { readUnmanaged, readUnmanagedAgain } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { InputProblem, OperationResult, Outputs, RequestOptions } from "../lifecycle/resource";
@@ -294,24 +294,24 @@ export class SharedFront {
     this.announce(announcement, properties, options.urn);
   }
 
-  /** Reads a record that the program does not manage. Undefined if it is in state and gone now. */
+  /** Reads a record that the program does not manage. Undefined if it is in state, and gone for certain. */
   async readForGet(
     id: string,
     properties: Properties,
     options: RequestOptions,
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
-    const { account, isReadOnly } = decodeOutputs(this.definition, properties);
-    try {
-      const { outputs } = await readUnmanaged(this.scopeOf(account, properties), id, account, options);
-      return {
-        outputs: this.encodeState(outputs, {}, properties),
-        // The next preview compares these inputs with those of the program, which declares nothing else.
-        inputs: account === undefined ? {} : { account },
-      };
-    } catch (error) {
-      if (error instanceof NotFoundError && isReadOnly) return undefined;
-      throw error;
-    }
+    const inState = decodeOutputs(this.definition, properties);
+    const { account, isReadOnly } = inState;
+    const scope = this.scopeOf(account, properties);
+    const outputs = isReadOnly
+      ? await readUnmanagedAgain(scope, id, inState, options)
+      : (await readUnmanaged(scope, id, account, options)).outputs;
+    if (!outputs) return undefined;
+    return {
+      outputs: this.encodeState(outputs, {}, properties),
+      // The next preview compares these inputs with those of the program, which declares nothing else.
+      inputs: account === undefined ? {} : { account },
+    };
   }
 
   /**

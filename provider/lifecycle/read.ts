@@ -11,7 +11,7 @@ import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs, OperationResult } from "./resource";
 import { assertSameRecord } from "./same-record";
-import { assertSameAddress, oldSettingsHint } from "./state-account";
+import { assertSameAddress, isAccountOfState, oldSettingsHint } from "./state-account";
 
 /** The current outputs of a resource in state, or undefined if it is gone. */
 export async function read(
@@ -100,6 +100,23 @@ export async function readUnmanaged(
       cause: error,
     });
   }
+}
+
+/** Reads a record that `get` has put into state, with its outputs. Undefined if it is gone for certain. */
+export async function readUnmanagedAgain(
+  scope: RecordScope,
+  id: string,
+  inState: Outputs,
+  options: RequestOptions,
+): Promise<Outputs | undefined> {
+  assertSameAddress(scope, inState, options);
+  const operation = new Operation(scope, options);
+  const record = await findRecord(scope, id, inState, undefined, operation);
+  if (!record) return undefined;
+  // In state's account, a record that is only read may get another name.
+  if (!isAccountOfState(scope, inState)) assertSameRecord(scope, inState, record, operation);
+  const unescape = await shouldUnescape(scope, [record], operation);
+  return outputsOfRecord(scope, record, inState.account, unescape);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { keyFingerprintOf } from "../../provider/api/settings";
-import type { Emulator, Fault } from "../../provider/emulator";
+import type { Emulator, Fault, ReceivedRequest } from "../../provider/emulator";
 import { kinds, type Kind } from "../support/calls";
 import { startEmulator } from "../support/emulator";
 import type { ModelResource } from "../support/model";
@@ -712,6 +712,48 @@ describe.each(fronts)("a record that is only read (%s)", (front) => {
     expect(await failureOf(read("1", first?.outputs))).toContain("status 500");
     emulator.fault = undefined;
     expect(await read("1", first?.outputs)).toBeUndefined();
+  });
+
+  describe("stays in state as it is, with an error,", () => {
+    const readBefore = async (settings = {}) => {
+      const program = new Program(front, settings);
+      emulator.monitors.add(record);
+      const found = await program.providers.monitor.read("urn", "1", { __provider: "text" }, {});
+      const state = found?.outputs ?? {};
+      program.nextRun(mine);
+      return { program, again: () => program.providers.monitor.read("urn", "1", state, {}) };
+    };
+
+    test.each<[string, (request: ReceivedRequest) => boolean, string]>([
+      ["if a proxy answers everything with 404", () => true, "the list of monitors cannot be read"],
+      ["if the list holds it", (request) => !isList(request), "the list of monitors holds"],
+    ])("%s", async (_, isMissing, message) => {
+      const { again } = await readBefore();
+      on(isMissing, answer(404));
+      expect(await failureOf(again())).toContain(message);
+    });
+
+    test("if it is missing, or has another name, for another key", async () => {
+      const { program, again } = await readBefore(others);
+      expect(await again()).toMatchObject({ outputs: { __key: fingerprintOf(myKey) } });
+      emulator.monitors.edit(1, { name: "Other" });
+      expect(await failureOf(again())).toContain("uptime:sameAccount");
+      emulator.monitors.remove(1);
+      addStranger();
+      expect(await failureOf(again())).toContain("uptime:sameAccount");
+      program.nextRun({ ...mine, ...sameAccount() });
+      expect(await again()).toBeUndefined();
+    });
+
+    test("if the address is another one, where its id is another record", async () => {
+      const { program, again } = await readBefore();
+      const moved = await startEmulator({ apiKey: myKey });
+      moved.monitors.add({ ...record, name: "Another server's" });
+      program.nextRun({ ...mine, "uptime:baseUrl": moved.url });
+      expect(await failureOf(again())).toMatch(/^State was made with another address/);
+      program.nextRun({ "uptime:baseUrl": emulator.url });
+      expect(await again()).toMatchObject({ outputs: { name: record.name } });
+    });
   });
 });
 
