@@ -131,6 +131,11 @@ test("a record that was only read is neither changed nor deleted, although Pulum
   const { emulator, workspace } = await startStack({ program: program(`Monitor.get(name, "1")`) });
   emulator.monitors.add(home);
   await workspace.up();
+  // A proxy's page instead of the API's response is no proof that it is gone.
+  emulator.fault = () => answer(404, "<html>");
+  expect(await workspace.failed("refresh")).toContain("the list of monitors cannot be read");
+  emulator.fault = undefined;
+  expect(Object.keys(await workspace.resources())).toEqual(expect.arrayContaining(["dynamic", "native"]));
   await workspace.write(program(`new Monitor(name, { ...${args}, interval: 300 }, { import: "1" })`));
   await workspace.refresh("--run-program");
   expect(await workspace.failed("up")).toContain(

@@ -232,7 +232,7 @@ export class Workspace {
   }
 
   /** What such a command prints that has to fail. */
-  async failed(command: "up" | "preview" | "destroy", ...args: string[]): Promise<string> {
+  async failed(command: "up" | "preview" | "refresh" | "destroy", ...args: string[]): Promise<string> {
     const flags = command === "preview" ? [] : unattended;
     const { code, output } = await this.run([command, ...flags, ...args]);
     if (code === 0) throw new Error(`\`pulumi ${command} ${args.join(" ")}\` did not fail:\n${output}`);
