@@ -112,6 +112,9 @@ test("a failed import of the plugin stays in state, and no later run overwrites 
     expect(await workspace.failed(command)).toMatch(
       /Monitor 1 was imported, and the program declares another name, interval\. The first `pulumi up` .* must change nothing: .*`pulumi state delete URN`/,
     );
+  // What the record shows as empty is compared too.
+  await workspace.write(program({ sslAlertDays: 7 }));
+  expect(await workspace.failed("up", "--skip-preview")).toContain("declares another sslAlertDays.");
   await workspace.write(program({ account: "eu" }));
   await workspace.failed("up");
   expect(writesTo(emulator)).toEqual([]);

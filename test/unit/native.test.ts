@@ -205,6 +205,54 @@ describe("with a server", () => {
       expect(one.state?.outputs).not.toHaveProperty("alertChannelIds");
     });
 
+    describe("that was refused, and that the engine has kept", () => {
+      /** The engine puts into state what it has read, before `check` refuses it. */
+      const refused = async () => {
+        const program = new Program("plugin");
+        const read = { ...home, name: "Ours" };
+        const one = await importedInto(program, read);
+        if (one.state) one.state = { ...one.state, inputs: { ...read, __imported: true } };
+        program.nextRun();
+        return one;
+      };
+
+      test.each<[string, Properties]>([
+        ["shows as empty", { ssl_alert_days: null }],
+        ["shows otherwise", { ssl_alert_days: 14 }],
+      ])("may not send what the record %s", async (_, shown) => {
+        emulator.monitors.edit(1, shown);
+        const declared = { ...home, name: "Ours", sslAlertDays: 7 };
+        const one = await refused();
+        expect(await failureOf(one.up(declared))).toContain("the program declares another sslAlertDays.");
+        expect(emulator.writes()).toEqual([]);
+        // The error of the import says so: declare the record's value, or change the record first.
+        emulator.monitors.edit(1, { ssl_alert_days: 7 });
+        expect(await one.up(declared)).toBe("update");
+      });
+
+      test("may send what the record does not show, and what a person takes for the same", async () => {
+        emulator.dialect = { hidden: ["domain_alert_days"] };
+        const one = await refused();
+        await one.up({
+          ...home,
+          name: "Ours",
+          sslAlertDays: 0,
+          domainAlertDays: 7,
+          requestAuthPassword: "p",
+        });
+        expect(emulator.monitors.get(1)).toMatchObject({ domain_alert_days: 7, request_auth_password: "p" });
+      });
+
+      test("is compared once a value is known, and is no error if the record is gone", async () => {
+        const declared = { ...home, name: "Other" };
+        const one = await refused();
+        expect(await one.preview({ ...home, name: engineUnknown })).toBe("update");
+        expect(await failureOf(one.up(declared))).toContain("the program declares another name.");
+        emulator.monitors.remove(1);
+        expect(await one.preview(declared)).toBe("update");
+      });
+    });
+
     test("of a record that shows the password encrypted is followed by an update that sends it", async () => {
       emulator.dialect = { password: "plain" };
       emulator.monitors.edit(1, { request_auth_username: "u", request_auth_password: canary("encrypted") });
