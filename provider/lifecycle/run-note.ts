@@ -145,7 +145,9 @@ export class RecordNote {
   take(record: ApiRecord, claim: Claim): void {
     const { definition } = this;
     this.add("takes", record.id, claim, this.identityOf(record));
-    const lines = this.linesSinceCreate(record.id, this.subjectToGet(record));
+    // Here a note that cannot be read is an error, because another process may have the record.
+    const all = this.note.linesAbout(this.recordKeyOf(record.id));
+    const lines = this.linesSinceCreate(record.id, this.subjectToGet(record), all);
     const [first] = lines;
     const own = lines.findIndex((line) => line.claim === claimText(claim));
     // In `takes 7 (ours), deletes 7 (another process)`, a process with our account has read our line, and leaves the record alone. In the
@@ -244,8 +246,8 @@ export class RecordNote {
   }
 
   /** The lines about a record, from its last create on: a server may reuse ids, and earlier lines are about the earlier record. */
-  private linesSinceCreate(id: string, subject?: Subject): NoteLine[] {
-    const lines = withoutRefused(this.linesAbout(id).filter((line) => this.isAbout(line, subject)));
+  private linesSinceCreate(id: string, subject?: Subject, all = this.linesAbout(id)): NoteLine[] {
+    const lines = withoutRefused(all.filter((line) => this.isAbout(line, subject)));
     return lines.slice(Math.max(0, lines.findLastIndex(isCreate)));
   }
 

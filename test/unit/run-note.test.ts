@@ -698,24 +698,40 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
   });
 });
 
-describe.each(fronts)("if the note cannot be used (%s)", (front) => {
+describe.each(fronts)("with a note that cannot be used (%s)", (front) => {
   withServer();
   beforeEach(() => {
     emulator.monitors.add(home);
   });
 
-  test.each<[string, (program: Program) => Promise<unknown>]>([
-    ["an adoption", (program) => program.resource().up(home)],
-    ["an import", (program) => program.resource().import("1", home)],
-  ])("%s does nothing, and the error names the folder and TMPDIR", async (_, operation) => {
+  const unwritable = (): void => {
     temporary = join(temporary, "file");
     fs.writeFileSync(temporary, "");
-    const settings = { "uptime:adoptExisting": "true" };
-    const failure = await failureOf(
-      operation(new Program(front, settings, { runNote: openRunNote(engine) })),
-    );
-    expect(failure).toContain(`the folder ${folder()} cannot be used (`);
-    expect(failure).toContain("Set TMPDIR to a folder that this user can write.");
-    expect(emulator.writes()).toEqual([]);
-  });
+  };
+  const unreadable = (): void => {
+    jest.spyOn(fs, "readSync").mockImplementation(() => {
+      throw new Error("EIO");
+    });
+  };
+  const adopt = (program: Program): Promise<unknown> => program.resource().up(home);
+  const importIt = (program: Program): Promise<unknown> => program.resource().import("1", home);
+
+  test.each([
+    ["an adoption", "written", adopt, unwritable],
+    ["an import", "written", importIt, unwritable],
+    ["an adoption", "read", adopt, unreadable],
+    ["an import", "read", importIt, unreadable],
+  ] as const)(
+    "%s does nothing if it cannot be %s, and the error names the folder and TMPDIR",
+    async (_, _what, operation, spoil) => {
+      spoil();
+      const settings = { "uptime:adoptExisting": "true" };
+      const failure = await failureOf(
+        operation(new Program(front, settings, { runNote: openRunNote(engine), print: () => undefined })),
+      );
+      expect(failure).toContain(`the folder ${folder()} cannot be used (`);
+      expect(failure).toContain("Set TMPDIR to a folder that this user can write.");
+      expect(emulator.writes()).toEqual([]);
+    },
+  );
 });
