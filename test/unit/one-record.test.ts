@@ -10,10 +10,14 @@ import { home } from "../support/monitors";
 withServer();
 
 /** Two resources of which state says that they have one and the same record, each with a claim of its own. */
-async function twins(front: Front): Promise<[ModelResource, ModelResource, Program]> {
+async function twins(
+  front: Front,
+  kind: Kind = "monitor",
+  declared: object = home,
+): Promise<[ModelResource, ModelResource, Program]> {
   const program = new Program(front);
-  const [one, two] = program.resources();
-  await one.up(home);
+  const [one, two] = [program.resource(kind), program.resource(kind)];
+  await one.up({ ...declared });
   const { state } = one;
   if (state) two.state = { ...state, outputs: { ...state.outputs, __claim: "0f0f0f0f" } };
   program.nextRun();
@@ -321,6 +325,28 @@ test.each(fronts)(
     expect(failure).toContain("pulumi state delete URN");
   },
 );
+
+describe.each(fronts)("of two resources of the program with one record, one is replaced (%s):", (front) => {
+  const declared = { name: "a.example" };
+  const renamed = { name: "b.example" };
+  const domains = () => twins(front, "domain", declared);
+
+  test("if the other one was compared before, its record stays", async () => {
+    const [one, two, program] = await domains();
+    expect(await two.up(declared)).toBe("same");
+    expect(await one.up(renamed)).toBe("replace");
+    expect([one.state?.id, two.state?.id, storedIds("domain")]).toEqual(["2", "1", ["1", "2"]]);
+    program.nextRun();
+    expect([await one.up(renamed), await two.up(declared)]).toEqual(["same", "same"]);
+  });
+
+  test("if the other one is compared later in the preview, it is an error that names both", async () => {
+    const [one, two] = await domains();
+    expect(await one.preview(renamed)).toBe("replace");
+    expect(await failureOf(two.preview(declared))).toMatch(/is managed by both \S+-\d+ and \S+-\d+\./);
+    expect(storedIds("domain")).toEqual(["1"]);
+  });
+});
 
 test.each(fronts)(
   "in old state, without claims, they have one claim, and no operation adds one (%s)",
