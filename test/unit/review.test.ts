@@ -491,6 +491,13 @@ describe("--max-deletes", () => {
     expect(await apply(steps, [gone("a")], undefined, "--max-deletes", "0")).toMatchObject({ code: 0 });
   });
 
+  test("counts what an earlier run has left of a resource whose record is gone", async () => {
+    const steps = preview([step("delete-replaced", "a", inputs("a"))], 3);
+    await review(steps, [gone("a")]);
+    const { stderr } = await apply(steps, [gone("a")], undefined, "--max-deletes", "0");
+    expect(stderr).toContain("1 of 2 resources would be deleted or replaced, and the limit is 0");
+  });
+
   test.each<[string, string, boolean]>([
     ["as a number", "3", true],
     ["as a number", "2", false],

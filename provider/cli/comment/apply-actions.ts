@@ -105,7 +105,8 @@ function changeAction(
   return {
     hash: isPendingDelete ? oldRecord : hashOfChange(change),
     title: `${title}: ${operation}${isPendingDelete ? " what an earlier run has left" : ""}`,
-    isDestructive: isDestructive(change) && !gone.has(urn),
+    // What an earlier run has left is another record.
+    isDestructive: isDestructive(change) && (isPendingDelete || !gone.has(urn)),
     leftovers: [
       // If it fails between its delete and its create, either is left.
       ...(operation === "replace" ? [oldRecord, hashOfChange(createInstead(change))] : []),
