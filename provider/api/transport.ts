@@ -58,9 +58,9 @@ interface ConnectOptions extends Pick<ConnectionOptions, "checkServerIdentity" |
 
 /**
  * Milliseconds for one of a host's addresses, if it has several. Node.js gives up after 250, in which a distant server cannot answer.
- * With 2000, a packet may be lost too.
+ * With 2000, a packet may be lost too; a shorter time for all must leave some for the other addresses.
  */
-const addressMilliseconds = 2000;
+const addressMilliseconds = (timeout: number): number => Math.min(2000, Math.ceil(timeout / 4));
 
 /** HTTP with connections that are kept open, through the proxy that the environment names. */
 export function httpTransport(): Transport {
@@ -94,7 +94,11 @@ export function newDispatcher(
   connectOptions: ConnectOptions,
   maxResponseSize = -1,
 ): Dispatcher {
-  const connect = { ...connectOptions, autoSelectFamilyAttemptTimeout: addressMilliseconds };
+  const times = {
+    timeout: connectOptions.timeout,
+    autoSelectFamilyAttemptTimeout: addressMilliseconds(connectOptions.timeout),
+  };
+  const connect = { ...connectOptions, ...times };
   const options = { keepAliveTimeout: 10_000, maxResponseSize, headersTimeout: 0, bodyTimeout: 0 };
   if (!isForProxy) return new Agent({ ...options, connect });
   // undici would open its connections to the proxy without these options.
@@ -104,7 +108,7 @@ export function newDispatcher(
     ...options,
     // For the hosts in NO_PROXY.
     connect,
-    proxyTls: { timeout: connect.timeout, autoSelectFamilyAttemptTimeout: addressMilliseconds },
+    proxyTls: times,
     requestTls: connect,
     factory: pool,
     clientFactory: (proxy, given) => withConnectTime(pool(proxy, given), connect.timeout),
