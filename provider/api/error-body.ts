@@ -53,7 +53,7 @@ export function parseError(
   const fields = new Map<string, Quote[]>();
   const unlessEmpty = (words: Quote): Message => (excerpt(words.text) === "" ? [] : [words]);
   const whole = (): Message =>
-    unlessEmpty(body === undefined ? quoteText(source) : quote(jsonWithoutSecrets(body)));
+    unlessEmpty(given === undefined ? quoteText(source) : quote(jsonWithoutSecrets(given)));
   if (!isObject(body)) return { reason: whole(), fields };
   const { named, others } = fieldErrorsIn(body);
   for (const [name, reasons] of named) {

@@ -830,6 +830,7 @@ describe("refusals", () => {
     ['{"error":true,"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"message":"Nope."}', /status 422: Nope\.$/],
     ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
+    ["[]", /status 422: \[\]$/],
     ['{"message":"Invalid.","errors":["Plan."]}', /status 422: Invalid; \["Plan\."\]$/],
     [
       '{"error":{"message":"Invalid.","details":[{"field":"interval","error":"no"}]}}',
