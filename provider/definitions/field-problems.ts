@@ -96,16 +96,17 @@ function idListProblems(value: unknown, field: Field): ValueProblem[] {
   return value.flatMap((entry: unknown, index) =>
     problemsUnless(
       entry === notYetKnown || isId(entry),
-      `must be an id: a whole number or a string of digits${quoteDeclared(entry, field)}`,
+      `must be an id: a whole number above 0, or its digits as a string${quoteDeclared(entry, field)}`,
       `[${index}]`,
     ),
   );
 }
 
+/** 0 is no id: servers show it for the empty entry of an empty list. */
 function isId(value: unknown): boolean {
   return typeof value === "number"
-    ? Number.isSafeInteger(value) && value >= 0
-    : typeof value === "string" && /^\d+$/.test(value);
+    ? Number.isSafeInteger(value) && value > 0
+    : typeof value === "string" && /^\d+$/.test(value) && Number(value) > 0;
 }
 
 function headerListProblems(value: unknown, field: Field): ValueProblem[] {

@@ -82,8 +82,10 @@ test.each([
   [{ url: "ftp://example.com" }, { url: /absolute URL/ }],
   [{ url: "https://[" }, { url: /absolute URL/ }],
   [
-    { alertChannelIds: [1, "x", -1, 1.5, "a7", "7a", ["7"]] },
-    Object.fromEntries([1, 2, 3, 4, 5, 6].map((index) => [`alertChannelIds[${index}]`, /must be an id/])),
+    { alertChannelIds: [1, "x", -1, 1.5, "a7", "7a", ["7"], 0, "00"] },
+    Object.fromEntries(
+      [1, 2, 3, 4, 5, 6, 7, 8].map((index) => [`alertChannelIds[${index}]`, /must be an id/]),
+    ),
   ],
   [
     { requestHeaders: [{ key: "X Y", value: "a\r\nB: c" }] },
