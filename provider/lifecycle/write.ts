@@ -21,7 +21,7 @@ import {
   type FallbackForms,
 } from "../definitions/codecs";
 import { fieldOf, fixedKeys } from "../definitions/keys";
-import type { Value } from "../common/values";
+import { isEmpty, type Value } from "../common/values";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
@@ -96,8 +96,9 @@ export async function verify(
     collection.remember(fallbackForms);
     return record;
   }
+  // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
   const wires = notStored
-    .filter(({ field, wanted: sent }) => hasUntriedForm(field, sent, fallbackForms))
+    .filter(({ field, wanted: sent }) => isEmpty(sent) && hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
   if (wires.length === notStored.length)
     return sendUpdate(scope, id, wanted, operation, new Set([...fallbackForms, ...wires]));

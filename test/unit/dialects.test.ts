@@ -533,7 +533,6 @@ describe("pause", () => {
 test.each<[string, Fault]>([
   ["refuses and names it", answer(422, { errors: { pause: ["must be boolean"] } })],
   ["refuses and names nothing", answer(422, "pause: provided string was not `true` or `false`")],
-  ["does not store", answer(204)],
 ])(
   "pause is sent as true and false to a server that %s as 1 and 0, which is remembered",
   async (_, fault) => {
@@ -547,6 +546,12 @@ test.each<[string, Fault]>([
     expect(bodies()).toEqual([expect.arrayContaining(["pause=false", "ssl_alert_days="])]);
   },
 );
+
+test("pause is not sent as a word to a server that does not store it as 1, and may take the word false for true", async () => {
+  on(({ body }) => body.some(([name]) => name === "pause"), answer(204));
+  await expect(stack().up({ ...home, pause: true })).rejects.toThrow("did not store");
+  expect(bodies().flat()).not.toContain("pause=true");
+});
 
 describe("attributes", () => {
   test("have what is not managed under the API's names, and follow a refresh with uptime:refreshAttributes", async () => {
