@@ -62,7 +62,7 @@ async function settle(
   created: ObtainedRecord,
   operation: Operation,
 ): Promise<OperationResult> {
-  const { claims, definition } = scope;
+  const { claims, definition, ledger } = scope;
   const { id, claim, record, advice, isAdopted = false } = created;
   // Meanwhile another create may be answered with the record that has the id.
   operation.beforeWrite = () => {
@@ -81,6 +81,8 @@ async function settle(
       return verify(scope, id, wantedOnCreate, { ...created, record: shown }, operation);
     };
     const settled = hasUnsent ? await updateNew(scope, created, wanted, operation) : await verifyNew();
+    // Until now only an answer may have shown its id.
+    ledger.markSeen(id);
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });

@@ -852,6 +852,24 @@ test("a list that is empty counts while the run knows of no record, but only of 
   expect(results).toEqual([expect.stringContaining("was created with the id 77, but"), "made 1"]);
 });
 
+test("nor does one count once a record was read under an id that only an answer had shown", async () => {
+  const run = program({ "uptime:maxRetries": "0" });
+  const [known, one] = run.resources();
+  let reads = 0;
+  on(
+    () => true,
+    (request) => {
+      if (request.method === "POST") return stored(201, { id: 1 });
+      return request.path.endsWith("/1") && ++reads === 1 ? answer(500) : undefined;
+    },
+  );
+  expect(await made(known, elsewhere)).toBe("made 1");
+  emulator.forget();
+  lagging(99, () => cut);
+  expect(await made(one)).toContain("the list of monitors is empty, although this run knows of some");
+  expect([posts(), storedIds()]).toEqual([1, ["1", "2"]]);
+});
+
 describe("a create that is answered with a record that is deleted", () => {
   test("by its mark is an error, and state has its id", async () => {
     const record = { ...emulator.monitors.add(made1) };
