@@ -18,6 +18,7 @@ import {
   leavesAccount,
   isProvenAccountOfState,
 } from "../lifecycle/state-account";
+import { assertNothingOverwritten } from "../lifecycle/import";
 import { readUnmanaged, readUnmanagedAgain } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
@@ -65,6 +66,8 @@ export interface DiffRequest {
   readonly options: RequestOptions;
   /** The inputs that are marked as secret in state; undefined if it does not say that. */
   readonly secretNames: readonly string[] | undefined;
+  /** The engine itself has imported the record, and no run has declared it since. */
+  readonly wasImported?: boolean;
   /** The provider that a dynamic resource leaves for an explicit one, with its settings if they are known. */
   readonly formerProvider?: { readonly settings: Settings | undefined } | undefined;
 }
@@ -164,7 +167,7 @@ export class SharedFront {
   }
 
   diff(request: DiffRequest): Changes | Promise<Changes> {
-    const { id, outputs, oldOutputs, news, options, secretNames, formerProvider } = request;
+    const { id, outputs, oldOutputs, news, options, secretNames, wasImported, formerProvider } = request;
     this.assertNotOnlyRead(id, outputs, options);
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
@@ -190,7 +193,8 @@ export class SharedFront {
       changes.changed.length > 0 ? changes.changed : this.hiddenChanges(outputs, news, secretNames);
     const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);
     if (urnSuffix !== undefined) this.context.reviewFile?.addChanges(urnSuffix, changed);
-    return { ...changes, changed };
+    const result = { ...changes, changed };
+    return wasImported ? assertNothingOverwritten(scope, id, inputs, result, options) : result;
   }
 
   /** Connects to the account that state names, whose settings may have got another name. */

@@ -14,6 +14,7 @@ import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../common/values";
 import { describeRecord } from "./describe";
 import { compare, differences, isSecretDifference, wantedValues, type WantedValues } from "./difference";
+import type { Changes } from "./diff";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -105,6 +106,34 @@ export async function importRecord(
     );
   const claim = claims.take(record, owner);
   return { id, outputs: outputsOf(scope, inputs, record, { claim }) };
+}
+
+/**
+ * Returns the changes of a resource that the engine itself has imported. The engine stores the record before `check` compares it, and
+ * keeps it if that fails. So throws if the first run that declares it would change the record; it may add what the record does not
+ * show, such as a password.
+ */
+export async function assertNothingOverwritten(
+  scope: RecordScope,
+  id: string,
+  { values }: Inputs,
+  changes: Changes,
+  options: RequestOptions,
+): Promise<Changes> {
+  const { collection, definition, owners } = scope;
+  const { changed, replaces } = changes;
+  if (changed.length === 0 || !owners.isDeclared(options.owner)) return changes;
+  // State does not tell what the record shows as empty, so it is read.
+  const record = await collection.find(id, new Operation(scope, options));
+  const declared = wantedValues(definition, values, (key) => changed.includes(key));
+  const overwritten = record ? differences(definition, declared, record).map(({ key }) => key) : [];
+  const others = replaces.length > 0 ? replaces : overwritten;
+  if (others.length === 0) return changes;
+  throw new UptimeError(
+    message`${definition.label} ${quoteId(id)} was imported, and the program declares another ${others.join(", ")}. The
+      first \`pulumi up\` after an import must change nothing: declare what is there, and run it once. If the record
+      is not to be managed, run \`pulumi state delete URN\` before you remove the resource.`,
+  );
 }
 
 /** Reads the record to import. Throws if it does not exist. */

@@ -8,6 +8,7 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
 import { hiddenNames } from "../../provider/common/pulumi";
+import { collectVariable } from "../../provider/engine/collecting-front";
 import type { EngineLog } from "../../provider/engine/engine-log";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
 import { PluginRun } from "../../provider/engine/plugin/run";
@@ -48,7 +49,10 @@ export class PluginProcess {
     } as unknown as EngineLog;
     this.methods = methodsOf(engine, "1.0.0", {
       // Tests that run beside this one have an engine at the same address, and must not share a note with it.
-      newRun: () => (this.present = new PluginRun(engine, {}, { runNote: noNote, ...surroundings })),
+      newRun: () => {
+        const env = { [collectVariable]: process.env[collectVariable] };
+        return (this.present = new PluginRun(engine, env, { runNote: noNote, ...surroundings }));
+      },
       schema: () => "",
     });
   }

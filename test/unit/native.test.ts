@@ -1,6 +1,8 @@
 import type * as proto from "@pulumi/pulumi/proto/provider_pb";
 
+import { whileListening as listenForResources } from "../../provider/cli/shared/collecting-preview";
 import { domain } from "../../provider/definitions/domain";
+import type { CollectedResource } from "../../provider/engine/collecting-front";
 import { SharedFront } from "../../provider/engine/shared-front";
 import { FrontSession } from "../../provider/engine/front-session";
 import { OperationError } from "../../provider/engine/operation-error";
@@ -241,6 +243,21 @@ describe("with a server", () => {
           requestAuthPassword: "p",
         });
         expect(emulator.monitors.get(1)).toMatchObject({ domain_alert_days: 7, request_auth_password: "p" });
+      });
+
+      test("is told to a command that collects what a preview would refuse", async () => {
+        const env = { ...process.env };
+        const told: CollectedResource[] = [];
+        await listenForResources(
+          (one) => told.push(one),
+          async (variables) => {
+            Object.assign(process.env, variables);
+            const one = await refused();
+            expect(await one.preview({ ...home, name: "Ours", interval: 300 })).toBe("same");
+          },
+        ).finally(() => (process.env = env));
+        const problem = expect.stringContaining("the program declares another interval.") as string;
+        expect(told.at(-1)?.problems).toEqual([problem]);
       });
 
       test("is compared once a value is known, and is no error if the record is gone", async () => {

@@ -9,8 +9,6 @@ import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { urnSuffixOf } from "../../common/urn";
 import { decodeEntities, hasUnknown, isEmpty, isObject, type Value } from "../../common/values";
-import { Operation } from "../../api/operation";
-import { differences, wantedValues } from "../../lifecycle/difference";
 import { ownerOf } from "../../lifecycle/owners";
 import { read, readUnmanaged } from "../../lifecycle/read";
 import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
@@ -116,8 +114,8 @@ export class PluginResources {
       news: inputs,
       options: this.requestOptions(request),
       secretNames: imported ? undefined : secretInputNames(oldOutputs),
+      wasImported: !imported && isImported(oldInputs),
     });
-    if (!imported && isImported(oldInputs)) await this.assertNothingOverwritten(request, changed, replaces);
     const changes = changed.map((key) => {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
       const old = (isOfInputs ? oldInputs : oldOutputs)[key];
@@ -136,36 +134,6 @@ export class PluginResources {
       };
     });
     return { changes, deleteBeforeReplace };
-  }
-
-  /**
-   * An import changes nothing, but the engine stores the record before `check` compares it, and keeps it if that fails. So the
-   * first run that declares it must not change it either; it may add what the record does not show, such as a password.
-   */
-  private async assertNothingOverwritten(
-    request: ResourceRequest,
-    changed: readonly string[],
-    replaces: readonly string[],
-  ): Promise<void> {
-    if (changed.length === 0 || !this.front.isDeclared(this.requestOptions(request))) return;
-    const others = replaces.length > 0 ? replaces : await this.overwritten(request, changed);
-    if (others.length === 0) return;
-    throw new UptimeError(
-      message`${this.front.definition.label} ${quoteId(request.id)} was imported, and the program declares another ${others.join(", ")}. The
-        first \`pulumi up\` after an import must change nothing: declare what is there, and run it once. If the record
-        is not to be managed, run \`pulumi state delete URN\` before you remove the resource.`,
-    );
-  }
-
-  /** The changed properties that the record shows with another value. State does not tell what it shows as empty, so it is read. */
-  private async overwritten(request: ResourceRequest, changed: readonly string[]): Promise<string[]> {
-    const { id, inputs, oldInputs, oldOutputs } = request;
-    const { definition } = this.front;
-    const { account, values } = decodeInputs(definition, inputs);
-    const scope = this.front.scopeOf(account, inputs, oldInputs, oldOutputs);
-    const record = await scope.collection.find(id, new Operation(scope, this.requestOptions(request)));
-    const declared = wantedValues(definition, values, (key) => changed.includes(key));
-    return record ? differences(definition, declared, record).map(({ key }) => key) : [];
   }
 
   async create(request: ResourceRequest): Promise<{ id: string; outputs: Properties }> {
