@@ -5,7 +5,6 @@ import {
   LostAnswerError,
   message,
   messageOf,
-  quoteId,
   UptimeError,
   type Message,
 } from "../api/errors";
@@ -17,7 +16,7 @@ import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { isAlike } from "./same-record";
+import { adviceOnUnconfirmedId, isAlike } from "./same-record";
 
 /** After five cuts in a row, another try is unlikely to succeed. */
 const maxSends = 5;
@@ -183,13 +182,6 @@ async function keepIdOrThrow(
   // The answer may have said that the create failed.
   const advice = message`${lostAnswer}. ${adviceOnUnconfirmedId(scope, answeredId)}`;
   return { ...claimFound(scope, lostCreate, answeredId), advice };
-}
-
-/** What to do if an id that only an answer has shown is not the record's. */
-export function adviceOnUnconfirmedId({ definition, settings }: RecordScope, id: string): Message {
-  return message`If ${quoteId(id)} is the id of something else, such as a job, the ${definition.singular} may exist
-    with another id: then \`pulumi up --refresh --run-program\` with the setting ${sourceOf(settings, "adoptExisting")}
-    finds and adopts it.`;
 }
 
 /** Why the provider cannot tell whether a lost create made a new record; undefined if no new record is like it. */

@@ -6,11 +6,10 @@ import { Operation } from "../api/operation";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import { mayBeEscaped, shownValues, shows, wantedValues, type WantedValues } from "./difference";
 import { assertGoneInRefresh } from "./gone";
-import { adviceOnUnconfirmedId } from "./lost-create";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs, OperationResult } from "./resource";
-import { assertSameRecord } from "./same-record";
+import { adviceOnUnconfirmedId, assertSameRecord } from "./same-record";
 import { assertSameAddress, isAccountOfState, oldSettingsHint } from "./state-account";
 
 /** The current outputs of a resource in state, or undefined if it is gone. */

@@ -26,6 +26,7 @@ export interface SharedScope {
   /** The same records, from the list if that shows enough of them. */
   readonly reader: RecordReader;
   readonly ledger: Ledger;
+  readonly claims: Claims;
   readonly creates: RunCreates;
   /** Records that a check has read for an import, which follows soon. */
   readonly checkedImports: Map<string, ApiRecord>;
@@ -33,9 +34,8 @@ export interface SharedScope {
 
 /** What the lifecycle's verbs need to work on one kind of record in one account. */
 export interface RecordScope extends Account, SharedScope, RunContext {
-  /** The kind of record. For a resource, `Front.scopeOf` sets a definition that knows which inputs are secret; all else is shared. */
+  /** The kind of record. For a resource, `SharedFront.scopeOf` sets a definition that knows which inputs are secret; all else is shared. */
   readonly definition: Definition;
-  readonly claims: Claims;
   readonly owners: Owners;
 }
 

@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/record";
-import { message, quoteId, quoteValue, RecordMismatchError, UptimeError } from "../api/errors";
+import { message, quoteId, quoteValue, RecordMismatchError, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
@@ -58,6 +58,13 @@ export function assertSameRecord(
       Check that ${address.source} and the key belong to this stack; if the record was really renamed, remove
       it from state with \`pulumi state delete URN\`.`,
   );
+}
+
+/** What to do if an id that only an answer has shown is not the record's. */
+export function adviceOnUnconfirmedId({ definition, settings }: RecordScope, id: string): Message {
+  return message`If ${quoteId(id)} is the id of something else, such as a job, the ${definition.singular} may exist
+    with another id: then \`pulumi up --refresh --run-program\` with the setting ${sourceOf(settings, "adoptExisting")}
+    finds and adopts it.`;
 }
 
 /** Whether a record must be read, and compared with state, before it is written. */

@@ -14,10 +14,10 @@ import type { FormPair } from "../definitions/codecs";
 import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
 import { identityIn, shownValues, type WantedValues } from "./difference";
-import { adviceOnUnconfirmedId, recoverCreate } from "./lost-create";
+import { recoverCreate } from "./lost-create";
 import { wasListed, type Baseline, type ObtainedRecord, type PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { isAlike } from "./same-record";
+import { adviceOnUnconfirmedId, isAlike } from "./same-record";
 import type { Claim } from "./resource";
 import { readUntil, sendForm } from "./write";
 

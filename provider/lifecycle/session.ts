@@ -80,11 +80,9 @@ export class Session {
       accountKey,
       () => new Client(address, settings, this.dependencies),
     );
-    const newScope = (): SharedScope => this.newScope(definition, client);
-    const shared = getOrMake(this.scopes, `${definition.plural} ${accountKey}`, newScope);
     const keyFingerprint = keyFingerprintOf(address, apiKey);
-    const { clock, runNote } = this.dependencies;
-    const note = new RecordNote(runNote, definition, address, keyFingerprint, this.warnOfNote);
+    const newScope = (): SharedScope => this.newScope(definition, client, keyFingerprint);
+    const shared = getOrMake(this.scopes, `${definition.plural} ${accountKey}`, newScope);
     return {
       definition,
       settings,
@@ -93,8 +91,7 @@ export class Session {
       namedPairs: this.namedPairs,
       ...shared,
       owners: this.owners,
-      claims: new Claims(shared.ledger, note, this.owners, definition),
-      clock,
+      clock: this.dependencies.clock,
       interruption: this.interruption,
     };
   }
@@ -109,12 +106,15 @@ export class Session {
     );
   };
 
-  private newScope(definition: Definition, client: Client): SharedScope {
+  private newScope(definition: Definition, client: Client, keyFingerprint: string): SharedScope {
+    const { runNote } = this.dependencies;
     const collection = new Collection(definition, client);
     const ledger = new Ledger(this.owners);
+    const note = new RecordNote(runNote, definition, client.address, keyFingerprint, this.warnOfNote);
     return {
       collection,
       ledger,
+      claims: new Claims(ledger, note, this.owners, definition),
       reader: new RecordReader(collection, ledger),
       creates: new RunCreates(collection, ledger),
       checkedImports: new Map(),

@@ -6,7 +6,6 @@ import type { Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import { shownValue, managedValue, wantedValues } from "./difference";
 import { assertGone } from "./gone";
-import { adviceOnUnconfirmedId } from "./lost-create";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import type { RecordScope } from "./record-scope";
@@ -17,7 +16,7 @@ import {
   type Outputs,
   type OperationResult,
 } from "./resource";
-import { assertSameRecord, mustCompareFirst } from "./same-record";
+import { adviceOnUnconfirmedId, assertSameRecord, mustCompareFirst } from "./same-record";
 import { assertSameAddress } from "./state-account";
 import { NotStoredError, sendUpdate } from "./write";
 

@@ -103,7 +103,7 @@ export async function verify(
   if (wires.length === notStored.length)
     return sendUpdate(scope, id, wanted, operation, new Set([...fallbackForms, ...wires]));
   throw new NotStoredError(
-    message`the API accepted these properties but did not store them:
+    message`the API accepted these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,
     record,
   );
