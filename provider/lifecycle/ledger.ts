@@ -199,17 +199,17 @@ export class Ledger {
   }
 
   /** Whether this process has heard of a record with this id, even if it is gone now. */
-  knows(id: string): boolean {
+  hasHeardOf(id: string): boolean {
     return this.heard.has(id);
   }
 
   /** How many records this process has heard of, from state or from the server. */
-  get knownRecordCount(): number {
+  get heardCount(): number {
     return this.heard.size;
   }
 
   /** Whether this process has heard of a record that it has neither deleted nor found gone. */
-  get knowsLivingRecord(): boolean {
+  get hasHeardOfLivingRecord(): boolean {
     return [...this.heard].some((id) => !this.gone.has(id));
   }
 

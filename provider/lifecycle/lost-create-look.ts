@@ -140,8 +140,8 @@ class RecordAge {
 /** Throws if an empty list must have left records out: then it does not prove that there is no new one. */
 function assertMayBeEmpty({ claims, definition, ledger }: RecordScope, baseline: Baseline): void {
   const hadOthers = [...baseline.ids].some((id) => !claims.mayBeUsedAgain(String(id)));
-  if (!ledger.knowsLivingRecord && !hadOthers) return;
-  const contradiction = ledger.knowsLivingRecord
+  if (!ledger.hasHeardOfLivingRecord && !hadOthers) return;
+  const contradiction = ledger.hasHeardOfLivingRecord
     ? "this run knows of some"
     : "it was not before the first create of this run";
   throw new UptimeError(`the list of ${definition.plural} is empty, although ${contradiction}.`);

@@ -134,7 +134,7 @@ async function readBaseline(collection: Collection, ledger: Ledger, operation: O
     deletedIds,
     // An empty list does not show how it is sorted, but then every record is new.
     highestId: isDescending(numbers) ? (numbers[0] ?? -1n) : undefined,
-    isImplausiblyEmpty: ids.size === 0 && ledger.knowsLivingRecord,
+    isImplausiblyEmpty: ids.size === 0 && ledger.hasHeardOfLivingRecord,
     byName,
     recordsByOwnAddress: new Map(),
   };

@@ -92,7 +92,8 @@ async function postOnce(
     );
   assertNew(scope, id, planned, answer);
   // A server that reuses ids may also answer from a cache, with a record that has been deleted since.
-  const mayBeDeleted = ledger.knows(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
+  const mayBeDeleted =
+    ledger.hasHeardOf(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
   const claim = claims.takeCreated(id, owner, holdsRecord(scope, wanted, answer));
   ledger.markChanged(id);
   try {
