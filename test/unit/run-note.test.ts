@@ -559,6 +559,20 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect(storedIds()).toEqual([]);
   });
 
+  test("one sends no request for a record whose delete the other has begun", async () => {
+    const one = await createdBefore();
+    const two = processWith({}).resource();
+    two.state = structuredClone(one.state);
+    on("DELETE", async () => {
+      emulator.fault = undefined;
+      await two.destroy();
+      return undefined;
+    });
+    await one.destroy();
+    expect(emulator.writes().filter(({ method }) => method === "DELETE")).toHaveLength(1);
+    expect(storedIds()).toEqual([]);
+  });
+
   test.each(["imported", "adopted"])(
     "one deletes its record if the other %s one with the same id in another account",
     async (how) => {
