@@ -123,11 +123,13 @@ export async function assertNothingOverwritten(
   const { collection, definition, owners } = scope;
   const { changed, replaces } = changes;
   if (changed.length === 0 || !owners.isDeclared(options.owner)) return changes;
-  // State does not tell what the record shows as empty, so it is read.
-  const record = await collection.find(id, new Operation(scope, options));
-  const declared = wantedValues(definition, values, (key) => changed.includes(key));
-  const overwritten = record ? differences(definition, declared, record).map(({ key }) => key) : [];
-  const others = replaces.length > 0 ? replaces : overwritten;
+  const overwritten = async (): Promise<string[]> => {
+    // State does not tell what the record shows as empty, so it is read.
+    const record = await collection.find(id, new Operation(scope, options));
+    const declared = wantedValues(definition, values, (key) => changed.includes(key));
+    return record ? differences(definition, declared, record).map(({ key }) => key) : [];
+  };
+  const others = replaces.length > 0 ? replaces : await overwritten();
   if (others.length === 0) return changes;
   throw new UptimeError(
     message`${definition.label} ${quoteId(id)} was imported, and the program declares another ${others.join(", ")}. The
