@@ -105,7 +105,8 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     values,
     // They may be large and are not declared, so their values are not checked.
     attributes: isObject(attributes) ? attributes : {},
-    account: ifValid(properties.account, isText),
+    // An exported state has the marks of secrets.
+    account: ifValid(unwrapSecrets(properties.account), isText),
     importId: ifValid(properties.importId, isText),
     addressHash: ifValid(properties[hiddenNames.addressHash], isText),
     keyFingerprint: ifValid(properties[hiddenNames.keyFingerprint], isText),

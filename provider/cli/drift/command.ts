@@ -5,10 +5,10 @@ import { Option, type Command } from "commander";
 import { compareIds } from "../../api/record";
 import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
-import { unwrapSecrets } from "../../common/marks";
 import { dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";
+import { decodeOutputs } from "../../engine/properties";
 import { Redactor } from "../../engine/redactor";
 import { nameIn } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
@@ -173,8 +173,7 @@ async function unmanagedRecords(
   for (const { resource, user } of users.length > 0 ? users : [{}])
     for (const definition of definitions) {
       const { provider, inputs, outputs = inputs } = resource ?? {};
-      const account = unwrapSecrets(outputs?.account);
-      const name = typeof account === "string" ? account : undefined;
+      const { account: name } = decodeOutputs(definition, outputs ?? {});
       const scope = connectTo(provider, definition, name);
       const label = shownAccount(provider, name);
       const list = getOrMake(lists, scope.reader, () => ({ scope, label, users: [] }));

@@ -1,6 +1,5 @@
 import { KeyRefusedError, RecordMismatchError, UptimeError } from "../../api/errors";
 import { fixedKeys, identityKeys, nameKeyOf } from "../../definitions/keys";
-import { unwrapSecrets } from "../../common/marks";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
@@ -28,9 +27,7 @@ export interface ComparedResource {
  */
 export function hearClaim({ definition, resource }: ManagedResource, connectTo: ConnectTo): string {
   try {
-    // Others of its values may be encrypted.
-    const account = unwrapSecrets(resource.outputs?.account);
-    const outputs = decodeOutputs(definition, { ...resource.outputs, account });
+    const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connectTo(resource.provider, definition, outputs.account);
     assertSameAddress(scope, outputs, {});
     scope.claims.hear(resource.id ?? "", outputs, undefined);
