@@ -5,7 +5,7 @@ import type { ServerHabits } from "../support/simulated/api";
 import type { Declared } from "../support/simulated/engine";
 import { fronts } from "../support/simulated/front";
 import { play } from "../support/simulated/runs";
-import { plannedRun, scenarios } from "../support/simulated/scenarios";
+import { plannedRun, scenarios, withoutTrouble } from "../support/simulated/scenarios";
 import type { Fault, PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { modelSize, sample } from "../support/size";
 
@@ -18,6 +18,20 @@ test.each(fronts)(
       }),
       // A scenario has four runs on average, including those that check the result.
       modelSize(3, 40, 1500),
+    );
+  },
+  sample(60_000, 900_000, 10_000_000),
+);
+
+test.each(fronts)(
+  "random programs in which nothing goes wrong end without an error: $name",
+  async (front) => {
+    await assertProperty(
+      fc.asyncProperty(scenarios, async (scenario) => {
+        const { outcomes } = await play(withoutTrouble(scenario), front);
+        expect(outcomes.flatMap(({ errors }) => errors.map(({ message }) => message))).toEqual([]);
+      }),
+      modelSize(1, 5, 500),
     );
   },
   sample(60_000, 900_000, 10_000_000),

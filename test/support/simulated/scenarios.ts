@@ -394,6 +394,25 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
 const describeScenario = ({ runs, ...rest }: Scenario): string =>
   ["", rest, ...runs].map((one) => JSON.stringify(one)).join("\n");
 
+/** A scenario without anything that may be a reason for an error. */
+export const withoutTrouble = (scenario: Scenario): Scenario => ({
+  ...scenario,
+  runs: scenario.runs.map((run) => ({
+    ...run,
+    before: run.before.filter((one) => "edit" in one && one.edit !== "delete"),
+    adoptExisting: false,
+    hasNoProviders: false,
+    targets: undefined,
+    excluded: undefined,
+    replace: undefined,
+    faults: [],
+    moments: [],
+    program: run.program
+      .filter(({ args }) => args.name !== refusedName)
+      .map((declared) => ({ ...declared, import: undefined })),
+  })),
+});
+
 /**
  * A scenario that every engine and the emulator end in the same way: nothing depends on which of two things is first. Nor is
  * a resource excluded, because the engine then makes what depends on it, and its state is refused.
