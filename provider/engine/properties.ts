@@ -114,7 +114,8 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
     isIdUnconfirmed: ifValid(properties[hiddenNames.isIdUnconfirmed], isFlag),
-    isAdopted: ifValid(properties[hiddenNames.isAdopted], isFlag),
+    // State need not say it of an import.
+    isAdopted: properties[hiddenNames.isAdopted] === true || isText(properties.importId),
     isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
   };
 }
@@ -176,7 +177,7 @@ export function encodeOutputs(
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
     ...(outputs.isIdUnconfirmed && { [hiddenNames.isIdUnconfirmed]: true }),
-    ...(outputs.isAdopted && { [hiddenNames.isAdopted]: true }),
+    ...(outputs.isAdopted && importId === undefined && { [hiddenNames.isAdopted]: true }),
     ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
   };
 }

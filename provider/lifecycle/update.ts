@@ -40,7 +40,7 @@ export async function update(
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
-  const kept = keptOutputs(outputs, inputs);
+  const { claim, isAdopted } = outputs;
   try {
     const isReset = ignored.some((key) => fieldOf(definition, key).resetByUpdate);
     const mustRead = isReset || mustCompareFirst(scope, outputs);
@@ -48,7 +48,7 @@ export async function update(
     if (current) assertSameRecord(scope, outputs, current, operation, inputs);
     const wanted = wantedOnUpdate(definition, inputs, ignored, current);
     const record = await sendUpdate(scope, id, wanted, operation);
-    return { id, outputs: outputsOf(scope, inputs, record, kept) };
+    return { id, outputs: outputsOf(scope, inputs, record, { claim, isAdopted }) };
   } catch (error) {
     const reason =
       error instanceof NotFoundError ? await explainNotFound(scope, id, outputs, error, operation) : error;
@@ -87,18 +87,6 @@ async function explainNotFound(
   });
 }
 
-/**
- * What an update keeps of the outputs. The id of an import that the program no longer has is not kept, because a refresh takes the
- * inputs from the outputs, so each later diff would list it as removed.
- */
-function keptOutputs(
-  { claim, isAdopted, importId }: Outputs,
-  inputs: Inputs,
-): Pick<Outputs, "claim" | "isAdopted"> {
-  const wasImported = importId !== undefined && inputs.importId === undefined;
-  return { claim, isAdopted: isAdopted === true || wasImported };
-}
-
 /** The failure of an update that has changed the record, or may have. */
 function partialFailure(
   scope: RecordScope,
@@ -108,7 +96,7 @@ function partialFailure(
   error: unknown,
 ): PartialFailureError {
   const { definition } = scope;
-  const kept = keptOutputs(outputs, declared);
+  const kept = { claim: outputs.claim, isAdopted: outputs.isAdopted };
   if (error instanceof NotStoredError)
     return new PartialFailureError(
       id,

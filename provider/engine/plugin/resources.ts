@@ -196,7 +196,13 @@ export class PluginResources {
       const options = this.requestOptions(request);
       const found = await readUnmanaged(connected, id, account, options);
       const claim = connected.claims.take(found.record, options.owner);
-      const outputs: Outputs = { ...found.outputs, isReadOnly: undefined, importId: id, claim };
+      const outputs: Outputs = {
+        ...found.outputs,
+        isReadOnly: undefined,
+        importId: id,
+        isAdopted: true,
+        claim,
+      };
       this.imports.set(urn, { id, outputs });
       return {
         id,
