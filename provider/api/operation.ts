@@ -42,9 +42,10 @@ export class Operation {
   readonly urnOrOwner: string | undefined;
   private readonly deadline: number;
   private readonly interruption: AbortSignal | undefined;
-  // Most reads of a refresh neither send nor wait, so signals and their timers are made only when they are needed.
-  private cachedTimeSignal: AbortSignal | undefined;
-  private cachedWaitSignal: AbortSignal | undefined;
+  /** Ends requests when the time is over. An interruption does not, so that what was sent gets its answer. */
+  readonly timeSignal: AbortSignal | undefined;
+  /** Ends waits: the time is over, or Pulumi is interrupted. Undefined if neither can happen. */
+  readonly waitSignal: AbortSignal | undefined;
 
   constructor(
     { clock = systemClock, interruption }: Partial<RunContext> = {},
@@ -55,6 +56,12 @@ export class Operation {
     this.mayHaveOldSettings = mayHaveOldSettings;
     this.urnOrOwner = urn ?? owner;
     this.interruption = interruption;
+    const milliseconds = Math.min(Math.ceil(timeout), maxTimerMilliseconds);
+    this.timeSignal = timeout === Infinity ? undefined : clock.timeout(milliseconds);
+    const first = interruption ?? this.timeSignal;
+    this.waitSignal = first && anySignal(first, interruption && this.timeSignal);
+    // Hundreds of requests may wait, which Node.js would report as a leak.
+    if (this.waitSignal) setMaxListeners(0, this.waitSignal);
   }
 
   /** Milliseconds; infinite without `customTimeouts`. */
@@ -64,30 +71,11 @@ export class Operation {
 
   /** Whether its time is over: by the clock, or because its timer has fired, which may be a little earlier. */
   private get isOver(): boolean {
-    return this.timeLeft <= 0 || this.cachedTimeSignal?.aborted === true;
+    return this.timeLeft <= 0 || this.timeSignal?.aborted === true;
   }
 
   get isInterrupted(): boolean {
     return this.interruption?.aborted === true;
-  }
-
-  /** Ends requests when the time is over. An interruption does not, so that what was sent gets its answer. */
-  get timeSignal(): AbortSignal | undefined {
-    if (this.deadline === Infinity) return undefined;
-    const left = Math.min(Math.max(0, Math.ceil(this.timeLeft)), maxTimerMilliseconds);
-    return (this.cachedTimeSignal ??= this.clock.timeout(left));
-  }
-
-  /** Ends waits: the time is over, or Pulumi is interrupted. Undefined if neither can happen. */
-  get waitSignal(): AbortSignal | undefined {
-    const { timeSignal, interruption } = this;
-    const first = interruption ?? timeSignal;
-    if (!this.cachedWaitSignal && first) {
-      this.cachedWaitSignal = anySignal(first, interruption && timeSignal);
-      // Hundreds of requests may wait, which Node.js would report as a leak.
-      setMaxListeners(0, this.cachedWaitSignal);
-    }
-    return this.cachedWaitSignal;
   }
 
   /** After an interruption no write may be begun, and a read only to find out what a write did. */
