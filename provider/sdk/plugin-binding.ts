@@ -1,4 +1,4 @@
-import { RunError, runtime, unknown } from "@pulumi/pulumi";
+import { output, RunError, runtime, unknown } from "@pulumi/pulumi";
 import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
@@ -53,15 +53,15 @@ function assertImportIsKnown(
   );
 }
 
-/** Adds aliases, so that a dynamic resource in state becomes the plugin's, also under its former name or parent. */
+/** Adds aliases, so that a dynamic resource in state becomes the plugin's, also under what its other aliases name. */
 function pluginOptions(definition: Definition, options: CustomResourceOptions): CustomResourceOptions {
   // A read-only resource needs no alias, and without an engine the SDK cannot read a resource that has an alias.
   if (options.id !== undefined) return withVersion(options);
   const { aliases = [] } = options;
   const type = dynamicType(definition);
   // Pulumi does not combine two aliases.
-  const former = aliases.flatMap((alias) =>
-    typeof alias === "object" && ("name" in alias || "parent" in alias) ? [{ type, ...alias }] : [],
+  const former = aliases.map((alias) =>
+    output(alias).apply((known) => (typeof known === "string" ? known : { type, ...known })),
   );
   return withVersion({ ...options, aliases: [...aliases, { type }, ...former] });
 }
