@@ -25,9 +25,10 @@ export function explicitProviderOf(reference: string | undefined): string | unde
 }
 
 /**
- * Whether Pulumi has made the provider from the stack's configuration. It then has a name such as `default` or `default_1_2_3`.
+ * Whether Pulumi has made the provider from the stack's configuration. It then has a name such as `default`, `default_1_2_3` or, with the
+ * option `pluginDownloadURL`, `default_https_/example.com`.
  * An explicit provider of such a name counts as one too, because nothing that the engine sends tells them apart.
  */
 export function isDefaultProvider(urn: string): boolean {
-  return /^default(_\d+_\d+_\d+(_.*)?)?$/.test(parseUrn(urn).name);
+  return /^default(_\d+_\d+_\d+(_.*)?|_.*\/.*)?$/.test(parseUrn(urn).name);
 }

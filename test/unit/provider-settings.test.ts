@@ -62,7 +62,8 @@ describe("a resource that moves to another provider is replaced if an account di
 
   test("but not if the provider stays, and all default providers are one", () => {
     expect(isReplaced(key("one"), key("two"), ["first", "first"])).toBe(false);
-    expect(isReplaced(key("one"), key("two"), ["default", "default_1_0_0"])).toBe(false);
+    for (const name of ["default_1_0_0", "default_1_0_0_github_/owner/name", "default_github_/owner/name"])
+      expect(isReplaced(key("one"), key("two"), ["default", name])).toBe(false);
     expect(isReplaced(key("one"), key("two"), ["default", "first"])).toBe(true);
     expect(isReplaced(key("one"), key("two"), ["default", "default_eu"])).toBe(true);
   });
