@@ -99,13 +99,16 @@ describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: t
     expect(Monitor.name).toBe("Monitor");
   });
 
-  test("sends the defaults of what it does not declare", async () => {
-    const { inputs } = await told(
-      new Monitor("home", { ...home, requestMethod: "HEAD", cacheBuster: undefined }),
-    );
-    const expected = { alertCondition: "url_unavailable", requestMethod: "HEAD", cacheBuster: false };
-    expect(inputs).toMatchObject(expected);
-  });
+  test.each([{}, { id: "" }])(
+    "sends the defaults of what it does not declare, with options %j",
+    async (options) => {
+      const { inputs } = await told(
+        new Monitor("home", { ...home, requestMethod: "HEAD", cacheBuster: undefined }, options),
+      );
+      const expected = { alertCondition: "url_unavailable", requestMethod: "HEAD", cacheBuster: false };
+      expect(inputs).toMatchObject(expected);
+    },
+  );
 
   test("marks its secrets, and leaves other inputs readable", async () => {
     const basic = { requestAuthPassword: "hunter2", requestAuthUsername: "bob" };
@@ -360,10 +363,14 @@ describe("the name by which imports and adoptions know a resource", () => {
   });
 });
 
-test("a resource of the plugin is also the dynamic resource in state that has its former name or parent", () => {
-  const [name, parent] = [{ name: "old" }, { parent: pulumi.rootStackResource }];
-  const given = [name, parent, "urn:of:another"];
-  const [, , , { aliases }] = pluginBinding.prepare(monitor, "new", home, { aliases: given });
+test("a resource of the plugin is also the dynamic resource in state that its other aliases name", async () => {
+  const plain = [{ name: "old" }, { parent: pulumi.rootStackResource }, { project: "old" }];
+  const given = [...plain, pulumi.output({ name: "later" }), "urn:of:another"];
+  const [, , , { aliases = [] }] = pluginBinding.prepare(monitor, "new", home, { aliases: given });
   const type = "pulumi-nodejs:dynamic/uptime:Monitor";
-  expect(aliases).toEqual([...given, { type }, { type, ...name }, { type, ...parent }]);
+  const known = await Promise.all(
+    aliases.slice(given.length).map(async (one) => (await settled(pulumi.output(one))).value),
+  );
+  const combined = [...plain, { name: "later" }].map((alias) => ({ type, ...alias }));
+  expect(known).toEqual([{ type }, ...combined, "urn:of:another"]);
 });
