@@ -71,7 +71,6 @@ export function encodeInputs({ values, account, importId }: Inputs, from: Proper
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
     ...encodeOptions(from),
-    ...pick(from, hiddenNames.providerCode),
   };
 }
 
