@@ -3,10 +3,13 @@ import "../engine/exit-on-old-node";
 
 import { runCommand } from "./commands";
 
-// The reader may close the pipe early, as `head` does. The exit code is the same.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-});
+// The reader may close a pipe early, as `head` does. The exit code is the same.
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") return;
+    process.stderr.write(`The output cannot be written: ${error.message}\n`);
+    process.exit(1);
+  });
 
 void runCommand(process.argv.slice(2), {
   stdout: process.stdout,

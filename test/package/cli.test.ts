@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { join } from "node:path";
 
@@ -61,6 +61,23 @@ test("a failure is one also if the reader of the output has read enough", async 
     stderr: expect.stringMatching(/^Nothing is applied/) as string,
   });
 });
+
+const fullDevice = "/dev/full";
+
+(fs.existsSync(fullDevice) ? test : test.skip)(
+  "an output that cannot be written is an error, and no bug",
+  () => {
+    const full = fs.openSync(fullDevice, "w");
+    const main = join(root, "dist", "provider", "cli", "main.js");
+    const { status, stderr } = spawnSync(process.execPath, [main, "help"], {
+      stdio: ["ignore", full, "pipe"],
+      encoding: "utf8",
+    });
+    fs.closeSync(full);
+    expect(stderr).toMatch(/^The output cannot be written: ENOSPC.*\n$/);
+    expect(status).toBe(1);
+  },
+);
 
 test("an unexpected error is printed with its stack, and without the API key that it may quote", async () => {
   let stderr = "";
