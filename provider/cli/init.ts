@@ -5,12 +5,19 @@ import type { Command } from "commander";
 import { UptimeError } from "../api/errors";
 import { readProject } from "./shared/project";
 import { shellWord, printable } from "./shared/quoting";
-import { packageFiles, sampleProgram, scaffold, startCommands, writeProject } from "./shared/scaffold";
+import {
+  packageFiles,
+  packageWord,
+  sampleProgram,
+  scaffold,
+  startCommands,
+  writeProject,
+} from "./shared/scaffold";
 import type { CommandContext } from "./shared/terminal";
 
 export function configure(command: Command, context: CommandContext): void {
   command
-    .argument("<dir>", "the project's folder; it may exist, but must not hold a Pulumi project")
+    .argument("<dir>", "the project's folder, new or empty")
     .addHelpText(
       "after",
       `
@@ -30,7 +37,10 @@ Example:
 function initialize(folder: string, cwd: string): string {
   const directory = resolve(cwd, folder);
   const project = readProject(directory);
-  if (project.exists) throw new UptimeError(`${directory} already contains a Pulumi project.`);
+  if (project.exists)
+    throw new UptimeError(
+      `${directory} already contains a Pulumi project. To use this package in it, run \`npm install ${packageWord()}\` there.`,
+    );
   const files = scaffold(project, sampleProgram);
   writeProject(directory, files);
   const place = relative(cwd, directory);

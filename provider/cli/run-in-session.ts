@@ -15,8 +15,8 @@ export async function runInSession(
   run: (context: CommandContext) => Promise<unknown>,
 ): Promise<number> {
   const session = new Session({ unreachableMilliseconds });
-  const stdout = withoutSecrets(processContext.stdout, session.secrets);
-  const stderr = withoutSecrets(processContext.stderr, session.secrets);
+  const stdout = withoutSecrets(processContext.stdout, session.secrets, processContext.env);
+  const stderr = withoutSecrets(processContext.stderr, session.secrets, processContext.env);
   let code = 0;
   try {
     await run({ ...processContext, stdout, stderr, session, setExitCode: (result) => (code = result) });

@@ -130,7 +130,9 @@ describe("init", () => {
     );
 
     const before = files.map((file) => text(project, file));
-    expect(await failed(run("init", project))).toContain("already contains a Pulumi project");
+    expect(await failed(run("init", project))).toMatch(
+      /already contains a Pulumi project\. .* `npm install /,
+    );
     expect(files.map((file) => text(project, file))).toEqual(before);
   });
 
@@ -141,7 +143,9 @@ describe("init", () => {
 
   test("overwrites nothing", async () => {
     fs.writeFileSync(join(folder, "package.json"), "{}");
-    expect(await failed(run("init", "."))).toContain("package.json already exists, and is not overwritten");
+    expect(await failed(run("init", "."))).toContain(
+      "package.json already exists, and is not overwritten: move it away",
+    );
     expect(fs.readdirSync(folder)).toEqual(["package.json"]);
   });
 

@@ -308,6 +308,8 @@ test("uses colours on a terminal, unless it is asked not to", async () => {
   const on = (env: NodeJS.ProcessEnv) => cli(emulator, folder, ["doctor"], { isTTY: true, env });
   expect((await on({})).stdout).toContain("\u001b[32mok");
   expect((await on({ NO_COLOR: "1" })).stdout).not.toContain("\u001b[32m");
+  const dumb = await on({ TERM: "dumb" });
+  expect(dumb.stdout + dumb.stderr).not.toContain("\u001b");
 });
 
 describe("in a project", () => {

@@ -145,7 +145,7 @@ async function examineProgram(
 ): Promise<ProgramReport | undefined> {
   try {
     const checked = await withProgress(stderr, (show) => {
-      show("Running `pulumi preview`, which may take a minute …");
+      show("Running `pulumi preview` …");
       return checkProgram(location, settings, session);
     });
     const isUnset = unset.length > 0 && checked.usesStackSettings && checked.errors.length === 0;

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { relative, resolve, sep } from "node:path";
 
 import { Option, type Command } from "commander";
 
@@ -100,8 +100,8 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const values = resources.flatMap(configValuesOf);
   const found = values.filter(({ secret }) => secret !== undefined);
   const secretsPath = secrets !== undefined && found.length > 0 ? resolve(cwd, secrets) : undefined;
-  // The steps are run in the project's folder.
-  const secretsFile = secretsPath && relative(project.directory, secretsPath);
+  // The steps are run in the project's folder. Git reads a backslash as another character.
+  const secretsFile = secretsPath && relative(project.directory, secretsPath).replaceAll(sep, "/");
   const facts = { project, resources, settings, stack, secretsFile };
   const files = isProgram ? planProgram(facts) : planImport(facts, language);
   if (!dryRun) {

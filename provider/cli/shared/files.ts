@@ -22,7 +22,10 @@ export function explainFailure<T>(failure: string, attempt: () => T): T {
 }
 
 export function assertFree(path: string): void {
-  if (existsSync(path)) throw new UptimeError(`${path} already exists, and is not overwritten.`);
+  if (existsSync(path))
+    throw new UptimeError(
+      `${path} already exists, and is not overwritten: move it away, or choose another place.`,
+    );
 }
 
 /** The mode of a file that only its owner can read. */

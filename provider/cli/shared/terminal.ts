@@ -34,7 +34,11 @@ export function reasonOf(error: unknown, { secrets }: Session): string {
 const minSecretLength = 8;
 
 /** A stream that leaves secrets out, as they are and as a URL or JSON has them. */
-export function withoutSecrets(stream: OutputStream, secrets: Iterable<string>): OutputStream {
+export function withoutSecrets(
+  stream: OutputStream,
+  secrets: Iterable<string>,
+  env: NodeJS.ProcessEnv,
+): OutputStream {
   const clean = (text: string): string =>
     [...secrets]
       .filter(({ length }) => length >= minSecretLength)
@@ -42,7 +46,8 @@ export function withoutSecrets(stream: OutputStream, secrets: Iterable<string>):
       .sort((a, b) => b.length - a.length)
       .flatMap((secret) => [JSON.stringify(secret).slice(1, -1), secret, encodeURIComponent(secret)])
       .reduce((result, secret) => result.replaceAll(secret, secretText), text);
-  return { isTTY: stream.isTTY, write: (text) => stream.write(clean(text)) };
+  // A dumb terminal prints control sequences as they are.
+  return { isTTY: stream.isTTY && env.TERM !== "dumb", write: (text) => stream.write(clean(text)) };
 }
 
 /** Runs some work and, on a terminal, shows its progress in a line that is rewritten and finally erased. */

@@ -93,7 +93,7 @@ async function readMonitors(
     return monitorsInAccount(context.session.connect(monitor, forAccount(account)), context);
   }
   if (state === undefined) {
-    show("Running `pulumi preview`, which may take a minute …");
+    show("Running `pulumi preview` …");
     return previewedMonitors(location);
   }
   show("Reading the state …");
