@@ -21,7 +21,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option("--title <name>", "the comment's title (default: PROJECT/STACK)")
     .option("--commit <sha>", "the commit that was previewed")
     .option("--run-url <url>", "the page of this run, whose log has everything")
-    .option("--limit <bytes>", "maximum length of the comment; 0 is no limit", byteLimit, 65_536)
+    .option("--limit <characters>", "maximum length of the comment; 0 is no limit", lengthLimit, 65_536)
     .option(
       "--max-deletes <number>",
       "maximum number of resources to delete, or a share such as 20%",
@@ -60,7 +60,7 @@ Examples:
     });
 }
 
-function byteLimit(text: string): number {
+function lengthLimit(text: string): number {
   const limit = /^\d+$/.test(text) ? Number(text) : NaN;
   if (limit === 0 || limit >= 2000) return limit === 0 ? Infinity : limit;
   throw new InvalidArgumentError("It must be a whole number of at least 2000, or 0 for no limit.");

@@ -48,11 +48,11 @@ export function tableSection({ heads, rows }: Table, heading: string): Section {
   return { heading, open, items };
 }
 
-/** In bytes. GitHub and GitLab count characters, but a text never has more characters than bytes, so this is safe. */
-const size = (text: string): number => Buffer.byteLength(text) + 1;
+/** In UTF-16 units, which are never fewer than the characters that GitHub and GitLab count. */
+const size = (text: string): number => text.length + 1;
 
 /**
- * Lays out a Markdown text that keeps to a limit of bytes: first the short form of each item, then whole items. A section that
+ * Lays out a Markdown text that keeps to a limit: first the short form of each item, then whole items. A section that
  * does not fit ends between two items, and says how many are left out.
  *
  * @param head paragraphs that are always shown
