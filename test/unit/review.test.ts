@@ -19,6 +19,7 @@ import {
   report,
   run,
   step,
+  update,
   urnOf,
   withFolder,
   withStates,
@@ -228,6 +229,13 @@ describe("an apply may do what was reviewed", () => {
       expect(await apply([one])).toMatchObject({ code: 1 });
   });
 
+  test("a delete that is left of a replacement by which an edit by hand is undone", async () => {
+    await review([step("same", "a", inputs("a"), inputs("a"))], [{ ...drifted("a", 900), replaces: true }]);
+    const left = withStates(step("delete-replaced", "a", inputs("a")), { id: "7" });
+    expect(await apply([left])).toMatchObject(isApplied);
+    expect(await apply([withStates(left, { id: "8" })])).toMatchObject({ code: 1 });
+  });
+
   test.each<[string, (op: string) => object]>([
     ["this package", (op) => step(op, "a", inputs("a"), changedA)],
     [
@@ -289,6 +297,15 @@ describe("an apply may do what was reviewed", () => {
       for (const one of [rest, finished]) expect(await then(one)).toEqual(passes);
       expect(await then(otherRest)).toEqual(stops);
       expect(await then(elsewhere)).toEqual(stops);
+    });
+
+    test.each<[string, object, object, object]>([
+      ["an update", update("a", { interval: 300 }), drifted("a", 300), drifted("a", 900)],
+      ["a delete", remove("a"), gone("a"), drifted("a", 900)],
+    ])("%s that is done and not in state, because the run was killed", async (_, one, done, other) => {
+      await review([one]);
+      expect(await apply([one], [done])).toMatchObject(isApplied);
+      expect((await apply([one], [other])).stderr).toContain("Monitor a: edited by hand");
     });
 
     test("an edit by hand that is in state now", async () => {

@@ -43,9 +43,15 @@ export function applyActions(
   );
   const gone = new Set(drift.drifted.flatMap(({ urn, outcome }) => (outcome === "gone" ? [urn] : [])));
   const destroyed = new Set(changes.filter(isDestructive).map(({ urn }) => urn));
+  // Its record is gone already, for example because a run was killed after the delete.
+  const isDeleted = ({ urn, outcome }: DriftedResource): boolean =>
+    outcome === "gone" &&
+    changes.some((one) => one.urn === urn && one.operation === "delete" && !one.isPendingDelete);
   const writes = [
     ...changes.map((change) => changeAction(change, declared.get(change.urn), gone)),
-    ...drift.drifted.map((edit) => editAction(edit, declared.get(edit.urn), destroyed)),
+    ...drift.drifted
+      .filter((edit) => !isDeleted(edit))
+      .map((edit) => editAction(edit, declared.get(edit.urn), destroyed)),
     ...pendingChanges(changes, drift).map(({ urn, title }) => ({
       hash: reviewHash(["pending", urn]),
       title: `${title}: a run was killed while it created it`,
@@ -99,7 +105,7 @@ function changeAction(
   gone: ReadonlySet<string>,
 ): ApplyAction {
   const { title, operation, isPendingDelete, urn, recordId } = change;
-  const oldRecord = reviewHash(["leftover", urn, recordId]);
+  const oldRecord = hashOfOldRecord(urn, recordId);
   const isMade = operation === "create" || operation === "replace";
   const set = declared && operation === "update" ? valuesToSet(change) : [];
   return {
@@ -135,9 +141,10 @@ function editAction(
   const { urn, id, outcome, properties } = edit;
   const leftovers = (of: PlannedChange): string[] => {
     if (outcome === "gone") return [hashOfChange(of), hashOfRecord(of)];
+    const old = edit.replaces ? [hashOfOldRecord(urn, id)] : [];
     const declaredValue = ({ property }: { property: string }): SetValue =>
       of.properties.find((one) => one.property === property) ?? { property, after: undefined };
-    return [noValue, ...properties.map(declaredValue)].map((value) => hashOfValue(of, value));
+    return [...old, ...[noValue, ...properties.map(declaredValue)].map((value) => hashOfValue(of, value))];
   };
   return {
     hash: reviewHash(["drift", urn, id, outcome, properties, ...(edit.replaces ? ["replaces"] : [])]),
@@ -145,6 +152,11 @@ function editAction(
     isDestructive: edit.replaces === true && !destroyed.has(urn),
     leftovers: declared ? leftovers(declared) : [],
   };
+}
+
+/** The hash of the delete that a replacement may leave to a later run. */
+function hashOfOldRecord(urn: string, id: string | undefined): string {
+  return reviewHash(["leftover", urn, id]);
 }
 
 function hashOfChange(change: PlannedChange): string {
