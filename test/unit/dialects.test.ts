@@ -263,50 +263,6 @@ describe("wire forms", () => {
 });
 
 describe("a create whose answer does not tell the id", () => {
-  test("is found beside equal ones, of the program and of somebody else", async () => {
-    emulator.monitors.add({ ...home, interval: 60 });
-    emulator.dialect = { createAnswer: "empty", listBrief: true };
-    const one = stack();
-    const two = one.beside();
-    await Promise.all([one.up(home), two.up(home), one.beside().up({ ...home, interval: 300 })]);
-    const equal = emulator.monitors.all().filter(({ id, interval }) => id !== 1 && interval === 60);
-    expect([one.state?.id, two.state?.id].sort()).toEqual(equal.map(({ id }) => String(id)));
-  });
-
-  test("is not mistaken for one that declares more, in either order", async () => {
-    emulator.dialect = { createAnswer: "empty", uniqueDomainNames: false };
-    const all = [
-      { name: "one.example" },
-      { name: "One.Example", homepageUrl: "https://a.example/" },
-      { name: "one.example", homepageUrl: "https://a.example/", notFoundUrl: "https://b.example/" },
-    ];
-    for (const order of [all, [...all].reverse()]) {
-      const one = stack("domain");
-      const stacks = order.map(() => one.beside());
-      await Promise.all(stacks.map((each, index) => each.up(order[index] ?? {})));
-      for (const [index, each] of stacks.entries()) {
-        const { homepageUrl = null, notFoundUrl = null } = order[index] ?? {};
-        expect(emulator.domains.get(each.state?.id ?? "")).toMatchObject({
-          homepage_url: homepageUrl,
-          not_found_url: notFoundUrl,
-        });
-      }
-    }
-  });
-
-  test("is not mistaken for one with fields that a brief list does not show", async () => {
-    const answers = { createStatus: 204, createAnswer: "empty" } as const;
-    emulator.dialect = { ...answers, listBrief: true, uniqueDomainNames: false };
-    const plain = stack("domain");
-    const more = plain.beside();
-    await Promise.all([
-      plain.up({ name: "a.example" }),
-      more.up({ name: "a.example", homepageUrl: "https://a.example/" }),
-    ]);
-    const homepages = [plain, more].map(({ state }) => emulator.domains.get(state?.id ?? "")?.homepage_url);
-    expect(homepages).toEqual([null, "https://a.example/"]);
-  });
-
   test("is read from the Location header if there is one", async () => {
     emulator.dialect = { createAnswer: "empty", createLocation: true, listBrief: true };
     const one = stack();
