@@ -429,6 +429,15 @@ describe("a new record in the list, after a create whose answer was lost,", () =
     expect(storedIds()).toHaveLength(2);
   });
 
+  test("is left to another lost create that it is equal to, though its URL is ours", async () => {
+    const [one, two] = program().resources();
+    // The second is sent after the first look for the first, and is lost while the second look waits for its answer.
+    onCreates(cutBefore, { ...cut, answerDelayMs: 6000 });
+    const second = clock.sleep(2000).then(() => made(two, { ...home, name: "Another with the same URL" }));
+    expect((await Promise.all([made(one), second])).sort()).toEqual(["made 1", "made 2"]);
+    expect(storedIds()).toHaveLength(2);
+  });
+
   test("is left to another create in flight that made it under another name of the same account", async () => {
     const named = JSON.stringify({ named: { apiKey: myKey } });
     const together = program({ "uptime:accounts": named });
@@ -663,7 +672,7 @@ describe("a record that may be that of a lost create is an error that names it",
       () => {
         if (!isFirst) return undefined;
         isFirst = false;
-        emulator.monitors.add({ ...home, name: home.name.toLowerCase() });
+        emulator.monitors.add({ ...home, name: "Else" });
         return cutBefore;
       },
       (request) => {
@@ -671,7 +680,7 @@ describe("a record that may be that of a lost create is an error that names it",
         return answer(200, { data: emulator.monitors.all().map(({ id, name }) => ({ id, name })) });
       },
     );
-    expect(await made(resource())).toMatch(/"home"/);
+    expect(await made(resource())).toMatch(/"Else"/);
     expect(posts()).toBe(1);
   });
 });
