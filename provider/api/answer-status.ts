@@ -42,6 +42,8 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   const statements = statementsIn(body, definition, "DELETE");
   // It may be a field of the record that is shown, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
   if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;
+  // Beside the record it is no field of it: `{"error": "locked", "data": {"id": 7, …}}`.
+  if (isObject(body) && parseId(body) === undefined && hasError(body)) return false;
   const record = parseRecord(body, definition);
   const isClear = !mayMeanFailure(body, definition);
   if (record?.id === id && (isClear || isRecordOf(definition, record))) return true;
@@ -53,12 +55,9 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
 export function isFailure(body: unknown, definition: Definition, method: Method): boolean {
   // A bare `false` or `0` says that nothing was done, or to how many records.
   if (method !== "GET" && isFalse(body)) return true;
-  const whole = unwrapSingle(body);
-  const errors = isObject(whole) ? [whole.error, whole.errors] : [];
   const failures = statementsIn(body, definition, method).filter(({ meaning }) => meaning === "failure");
-  const hasError = errors.some((error) => !isEmptyOrFalse(error) && !isFalse(error));
   // Nearly always, so that a list is not parsed twice.
-  if (!hasError && failures.length === 0) return false;
+  if (!hasError(body) && failures.length === 0) return false;
   const record = parseRecord(body, definition);
   const { list } = unwrapList(body, definition);
   const holdsRecords = method !== "DELETE" && (parseRecords(list, definition)?.length ?? 0) > 0;
@@ -66,7 +65,14 @@ export function isFailure(body: unknown, definition: Definition, method: Method)
   // An object with an id may be a record that shows nothing else, and its status a field. After a delete it cannot be one, and after a
   // create its own address decides.
   const mayBeRecord = record !== undefined && method !== "DELETE" && method !== "POST";
-  return !mayBeRecord || hasError || failures.some(({ isFlag }) => isFlag);
+  return !mayBeRecord || hasError(body) || failures.some(({ isFlag }) => isFlag);
+}
+
+/** Whether there is an error beside the record, or in it. */
+function hasError(body: unknown): boolean {
+  const whole = unwrapSingle(body);
+  const errors = isObject(whole) ? [whole.error, whole.errors] : [];
+  return errors.some((error) => !isEmptyOrFalse(error) && !isFalse(error));
 }
 
 /** What a value in an answer says of its request. Only the server knows what an unclear one means. */

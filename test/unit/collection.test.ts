@@ -133,7 +133,11 @@ describe("an answer with status 200 that holds no record and says that it failed
     const doubtful = collectionOf(() => ({ result: { id: 7, success: false } })).monitors;
     expect(await doubtful.delete("7", start())).toBeDefined();
     await collectionOf(() => ({ deleted: true, code: 200, status: true })).monitors.delete("7", start());
-    for (const said of [{ success: false, data: record }, { data: { ...record, deleted: false } }])
+    for (const said of [
+      { success: false, data: record },
+      { error: "It is locked", data: record },
+      { data: { ...record, deleted: false } },
+    ])
       expect(await collectionOf(() => said).monitors.delete("7", start())).toBeDefined();
     const { monitors: failing } = collectionOf(() => ({ status: "error", id: 7, message: "It is in use" }));
     expect(shownText(await errorOf(failing.delete("7", start())))).toContain("It is in use");
