@@ -30,5 +30,5 @@ export function explicitProviderOf(reference: string | undefined): string | unde
  * An explicit provider of such a name counts as one too, because nothing that the engine sends tells them apart.
  */
 export function isDefaultProvider(urn: string): boolean {
-  return /^default(_\d+_\d+_\d+(_.*)?|_.*\/.*)?$/.test(parseUrn(urn).name);
+  return /^default(_\d+_\d+_\d+(_.*)?|_[a-z]+_\/.*)?$/.test(parseUrn(urn).name);
 }

@@ -66,6 +66,7 @@ describe("a resource that moves to another provider is replaced if an account di
       expect(isReplaced(key("one"), key("two"), ["default", name])).toBe(false);
     expect(isReplaced(key("one"), key("two"), ["default", "first"])).toBe(true);
     expect(isReplaced(key("one"), key("two"), ["default", "default_eu"])).toBe(true);
+    expect(isReplaced(key("one"), key("two"), ["default", "default_team/eu"])).toBe(true);
   });
 
   test("with the pairs that say that the account is the same, beside those that are set", () => {
