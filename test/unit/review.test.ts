@@ -301,7 +301,25 @@ describe("an apply may do what was reviewed", () => {
 
     test.each<[string, object, object, object]>([
       ["an update", update("a", { interval: 300 }), drifted("a", 300), drifted("a", 900)],
+      [
+        "an update in another spelling",
+        update("a", { url: "https://n.example" }),
+        drifted("a", "https://n.example/", "url", "https://a.example/"),
+        drifted("a", 900),
+      ],
+      [
+        "an update that empties a field",
+        update("a", { pause: null }),
+        drifted("a", false, "pause", true),
+        drifted("a", true, "pause", false),
+      ],
       ["a delete", remove("a"), gone("a"), drifted("a", 900)],
+      [
+        "the delete of a replacement",
+        step("replace", "a", inputs("a"), inputs("a", { account: "eu" })),
+        gone("a"),
+        drifted("a", 900),
+      ],
     ])("%s that is done and not in state, because the run was killed", async (_, one, done, other) => {
       await review([one]);
       expect(await apply([one], [done])).toMatchObject(isApplied);

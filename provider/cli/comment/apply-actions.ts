@@ -1,10 +1,13 @@
 import { reviewHash } from "../../common/hash";
+import { equalValues } from "../../definitions/codecs";
+import { fieldOf } from "../../definitions/keys";
+import { managedValue } from "../../lifecycle/difference";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { changeOf, createInstead, importIdIn, isDestructive } from "../shared/planned-changes";
 import type { PlannedChange, PlannedProperty } from "../shared/planned-changes";
 import { secretText, type Preview } from "../shared/preview";
 import { listOf } from "../shared/quoting";
-import { isOfThisPackage, titleOf } from "../shared/resource-types";
+import { findDefinition, isOfThisPackage, titleOf } from "../shared/resource-types";
 import { foreignCode } from "../shared/state-code";
 
 /** One thing that an apply does or runs, and that somebody must have reviewed. */
@@ -42,16 +45,19 @@ export function applyActions(
     }),
   );
   const gone = new Set(drift.drifted.flatMap(({ urn, outcome }) => (outcome === "gone" ? [urn] : [])));
-  const destroyed = new Set(changes.filter(isDestructive).map(({ urn }) => urn));
-  // Its record is gone already, for example because a run was killed after the delete.
-  const isDeleted = ({ urn, outcome }: DriftedResource): boolean =>
-    outcome === "gone" &&
-    changes.some((one) => one.urn === urn && one.operation === "delete" && !one.isPendingDelete);
+  // A replacement of a record that is gone is a create.
+  const isLeaving = ({ operation, isPendingDelete }: PlannedChange): boolean =>
+    !isPendingDelete && ["create", "replace", "delete"].includes(operation);
+  const leaving = new Set(changes.filter(isLeaving).map(({ urn }) => urn));
+  const inputsOf = new Map(preview.steps.map(({ urn, newState }) => [urn, newState?.inputs]));
+  // A run that was killed has done it already, or somebody by hand, so there is nothing to undo.
+  const isDone = (edit: DriftedResource): boolean =>
+    edit.outcome === "gone" ? leaving.has(edit.urn) : isAsDeclared(edit, inputsOf.get(edit.urn));
   const writes = [
     ...changes.map((change) => changeAction(change, declared.get(change.urn), gone)),
     ...drift.drifted
-      .filter((edit) => !isDeleted(edit))
-      .map((edit) => editAction(edit, declared.get(edit.urn), destroyed)),
+      .filter((edit) => !isDone(edit))
+      .map((edit) => editAction(edit, declared.get(edit.urn), leaving)),
     ...pendingChanges(changes, drift).map(({ urn, title }) => ({
       hash: reviewHash(["pending", urn]),
       title: `${title}: a run was killed while it created it`,
@@ -98,6 +104,20 @@ export function importsOfGoneRecords(
   return new Set(missing.map(({ urn }) => urn));
 }
 
+/** Whether a record that was edited by hand has what the program declares. */
+function isAsDeclared(
+  { type, outcome, properties }: DriftedResource,
+  inputs: Readonly<Record<string, unknown>> = {},
+): boolean {
+  const definition = findDefinition(type);
+  if (!definition || outcome !== "changed") return false;
+  return properties.every(({ property, secret, inApi }) => {
+    if (secret || inputs[property] === undefined) return false;
+    const [declared, found] = [inputs, { [property]: inApi }].map((values) => managedValue(values, property));
+    return equalValues(fieldOf(definition, property), declared ?? null, found ?? null);
+  });
+}
+
 /** @param gone the URNs of resources whose records are gone already */
 function changeAction(
   change: PlannedChange,
@@ -131,12 +151,12 @@ function changeAction(
  * What sets an edit by hand back. If a run has stored the edit in state and fails before that, the next preview shows a create (of a
  * record that is gone) or an update, which the leftovers cover.
  *
- * @param destroyed the URNs of resources that a change deletes or replaces, which an edit does not do a second time
+ * @param leaving the URNs of resources whose record a change deletes or replaces, which an edit does not do a second time
  */
 function editAction(
   edit: DriftedResource,
   declared: PlannedChange | undefined,
-  destroyed: ReadonlySet<string>,
+  leaving: ReadonlySet<string>,
 ): ApplyAction {
   const { urn, id, outcome, properties } = edit;
   const leftovers = (of: PlannedChange): string[] => {
@@ -149,7 +169,7 @@ function editAction(
   return {
     hash: reviewHash(["drift", urn, id, outcome, properties, ...(edit.replaces ? ["replaces"] : [])]),
     title: `${titleOf(urn)}: ${outcome === "changed" ? "edited by hand" : outcome}`,
-    isDestructive: edit.replaces === true && !destroyed.has(urn),
+    isDestructive: edit.replaces === true && !leaving.has(urn),
     leftovers: declared ? leftovers(declared) : [],
   };
 }

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
@@ -121,12 +120,7 @@ function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[
     const edit = { ...withoutSecrets(known, state?.inputs), urn };
     if (!state || edit.outcome !== "changed") return [edit];
     const { ignoreChanges, replaceOnChanges } = optionsOf(state, state.inputs);
-    // What is there already, because somebody or a run that was killed has set it, is not undone.
-    const isDone = ({ property, secret, inApi }: (typeof edit.properties)[number]): boolean =>
-      !secret && isDeepStrictEqual(inApi ?? null, state.inputs?.[property] ?? null);
-    const properties = edit.properties.filter(
-      (one) => !pathsInclude(ignoreChanges, one.property) && !isDone(one),
-    );
+    const properties = edit.properties.filter(({ property }) => !pathsInclude(ignoreChanges, property));
     if (properties.length === 0) return [];
     // A secret has no values to compare, so any part of it counts.
     const isReplacing = ({ property, secret, inState, inApi }: (typeof properties)[number]): boolean =>
