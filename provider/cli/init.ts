@@ -17,7 +17,7 @@ import type { CommandContext } from "./shared/terminal";
 
 export function configure(command: Command, context: CommandContext): void {
   command
-    .argument("<dir>", "the project's folder, new or empty")
+    .argument("<dir>", "the project's folder; it may exist, but must not hold a Pulumi project")
     .addHelpText(
       "after",
       `
@@ -37,10 +37,12 @@ Example:
 function initialize(folder: string, cwd: string): string {
   const directory = resolve(cwd, folder);
   const project = readProject(directory);
-  if (project.exists)
+  if (project.exists) {
+    const advice = ` To use this package in it, run \`npm install ${packageWord()}\` there.`;
     throw new UptimeError(
-      `${directory} already contains a Pulumi project. To use this package in it, run \`npm install ${packageWord()}\` there.`,
+      `${directory} already contains a Pulumi project.${project.runtime === "nodejs" ? advice : ""}`,
     );
+  }
   const files = scaffold(project, sampleProgram);
   writeProject(directory, files);
   const place = relative(cwd, directory);

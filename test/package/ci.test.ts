@@ -465,7 +465,7 @@ test("the pipeline for GitLab runs the same commands, and waits for an approval 
   const commands = (text: string) =>
     text
       // What the platforms call themselves, and their own limits.
-      .replace(/"\$(\w+URL|COMMIT|commit)"| --limit 1000000/g, "")
+      .replace(/"\$(\w+URL|COMMIT|commit)"| --limit \d+/g, "")
       .replace(/^.*GITHUB_STEP_SUMMARY.*$/gm, "")
       .replaceAll(".github/", ".gitlab/")
       .match(/^ *(exec |comment )?(pulumi|npx|--|node \S+ refresh).*$/gm)
