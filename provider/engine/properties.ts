@@ -113,7 +113,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     claim: ifValid(properties[hiddenNames.claim], isText) as Claim | undefined,
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
     isIdUnconfirmed: ifValid(properties[hiddenNames.isIdUnconfirmed], isFlag),
-    // State need not say it of an import.
+    // An import took an existing record too, and its state has only the id.
     isAdopted: properties[hiddenNames.isAdopted] === true || isText(properties.importId),
     isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
   };

@@ -105,7 +105,7 @@ export async function importRecord(
         option import.`,
     );
   const claim = claims.take(record, owner);
-  return { id, outputs: outputsOf(scope, inputs, record, { claim }) };
+  return { id, outputs: outputsOf(scope, inputs, record, { claim, isAdopted: true }) };
 }
 
 /**

@@ -201,7 +201,9 @@ describe("the note of a run", () => {
   });
 
   test("tells of an adoption before the create was noted, also if that cannot be", () => {
-    note().take(record, newClaim());
+    const imported = newClaim();
+    note().take(record, imported);
+    note().keep("1", imported, { ...kept, importId: "1", isAdopted: true });
     noteAs(otherName);
     jest.spyOn(fs, "appendFileSync").mockImplementation(() => {
       throw new Error("the disk is full");
@@ -209,6 +211,15 @@ describe("the note of a run", () => {
     expect(() => note().tellCreated("1", claim, undefined)).toThrow(
       "a resource of another provider has adopted it",
     );
+  });
+
+  test("does not tell of the process's own adoption of an earlier record, if the create cannot be noted", () => {
+    const one = note();
+    one.take(record, newClaim());
+    jest.spyOn(fs, "appendFileSync").mockImplementation(() => {
+      throw new Error("the disk is full");
+    });
+    expect(() => one.tellCreated("1", claim, record)).not.toThrow();
   });
 
   test("does not count an adoption that was refused because the record has an owner", () => {
@@ -267,7 +278,7 @@ describe("the note of a run", () => {
     noteAs(otherName);
     expect(note().belongsToAnotherProcess("1", record)).toBe(false);
     note().take(record, claim);
-    note().keep("1", claim, { ...kept, importId: "1" });
+    note().keep("1", claim, { ...kept, importId: "1", isAdopted: true });
     expect(deleter()).toBe("nobody");
     expect(deleter(newClaim(), note(), { ...record, raw: { ...home, name: "Another" } })).toBe("nobody");
   });
