@@ -9,7 +9,7 @@ import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import { comparableName, type Baseline, type ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { isAlike } from "./same-record";
+import { showsIdentity } from "./same-record";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
 import { sendCreate } from "./send-create";
 import { NotStoredError, readUntil, sendUpdate, verify } from "./write";
@@ -121,9 +121,12 @@ async function readNew(
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
-  const found = await readUntil(collection, id, operation, (one) => one !== undefined);
-  if (isAlike(definition, wanted, found)) return found;
+  const isOurs = (one: ApiRecord | undefined): boolean =>
+    one !== undefined && showsIdentity(definition, wanted, one);
+  const found = await readUntil(collection, id, operation, isOurs);
+  if (isOurs(found)) return found;
   throw new RecordMismatchError(
-    message`${definition.singular} ${describeRecord(definition, found)} is another record, so it was left alone.`,
+    message`${definition.singular} ${describeRecord(definition, found)} is not what was sent, so it may be another record, and was
+      left alone.`,
   );
 }

@@ -16,7 +16,7 @@ import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { adviceOnUnconfirmedId, isAlike } from "./same-record";
+import { adviceOnUnconfirmedId, isAlike, showsIdentity } from "./same-record";
 
 /** After five cuts in a row, another try is unlikely to succeed. */
 const maxSends = 5;
@@ -106,8 +106,11 @@ async function search(
     const isNotNamed = answeredId !== undefined && record?.id !== answeredId;
     const needsSecondLook = isNotNamed && record?.id !== idBefore;
     // If several are equal, other lost creates may take some of them; so look again.
-    if (record && others.length === 0 && (isLast || !needsSecondLook))
-      return claimFound(scope, lostCreate, record.id, record);
+    if (record && others.length === 0 && (isLast || !needsSecondLook)) {
+      // One that the answer has named may only be alike.
+      const isConfirmed = showsIdentity(scope.definition, lostCreate.wanted, record);
+      return claimFound(scope, lostCreate, record.id, isConfirmed ? record : undefined);
+    }
     idBefore = record?.id;
     if (operation.isInterrupted ? isLast : isAtEnd) return conclude(scope, lostCreate, look, operation);
     try {
@@ -149,17 +152,19 @@ function unlookedReason({ failure }: Look, { isInterrupted }: Operation): Messag
   return isInterrupted ? ["Pulumi was interrupted"] : undefined;
 }
 
+/** @param record undefined if the record with the id may be another's */
 function claimFound(
-  { claims, creates }: RecordScope,
+  scope: RecordScope,
   { baseline, owner, wanted }: LostCreate,
   id: string,
   record?: ApiRecord,
 ): ObtainedRecord {
+  const { claims, creates } = scope;
   const claim = claims.takeFound(id, owner, record);
   // Then a later create does not take a record that a person made before it.
   if (record) creates.rememberId(id, baseline);
   else creates.unconfirmedIds.set(id, { claim, wanted });
-  return { id, claim, record };
+  return { id, claim, record, advice: record ? undefined : adviceOnUnconfirmedId(scope, id) };
 }
 
 /**

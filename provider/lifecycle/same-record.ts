@@ -38,9 +38,9 @@ export function assertSameRecord(
         ${keys.join(" or ")} that differs from state, so it may be another account's and is left alone.
         ${adviseOnOtherKey(scope, outputs, mayHaveOldSettings)}`,
     );
-  const isAlikeIn = ({ values }: Pick<Inputs, "values">): boolean =>
-    isAlike(definition, wantedValues(definition, values), record);
-  if (outputs.isIdUnconfirmed && !isAlikeIn(outputs) && !isAlikeIn(declared))
+  const mayBeOf = ({ values }: Pick<Inputs, "values">): boolean =>
+    showsIdentity(definition, wantedValues(definition, values), record);
+  if (outputs.isIdUnconfirmed && !mayBeOf(outputs) && !mayBeOf(declared))
     throw new RecordMismatchError(
       message`${label} ${quoteId(record.id)} seems to be another record than the one in state, so it is left alone. Run
         \`pulumi state delete URN\`. If it is the right record, then declare its values, and name its id with the option import. Otherwise
@@ -71,6 +71,16 @@ export function adviceOnUnconfirmedId({ definition, settings }: RecordScope, id:
 export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean {
   const hasFixedKey = fixedKeys(scope.definition).length > 0;
   return hasFixedKey || !isAccountOfState(scope, outputs) || outputs.isIdUnconfirmed === true;
+}
+
+/**
+ * Whether a record has the name (and URL, for a monitor), as far as it shows them. Only such a record confirms an id that may be a job's:
+ * one that is only alike may be somebody else's, such as the monitor `m-1` beside `m-10`.
+ */
+export function showsIdentity(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+  return identityKeys(definition).every(
+    (key) => compare(fieldOf(definition, key), wanted.get(key) ?? null, record).outcome !== "differs",
+  );
 }
 
 /** A record is alike if it has the same name or URL, or one that the server may have made of ours, or if it shows neither. */

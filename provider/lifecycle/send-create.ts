@@ -17,7 +17,7 @@ import { identityIn, shownValues, type WantedValues } from "./difference";
 import { recoverCreate } from "./lost-create";
 import { wasListed, type Baseline, type ObtainedRecord, type PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { adviceOnUnconfirmedId, isAlike } from "./same-record";
+import { adviceOnUnconfirmedId, isAlike, showsIdentity } from "./same-record";
 import type { Claim } from "./resource";
 import { readUntil, sendForm } from "./write";
 
@@ -213,10 +213,15 @@ async function recordOfAnswer(
     const hasOnlyId = !isRecordOf(definition, record);
     const found = await readUntil(collection, id, operation, (one) => hasOnlyId || one !== undefined);
     // The server may have changed the name beyond recognition, but not to that of a create that is still running.
-    const answered = record && shownValues(definition, record, { unescape: true, refuse: () => undefined });
+    const shown = hasOnlyId ? undefined : record;
+    const answered = shown && shownValues(definition, shown, { unescape: true, refuse: () => undefined });
     const isOfAnother = creates.turns.has(identityIn(definition, found) ?? "");
-    const isRenamed = answered && !isOfAnother && isAlike(definition, answered, found);
-    if (!belongsToOther() && (isRenamed || isAlike(definition, wanted, found))) return found;
+    const isRenamed = answered !== undefined && !isOfAnother && isAlike(definition, answered, found);
+    if (!belongsToOther() && (isRenamed || isAlike(definition, wanted, found))) {
+      // With 202, the id is often a job's.
+      const isConfirmed = isRenamed || answer.status !== 202 || showsIdentity(definition, wanted, found);
+      return isConfirmed ? found : undefined;
+    }
   } catch (cause) {
     if (cause instanceof NotFoundError || isRefusedId(cause))
       throw lost(`there is no such ${definition.singular}`, {

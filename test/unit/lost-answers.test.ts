@@ -50,8 +50,9 @@ const cut = { kind: "cut", effect: true } as const;
 const cutBefore = { kind: "cut", effect: false } as const;
 /** A create is answered with the id of a job, and has no effect. */
 const queued = { kind: "answer", effect: false, status: 202, body: { id: 1, status: "queued" } } as const;
-/** A monitor that is not like `home`. */
+/** A monitor that is not like `home`, and one that a server could have made of it. */
 const elsewhere = { ...home, name: "Other", url: "https://other.example/" };
+const similar = { ...home, name: "Hom" };
 
 /** Somebody else's create has its effect at the same moment, and ours is cut before it has one. */
 function insteadOfOurs(...records: Record<string, unknown>[]): void {
@@ -1039,6 +1040,36 @@ test.each([0, 3000])(
   },
 );
 
+test.each<[string, number, (made: object) => Fault]>([
+  ["is found", 6000, () => cutBefore],
+  ["is answered", 500, (made) => answer(201, made)],
+])(
+  "the id of a job and of a record that is being deleted may be a new record's, which %s",
+  async (...[, after, how]) => {
+    const together = program();
+    const [old, job, created] = together.resources();
+    await old.up(home);
+    together.nextRun();
+    // The first create of the run lists the record that is deleted later.
+    await together.resource().up(elsewhere);
+    const creates = [
+      () => answer(202, { id: 1 }),
+      () => how(emulator.monitors.add({ ...home, name: "B", id: 1 })),
+    ];
+    emulator.fault = ({ method }) => {
+      if (method === "DELETE") return { kind: "delay", answerDelayMs: 25_000 };
+      return method === "POST" ? creates.shift()?.() : undefined;
+    };
+    const deleted = failureOf(old.destroy());
+    await clock.sleep(1000);
+    const failed = made(job, { ...home, name: "A", url: "https://a.example/" });
+    await clock.sleep(after);
+    expect(await made(created, { ...home, name: "B" })).toBe("made 1");
+    expect([await deleted, storedIds()]).toEqual(["", ["2", "1"]]);
+    await failed;
+  },
+);
+
 describe("the id of a job that is kept", () => {
   test.each([404, 500])(
     "because its address answered %i does not stop a later create that is answered with that id alone",
@@ -1122,16 +1153,23 @@ describe("somebody else's record with the id of a job", () => {
     });
   });
 
-  test("is not taken for the record, with what was not stored, if it is there while the id is read", async () => {
+  // Between two looks it is read as the job's; after them, it is read for the last time.
+  test.each([
+    [elsewhere, 61_500],
+    [similar, 61_500],
+    [similar, 500],
+    [similar, 20_000],
+  ])("is not taken for the record, with what was not stored (%j, after %i ms)", async (other, after) => {
     onCreates(queued);
     const one = resource();
     const failed = made(one);
-    await clock.sleep(61_500);
-    emulator.monitors.add(elsewhere);
+    await clock.sleep(after);
+    emulator.monitors.add(other);
     expect(await failed).toMatch(/was created with the id 1, but .* If 1 is the id of something else/);
     one.nextRun();
-    expect(await failureOf(one.up(home))).toContain("seems to be another record");
-    expect(emulator.monitors.all()).toMatchObject([elsewhere]);
+    for (const verb of ["up", "refresh", "destroy"] as const)
+      expect(await failureOf(one[verb](home))).toContain("seems to be another record");
+    expect(emulator.monitors.all()).toMatchObject([other]);
   });
 
   test.each([home, paused])(
@@ -1153,21 +1191,34 @@ describe("somebody else's record with the id of a job", () => {
     },
   );
 
-  test.each(["up", "destroy", "refresh, then up"])(
-    "is neither taken, updated nor deleted by a later run (%s)",
-    async (verbs) => {
-      onCreates(queued);
-      const one = resource();
-      expect(await made(one)).toContain("was created with the id 1, but");
-      emulator.monitors.add(elsewhere);
-      one.nextRun();
-      for (const verb of verbs.split(", then ") as ("up" | "destroy" | "refresh")[])
-        expect(await failureOf(one[verb](home))).toMatch(
-          /seems to be another record than the one in state, so it is left alone\..*Otherwise set uptime:adoptExisting/,
-        );
-      expect(emulator.monitors.all()).toMatchObject([elsewhere]);
-    },
-  );
+  test.each([
+    ["up", elsewhere],
+    ["destroy", elsewhere],
+    ["refresh, then up", elsewhere],
+    ["destroy", similar],
+    ["refresh, then up", similar],
+  ])("is neither taken, updated nor deleted by a later run (%s, %j)", async (verbs, other) => {
+    onCreates(queued);
+    const one = resource();
+    expect(await made(one)).toContain("was created with the id 1, but");
+    emulator.monitors.add(other);
+    one.nextRun();
+    for (const verb of verbs.split(", then ") as ("up" | "destroy" | "refresh")[])
+      expect(await failureOf(one[verb](home))).toMatch(
+        /seems to be another record than the one in state, so it is left alone\..*Otherwise set uptime:adoptExisting/,
+      );
+    expect(emulator.monitors.all()).toMatchObject([other]);
+  });
+
+  test("is not taken if it shows no URL, and another name", async () => {
+    const cron = { name: "Backup cron", url: null, interval: 60 };
+    on("POST", () => {
+      emulator.monitors.add({ ...cron, id: 1 });
+      return queued;
+    });
+    expect(await made(resource(), paused)).toMatch(mayExist);
+    expect(emulator.monitors.all()).toMatchObject([cron]);
+  });
 
   test("is not taken from an answer that says that the create failed", async () => {
     on("POST", () => {
