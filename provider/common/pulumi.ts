@@ -39,7 +39,7 @@ export const hiddenNames = {
   claim: "__claim",
   isPartial: "__partial",
   isIdUnconfirmed: "__idAlone",
-  isAdopted: "__adopted",
+  tookExisting: "__adopted",
   isReadOnly: "__readOnly",
   /**
    * An input of an imported resource of the plugin. It marks the other inputs as the record's values, not the program's, and stays

@@ -114,7 +114,7 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
     isPartial: ifValid(properties[hiddenNames.isPartial], isFlag),
     isIdUnconfirmed: ifValid(properties[hiddenNames.isIdUnconfirmed], isFlag),
     // An import took an existing record too, and its state has only the id.
-    isAdopted: properties[hiddenNames.isAdopted] === true || isText(properties.importId),
+    tookExisting: properties[hiddenNames.tookExisting] === true || isText(properties.importId),
     isReadOnly: ifValid(properties[hiddenNames.isReadOnly], isFlag),
   };
 }
@@ -176,7 +176,7 @@ export function encodeOutputs(
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),
     ...(outputs.isPartial && { [hiddenNames.isPartial]: true }),
     ...(outputs.isIdUnconfirmed && { [hiddenNames.isIdUnconfirmed]: true }),
-    ...(outputs.isAdopted && importId === undefined && { [hiddenNames.isAdopted]: true }),
+    ...(outputs.tookExisting && importId === undefined && { [hiddenNames.tookExisting]: true }),
     ...(outputs.isReadOnly && { [hiddenNames.isReadOnly]: true }),
   };
 }

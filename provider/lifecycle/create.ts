@@ -83,11 +83,15 @@ async function settle(
     const settled = hasUnsent ? await updateNew(scope, created, wanted, operation) : await verifyNew();
     // Until now only an answer may have shown its id.
     ledger.markSeen(id);
-    return { id, outputs: outputsOf(scope, inputs, settled, { claim, isAdopted }) };
+    return { id, outputs: outputsOf(scope, inputs, settled, { claim, tookExisting: isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
     const isIdUnconfirmed = record === undefined && !(error instanceof NotStoredError);
-    const outputs = partialOutputsOf(scope, inputs, seen, { claim, isAdopted, isIdUnconfirmed });
+    const outputs = partialOutputsOf(scope, inputs, seen, {
+      claim,
+      tookExisting: isAdopted,
+      isIdUnconfirmed,
+    });
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
     throw new PartialFailureError(id, outputs, advice ? message`${failure}. ${advice}` : failure, {

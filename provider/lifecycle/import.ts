@@ -105,7 +105,7 @@ export async function importRecord(
         option import.`,
     );
   const claim = claims.take(record, owner);
-  return { id, outputs: outputsOf(scope, inputs, record, { claim, isAdopted: true }) };
+  return { id, outputs: outputsOf(scope, inputs, record, { claim, tookExisting: true }) };
 }
 
 /**

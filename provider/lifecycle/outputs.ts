@@ -13,7 +13,7 @@ interface OutputOptions {
   readonly attributes?: Outputs["attributes"] | undefined;
   readonly isPartial?: boolean | undefined;
   readonly isIdUnconfirmed?: boolean | undefined;
-  readonly isAdopted?: boolean | undefined;
+  readonly tookExisting?: boolean | undefined;
   /** Whether to throw if a value cannot be read; by default the declared one is kept. */
   readonly isStrict?: boolean;
 }
@@ -26,7 +26,7 @@ export function outputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  { claim, attributes, isPartial, isIdUnconfirmed, isAdopted, isStrict }: OutputOptions = {},
+  { claim, attributes, isPartial, isIdUnconfirmed, tookExisting, isStrict }: OutputOptions = {},
 ): Outputs {
   const { definition } = scope;
   const values: Record<string, Value> = {};
@@ -49,7 +49,7 @@ export function outputsOf(
     claim,
     isPartial,
     isIdUnconfirmed,
-    isAdopted,
+    tookExisting,
   };
 }
 
@@ -64,7 +64,7 @@ export function partialOutputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  options: Pick<OutputOptions, "claim" | "isIdUnconfirmed" | "isAdopted">,
+  options: Pick<OutputOptions, "claim" | "isIdUnconfirmed" | "tookExisting">,
 ): Outputs {
   const outputs = outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
   const isLong = (value: Value): boolean => JSON.stringify(value).length > maxPartialCharacters;

@@ -47,7 +47,7 @@ export async function read(
     id,
     outputs: outputsOf(scope, outputs, record, {
       claim: outputs.claim,
-      isAdopted: outputs.isAdopted,
+      tookExisting: outputs.tookExisting,
       isPartial: outputs.isPartial && !managedKeys(definition, outputs.values).every(isShown),
       attributes: takesAttributes ? undefined : outputs.attributes,
       isStrict: true,

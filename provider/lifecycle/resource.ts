@@ -42,7 +42,7 @@ export interface Outputs {
   /** Only the answer to the create has shown the id, which may be a job's. */
   readonly isIdUnconfirmed?: boolean | undefined;
   /** The resource has adopted or once imported its record, which another key of the account may have made. */
-  readonly isAdopted?: boolean | undefined;
+  readonly tookExisting?: boolean | undefined;
   /** The record is only read, not managed. */
   readonly isReadOnly?: boolean | undefined;
 }

@@ -264,10 +264,10 @@ export class RecordNote {
     return subject.tookExisting && line.address === this.address.hash;
   }
 
-  private subjectOf({ values, isAdopted = false }: Outputs): Subject {
+  private subjectOf({ values, tookExisting = false }: Outputs): Subject {
     return {
       identities: [hashOfIdentity(comparableIdentity(this.definition, (key) => managedValue(values, key)))],
-      tookExisting: isAdopted,
+      tookExisting,
     };
   }
 

@@ -40,7 +40,7 @@ export async function update(
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
-  const { claim, isAdopted } = outputs;
+  const { claim, tookExisting } = outputs;
   try {
     const isReset = ignored.some((key) => fieldOf(definition, key).resetByUpdate);
     const mustRead = isReset || mustCompareFirst(scope, outputs);
@@ -48,7 +48,7 @@ export async function update(
     if (current) assertSameRecord(scope, outputs, current, operation, inputs);
     const wanted = wantedOnUpdate(definition, inputs, ignored, current);
     const record = await sendUpdate(scope, id, wanted, operation);
-    return { id, outputs: outputsOf(scope, inputs, record, { claim, isAdopted }) };
+    return { id, outputs: outputsOf(scope, inputs, record, { claim, tookExisting }) };
   } catch (error) {
     const reason =
       error instanceof NotFoundError ? await explainNotFound(scope, id, outputs, error, operation) : error;
@@ -96,7 +96,7 @@ function partialFailure(
   error: unknown,
 ): PartialFailureError {
   const { definition } = scope;
-  const kept = { claim: outputs.claim, isAdopted: outputs.isAdopted };
+  const kept = { claim: outputs.claim, tookExisting: outputs.tookExisting };
   if (error instanceof NotStoredError)
     return new PartialFailureError(
       id,

@@ -88,7 +88,7 @@ test("a secret field is marked in outputs also if it is empty, as the engine doe
 test("a hidden property of a wrong type in state counts as missing", () => {
   const hidden = { __server: {}, __key: null, __claim: [], __partial: "yes", __options: 5 };
   const outputs = decodeOutputs(monitor, { attributes: "text", account: 5, ...hidden });
-  expect(outputs).toEqual({ values: {}, attributes: {}, isAdopted: false });
+  expect(outputs).toEqual({ values: {}, attributes: {}, tookExisting: false });
   const odd = { ignoreChanges: "name", replaceOnChanges: [1], customTimeouts: { create: 5 }, owner: {} };
   expect(decodeOptions({ __options: odd }, "create")).toEqual({});
   const one = { ...odd, ignoreChanges: ["name"], customTimeouts: { create: "1m", update: 5 } };

@@ -203,7 +203,7 @@ describe("the note of a run", () => {
   test("tells of an adoption before the create was noted, also if that cannot be", () => {
     const imported = newClaim();
     note().take(record, imported);
-    note().keep("1", imported, { ...kept, importId: "1", isAdopted: true });
+    note().keep("1", imported, { ...kept, importId: "1", tookExisting: true });
     noteAs(otherName);
     jest.spyOn(fs, "appendFileSync").mockImplementation(() => {
       throw new Error("the disk is full");
@@ -278,7 +278,7 @@ describe("the note of a run", () => {
     noteAs(otherName);
     expect(note().belongsToAnotherProcess("1", record)).toBe(false);
     note().take(record, claim);
-    note().keep("1", claim, { ...kept, importId: "1", isAdopted: true });
+    note().keep("1", claim, { ...kept, importId: "1", tookExisting: true });
     expect(deleter()).toBe("nobody");
     expect(deleter(newClaim(), note(), { ...record, raw: { ...home, name: "Another" } })).toBe("nobody");
   });

@@ -200,7 +200,7 @@ export class PluginResources {
         ...found.outputs,
         isReadOnly: undefined,
         importId: id,
-        isAdopted: true,
+        tookExisting: true,
         claim,
       };
       this.imports.set(urn, { id, outputs });
