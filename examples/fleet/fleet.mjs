@@ -107,10 +107,14 @@ async function work(stack, { isApplied, maxDeletes, progress }) {
 /** One `drift` over the states of all stacks, so that the account's list is read once. */
 async function unmanaged(stacks, atOnce, isJson) {
   const resources = [];
+  // What killed runs have begun.
+  const pending_operations = [];
   const unread = [];
   await inSlots(stacks, atOnce, async (stack) => {
     try {
-      resources.push(...(await stack.resources()));
+      const deployment = await stack.deployment();
+      resources.push(...(deployment.resources ?? []));
+      pending_operations.push(...(deployment.pending_operations ?? []));
     } catch (error) {
       unread.push(`The state of ${stack.name} could not be read: ${error.message}`);
     }
@@ -118,7 +122,7 @@ async function unmanaged(stacks, atOnce, isJson) {
   if (unread.length > 0) return { code: 1, text: unread.join("\n") };
   // The states have secrets; only this user can read the folder.
   const states = join(folder, "states.json");
-  writeFileSync(states, JSON.stringify({ version: 3, deployment: { resources } }));
+  writeFileSync(states, JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
   const lines = [];
   const args = ["--no", "pulumi-uptime", "drift", "--unmanaged", "--state", states];
   if (isJson) args.push("--json");

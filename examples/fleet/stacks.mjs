@@ -123,16 +123,16 @@ export class Stack {
     if (isFine && this.changeCount > 0) this.result = "applied";
   }
 
-  /** The resources in its state; none if there is no such stack. */
-  async resources() {
+  /** The resources in its state, and the operations that a killed run has begun; none if there is no such stack. */
+  async deployment() {
     const state = join(this.folder, `${this.name}.json`);
     // Encrypted values cannot be compared.
     const options = ["--file", state, "--show-secrets", "--non-interactive"];
     const args = ["stack", "export", "--stack", this.name, ...options];
     const { code, said } = await run("pulumi", args, { file: join(this.folder, `${this.name}.export`) });
-    if (isMissing(said)) return [];
+    if (isMissing(said)) return {};
     if (code !== 0) throw new Error(said);
-    return JSON.parse(readFileSync(state, "utf8")).deployment.resources ?? [];
+    return JSON.parse(readFileSync(state, "utf8")).deployment;
   }
 
   /** The command to run before the next attempt; undefined if there is none. */
