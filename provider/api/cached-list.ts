@@ -55,7 +55,6 @@ export class CachedList {
     return this.records.get(id);
   }
 
-  /** Reads the first page. */
   async readFirstPage(): Promise<void> {
     if (this.pages === 0 && !this.isComplete) await this.advance();
   }

@@ -190,7 +190,7 @@ function resultOf(
   const { status, headers, text, isRedirectedElsewhere } = response;
   const body = parseJson(text);
   const answer = { status, body, headers, isRedirectedElsewhere, requestText };
-  // The record's own address says what an update or a delete has done that is answered with "OK" or a redirect, for example.
+  // If an update or a delete is answered with "OK" or a redirect, for example, the record's own address shows what it has done.
   const canBeReadBack = method !== "GET" && method !== "POST";
   if (canBeReadBack && isFormRedirect(attempted, url, response))
     return { ...answer, body: `status ${status}` };

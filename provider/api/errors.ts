@@ -1,9 +1,11 @@
 import { cutPeriod } from "../common/text";
 
 /**
- * - `words`: shown without HTML tags
+ * How a quote is shown:
+ *
+ * - `words`: without HTML tags
  * - `page`: the same, and without JSON, which may show records of others
- * - `value`: the value of a record, shown unchanged
+ * - `value`: a record's value, unchanged
  */
 type QuoteKind = "words" | "page" | "value";
 

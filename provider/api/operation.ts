@@ -11,7 +11,7 @@ export interface RunContext {
   readonly interruption: AbortSignal | undefined;
 }
 
-/** What an operation needs to know. `urn` or `owner` is the line of Pulumi's progress display that shows a long wait. */
+/** What an operation needs to know. Pulumi shows a long wait in the row of the resource that `urn` or `owner` names. */
 export interface OperationOptions {
   /** The time in milliseconds that a person has set by the option `customTimeouts`; it counts everything. */
   readonly timeout?: number | undefined;

@@ -261,7 +261,7 @@ export class SharedFront {
   /**
    * Creates a record or, if there is an old state, updates it. Encodes the new state.
    *
-   * @param properties the new inputs, then the old inputs and outputs
+   * @param properties the new inputs, then what state has
    */
   async save(
     properties: RequestProperties,

@@ -7,7 +7,7 @@ import { describeRecord, describeRecords } from "./describe";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import type { Owner } from "./owners";
-import { comparableName, noName, type Baseline, type ObtainedRecord } from "./run-creates";
+import { searchKeyOf, noName, type Baseline, type ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */
@@ -101,12 +101,12 @@ export async function namesakesOf(
     return readNamesakes(scope, wanted, listed, known, sharedKeys, operation);
   };
   const name = wanted.get(nameKey);
-  const namesakes = await find([comparableName(name), noName], [nameKey, ...otherKeys]);
+  const namesakes = await find([searchKeyOf(name), noName], [nameKey, ...otherKeys]);
   if (namesakes.length > 0 || otherKeys.length === 0) return namesakes;
   const whole = typeof name === "string" ? name : "";
   const lengths = Math.min(whole.length, maxCutLength + 1);
   const beginnings = Array.from({ length: lengths }, (_, length) => whole.slice(0, length));
-  const cut = beginnings.filter(({ length }) => length >= minCutLength).map(comparableName);
+  const cut = beginnings.filter(({ length }) => length >= minCutLength).map(searchKeyOf);
   return find([...new Set(cut)], otherKeys);
 }
 

@@ -7,7 +7,7 @@ import { describeRecord } from "./describe";
 import { compare, identityIn, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
-import { comparableName, type Baseline, type ObtainedRecord } from "./run-creates";
+import { searchKeyOf, type Baseline, type ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { showsIdentity } from "./same-record";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
@@ -43,7 +43,7 @@ function freeNamesake(
   { byName }: Baseline,
 ): OperationResult["namesake"] {
   const identity = comparableIdentity(definition, (key) => wanted.get(key));
-  const listed = byName.get(comparableName(wanted.get(nameKeyOf(definition)))) ?? [];
+  const listed = byName.get(searchKeyOf(wanted.get(nameKeyOf(definition)))) ?? [];
   const found = listed.find((record) => identityIn(definition, record) === identity && claims.isFree(record));
   // A replacement deletes the old record later, and no diff announces some replacements.
   return (

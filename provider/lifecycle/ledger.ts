@@ -5,7 +5,11 @@ import type { Claim } from "./resource";
 /** A resource that has a record, or had it. */
 interface Holder {
   readonly owner: Owner | undefined;
-  /** It has got the record from this process, or state has it and the engine has asked about it, or its delete has begun. */
+  /**
+   * - `taken`: this process has given it the record
+   * - `in state`: the engine has asked about it
+   * - `ended`: its delete has begun
+   */
   readonly status: "taken" | "in state" | "ended";
 }
 

@@ -102,7 +102,7 @@ export interface Baseline {
   readonly highestId: bigint | undefined;
   /** The list was empty although this run knew of records, so it may leave records out and cannot show which ones are new. */
   readonly isImplausiblyEmpty: boolean;
-  /** The records by {@link comparableName}, for adoption; under {@link noName} those whose names the list does not show. */
+  /** The records by {@link searchKeyOf}, for adoption; under {@link noName} those whose names the list does not show. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
   /**
    * Records by id, as an earlier create has read them at their own addresses. If the list does not show names, each record is thus read
@@ -126,7 +126,7 @@ async function readBaseline(collection: Collection, ledger: Ledger, operation: O
       ids.add(number ?? record.id);
       if (ledger.isDeleted(record.id)) deletedIds.add(record.id);
       numbers.push(number);
-      const key = comparableName(nameIn(definition, record));
+      const key = searchKeyOf(nameIn(definition, record));
       getOrMake(byName, key, () => []).push(record);
     }
   return {
@@ -159,7 +159,7 @@ const maxEscapes = 5;
  * A key for finding names: equal names have equal keys, with HTML entities decoded and a host in lower case. Unequal names may
  * share a key, so compare the names themselves afterwards.
  */
-export function comparableName(name: Value | undefined): string {
+export function searchKeyOf(name: Value | undefined): string {
   if (typeof name !== "string") return noName;
   let decoded = name;
   for (let level = 0; level < maxEscapes; level++) decoded = decodeEntities(decoded) as string;

@@ -57,7 +57,7 @@ interface Subject {
   readonly identities: readonly (string | undefined)[];
   /** Only a delete sets this. Lines of another address then count too, because one server may have two addresses. */
   readonly isAtAnyAddress?: boolean;
-  /** See {@link hasExistingRecord}. */
+  /** The resource has adopted or imported its record, so another key may have made it. */
   readonly tookExisting: boolean;
 }
 

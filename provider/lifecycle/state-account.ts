@@ -51,7 +51,6 @@ export function adviseOnOtherKey(account: Account, outputs: Outputs, mayHaveOldS
   );
 }
 
-/** Whether state was made at this address. */
 export function isAddressOfState({ address }: Pick<Account, "address">, { addressHash }: Outputs): boolean {
   return addressHash === undefined || addressHash === address.hash;
 }

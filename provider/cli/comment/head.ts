@@ -82,7 +82,7 @@ function effectText({ changes, unchanged, edits, missingImports }: Facts): strin
     .map(([verb, number, more = ""], index) =>
       index === 0 ? `${verb} ${counted(number, "resource")}${more}` : `${verb} ${number}${more}`,
     );
-  // British, because that has no comma before the last "and".
+  // British English has no comma before the last "and".
   const all = new Intl.ListFormat("en-GB").format(texts);
   return `Merging this ${all || "changes nothing"}; ${Math.max(0, unchanged - others.length)} unchanged.`;
 }

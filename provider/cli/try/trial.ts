@@ -70,7 +70,7 @@ function verdictOf(
   found: readonly Reason[],
   unshown: readonly string[] = [],
 ): [TriedMonitor["outcome"], readonly Reason[]] {
-  // What was not sent changes the response, and not the certificate.
+  // Without these properties another request was sent. Its response may differ, but the certificate is the same.
   const sure = found.filter(({ code }) => code === "certificate" || unshown.length === 0);
   if (sure.length > 0) return ["alerts", sure];
   const [doubtful] = found;
