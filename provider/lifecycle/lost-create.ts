@@ -155,16 +155,20 @@ function unlookedReason({ failure }: Look, { isInterrupted }: Operation): Messag
 /** @param record undefined if the record with the id may be another's */
 function claimFound(
   scope: RecordScope,
-  { baseline, owner, wanted }: LostCreate,
+  { baseline, lostAnswer, owner, wanted }: LostCreate,
   id: string,
   record?: ApiRecord,
 ): ObtainedRecord {
   const { claims, creates } = scope;
   const claim = claims.takeFound(id, owner, record);
-  // Then a later create does not take a record that a person made before it.
-  if (record) creates.rememberId(id, baseline);
-  else creates.unconfirmedIds.set(id, { claim, wanted });
-  return { id, claim, record, advice: record ? undefined : adviceOnUnconfirmedId(scope, id) };
+  if (record) {
+    // Then a later create does not take a record that a person made before it.
+    creates.rememberId(id, baseline);
+    return { id, claim, record };
+  }
+  creates.unconfirmedIds.set(id, { claim, wanted });
+  // The answer may have said that the create failed.
+  return { id, claim, advice: message`${lostAnswer}. ${adviceOnUnconfirmedId(scope, id)}` };
 }
 
 /**
@@ -184,9 +188,7 @@ async function keepIdOrThrow(
   const found = await collection.find(answeredId, operation).catch(() => undefined);
   if (claims.belongsToAnotherResource(answeredId) || (found && !isAlike(definition, wanted, found)))
     throw lostError(scope, lostAnswer, reason);
-  // The answer may have said that the create failed.
-  const advice = message`${lostAnswer}. ${adviceOnUnconfirmedId(scope, answeredId)}`;
-  return { ...claimFound(scope, lostCreate, answeredId), advice };
+  return claimFound(scope, lostCreate, answeredId);
 }
 
 /** Why the provider cannot tell whether a lost create made a new record; undefined if no new record is like it. */

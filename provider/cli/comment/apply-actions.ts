@@ -113,8 +113,8 @@ function isAsDeclared(
   if (!definition || outcome !== "changed") return false;
   return properties.every(({ property, secret, inApi }) => {
     if (secret || inputs[property] === undefined) return false;
-    const [declared, found] = [inputs, { [property]: inApi }].map((values) => managedValue(values, property));
-    return equalValues(fieldOf(definition, property), declared ?? null, found ?? null);
+    const found = managedValue({ [property]: inApi }, property);
+    return equalValues(fieldOf(definition, property), managedValue(inputs, property), found);
   });
 }
 
