@@ -28,6 +28,8 @@ export interface ApiRequest {
   /** Sent as `application/x-www-form-urlencoded`. (docs/api.md) */
   readonly form?: readonly FormPair[];
   readonly operation: Operation;
+  /** Called right before each attempt, which may have waited for long. If it throws, nothing is sent. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 /** An answer with a status below 300, or a redirect of an update or a delete. */
@@ -127,13 +129,14 @@ export class Client {
     requestText: Message,
   ): Promise<EndedRequest<Answer | FailedAttempt>> {
     const { address, settings } = this;
-    const { query, operation, method } = request;
+    const { query, operation, method, beforeSend } = request;
     const path = pathOf(request);
     const timeout = this.dependencies.clock.timeout(settings.timeoutSeconds * 1000);
     const attempted = { ...request, path, requestText, address, settings };
     const search = query?.toString();
     const url = new URL(`${address.url}${path}${search ? `?${search}` : ""}`);
-    if (method !== "GET") operation.beginWrite();
+    beforeSend?.();
+    if (method !== "GET") operation.markWrite();
     let response: RawAnswer;
     try {
       response = await this.exchange(request, url, anySignal(timeout, operation.timeSignal));

@@ -90,8 +90,14 @@ export class Collection {
     }
   }
 
-  async create(form: readonly FormPair[], operation: Operation): Promise<WriteAnswer> {
-    const request: ApiRequest = { method: "POST", plural: this.definition.plural, form, operation };
+  /** @param beforeSend see {@link ApiRequest}, as in the other writes */
+  async create(
+    form: readonly FormPair[],
+    operation: Operation,
+    beforeSend?: () => void,
+  ): Promise<WriteAnswer> {
+    const { plural } = this.definition;
+    const request: ApiRequest = { method: "POST", plural, form, operation, beforeSend };
     const answer = await this.client.send(request);
     const record = parseRecord(answer.body, this.definition);
     const located = this.idOf(headerOf(answer.headers, "location"));
@@ -111,8 +117,13 @@ export class Collection {
   }
 
   /** Updates a record, by PUT if this server has no PATCH. Throws {@link NotFoundError}. */
-  async update(id: string, form: readonly FormPair[], operation: Operation): Promise<WriteAnswer> {
-    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation });
+  async update(
+    id: string,
+    form: readonly FormPair[],
+    operation: Operation,
+    beforeSend?: () => void,
+  ): Promise<WriteAnswer> {
+    const send = (method: "PATCH" | "PUT") => this.requestRecord(id, { method, form, operation, beforeSend });
     // Another update may change it while this one waits for its answer.
     const method = this.updateMethod;
     const answer = await send(method).catch(async (error: unknown) => {
@@ -132,8 +143,8 @@ export class Collection {
    * Deletes a record. Throws {@link NotFoundError}. Returns the answer, as a clause, if it does not say that the record is deleted,
    * such as `{"message": "down for maintenance"}`; undefined if it does.
    */
-  async delete(id: string, operation: Operation): Promise<Message | undefined> {
-    const { body, requestText } = await this.requestRecord(id, { method: "DELETE", operation });
+  async delete(id: string, operation: Operation, beforeSend?: () => void): Promise<Message | undefined> {
+    const { body, requestText } = await this.requestRecord(id, { method: "DELETE", operation, beforeSend });
     if (saysDeleted(body, id, this.definition)) return undefined;
     return message`${requestText} returned ${quoteBody(body)}`;
   }

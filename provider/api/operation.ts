@@ -31,8 +31,6 @@ export function anySignal(one: AbortSignal, other: AbortSignal | undefined): Abo
 /** One operation of the engine, with all requests and waits that belong to it. */
 export class Operation {
   readonly clock: Clock;
-  /** Called right before each attempt at a write, which may have waited for long. If it throws, the request is not sent. */
-  beforeWrite: () => void = () => undefined;
   /** A write has had its effect, or may have had it. */
   mayHaveEffect = false;
   /** A request that may change something was sent. Reads that find out what it did then outlive an interruption. */
@@ -84,8 +82,7 @@ export class Operation {
   }
 
   /** A write is sent now. */
-  beginWrite(): void {
-    this.beforeWrite();
+  markWrite(): void {
     this.hasSentWrite = true;
   }
 

@@ -62,12 +62,8 @@ async function settle(
   created: ObtainedRecord,
   operation: Operation,
 ): Promise<OperationResult> {
-  const { claims, definition, ledger } = scope;
+  const { definition, ledger } = scope;
   const { id, claim, record, advice, isAdopted = false } = created;
-  // Meanwhile another create may be answered with the record that has the id.
-  operation.beforeWrite = () => {
-    claims.assertNotVoid(id, { claim });
-  };
   const wanted = wantedValues(definition, inputs.values);
   // An update still has to send update-only fields, and fields that an adopted record does not show as declared.
   const hasUnsent = [...wanted].some(([key, value]) => {
@@ -78,7 +74,7 @@ async function settle(
   try {
     const verifyNew = async (): Promise<ApiRecord> => {
       const shown = record ?? (await readNew(scope, created, wanted, operation));
-      return verify(scope, id, wantedOnCreate, { ...created, record: shown }, operation);
+      return verify(scope, created, wantedOnCreate, { ...created, record: shown }, operation);
     };
     const settled = hasUnsent ? await updateNew(scope, created, wanted, operation) : await verifyNew();
     // Until now only an answer may have shown its id.
@@ -107,15 +103,14 @@ async function updateNew(
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
-  const { id, record } = created;
-  if (record)
+  if (created.record)
     try {
-      return await sendUpdate(scope, id, wanted, operation);
+      return await sendUpdate(scope, created, wanted, operation);
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
     }
   await readNew(scope, created, wanted, operation);
-  return sendUpdate(scope, id, wanted, operation);
+  return sendUpdate(scope, created, wanted, operation);
 }
 
 /** Reads a new record, which may not be at its own address yet. An id alone may belong to something else, such as a job. */

@@ -48,10 +48,10 @@ async function sendDelete(
     }
     ledger.markChanged(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
-    operation.beforeWrite = () => {
+    const assertNotVoid = (): void => {
       claims.assertNotVoid(id, outputs);
     };
-    const doubt = await collection.delete(id, operation).catch(notFoundAsDoubt);
+    const doubt = await collection.delete(id, operation, assertNotVoid).catch(notFoundAsDoubt);
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
     if (claims.isVoid(id, outputs)) return undefined;

@@ -34,10 +34,9 @@ export async function sendCreate(
     let highestIdBefore: bigint | undefined;
     for (let sendCount = 1, earlierLostAnswer: LostAnswerError | undefined; ; sendCount++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
-      operation.beforeWrite = () => {
+      const post = postOnce(scope, planned, operation, () => {
         if (sendCount === 1) highestIdBefore = creates.highestKnownId;
-      };
-      const post = postOnce(scope, planned, operation);
+      });
       creates.inFlight.add(post);
       try {
         return await post.finally(() => creates.inFlight.delete(post));
@@ -76,11 +75,12 @@ async function postOnce(
   scope: RecordScope,
   planned: PlannedCreate,
   operation: Operation,
+  beforeSend: () => void,
 ): Promise<ObtainedRecord> {
   const { wanted, baseline, owner } = planned;
   const { claims, collection, creates, ledger } = scope;
   const send = async (pairs: readonly FormPair[]): Promise<WriteAnswer> => {
-    const stored = await collection.create(pairs, operation);
+    const stored = await collection.create(pairs, operation, beforeSend);
     return stored.failure ? recordInFailure(scope, planned, stored, stored.failure, operation) : stored;
   };
   const answer = await sendForm(scope, wanted, send, { isCreate: true });

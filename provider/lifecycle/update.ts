@@ -33,10 +33,6 @@ export async function update(
   assertSameAddress(scope, outputs, options);
   scope.claims.hear(id, outputs, options.owner);
   scope.claims.assertNotVoid(id, outputs);
-  // While it waits, the server may give the id to a create of this run.
-  operation.beforeWrite = () => {
-    scope.claims.assertNotVoid(id, outputs);
-  };
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -47,7 +43,7 @@ export async function update(
     const current = mustRead ? await collection.get(id, operation) : undefined;
     if (current) assertSameRecord(scope, outputs, current, operation, inputs);
     const wanted = wantedOnUpdate(definition, inputs, ignored, current);
-    const record = await sendUpdate(scope, id, wanted, operation);
+    const record = await sendUpdate(scope, { id, claim }, wanted, operation);
     return { id, outputs: outputsOf(scope, inputs, record, { claim, tookExisting }) };
   } catch (error) {
     const reason =

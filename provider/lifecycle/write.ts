@@ -26,6 +26,7 @@ import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
 import type { RecordScope } from "./record-scope";
+import type { Outputs } from "./resource";
 
 /** The API took a value and did not store it. */
 export class NotStoredError extends UptimeError {
@@ -45,6 +46,9 @@ export class NotStoredError extends UptimeError {
 const maxReads = 5;
 const readPauseMilliseconds = 1000;
 
+/** A resource that has a record, by the record's id and its own claim, which is undefined in old state. */
+type RecordHolder = Pick<Outputs, "claim"> & { readonly id: string };
+
 /** What is known after a write. */
 interface WriteOutcome extends Partial<Pick<WriteAnswer, "record" | "words">> {
   readonly fallbackForms?: FallbackForms | undefined;
@@ -56,21 +60,27 @@ interface WriteOutcome extends Partial<Pick<WriteAnswer, "record" | "words">> {
  */
 export async function sendUpdate(
   scope: RecordScope,
-  id: string,
+  resource: RecordHolder,
   wanted: WantedValues,
   operation: Operation,
   fallbackForms?: FallbackForms,
 ): Promise<ApiRecord> {
+  const { claims, collection, ledger } = scope;
+  const { id } = resource;
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an empty update, such as that of a domain with only a name.
-  if (changeable.size === 0) return verify(scope, id, wanted, {}, operation);
-  scope.ledger.markChanged(id);
-  const answer = await sendForm(scope, changeable, (pairs) => scope.collection.update(id, pairs, operation), {
-    fallbackForms,
-  });
+  if (changeable.size === 0) return verify(scope, resource, wanted, {}, operation);
+  ledger.markChanged(id);
+  // While it waits, the server may give the id to a create of this run.
+  const assertNotVoid = (): void => {
+    claims.assertNotVoid(id, resource);
+  };
+  const send = (pairs: readonly FormPair[]): Promise<WriteAnswer> =>
+    collection.update(id, pairs, operation, assertNotVoid);
+  const answer = await sendForm(scope, changeable, send, { fallbackForms });
   operation.mayHaveEffect = true;
-  return verify(scope, id, wanted, answer, operation);
+  return verify(scope, resource, wanted, answer, operation);
 }
 
 /**
@@ -80,7 +90,7 @@ export async function sendUpdate(
  */
 export async function verify(
   scope: RecordScope,
-  id: string,
+  resource: RecordHolder,
   wanted: WantedValues,
   answered: WriteOutcome,
   operation: Operation,
@@ -90,7 +100,7 @@ export async function verify(
   const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
   const isStored = (one: ApiRecord | undefined): boolean =>
     one !== undefined && differences(definition, wanted, one).length === 0;
-  const record = isProof ? shown : await readUntil(collection, id, operation, isStored);
+  const record = isProof ? shown : await readUntil(collection, resource.id, operation, isStored);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     collection.remember(fallbackForms);
@@ -101,7 +111,7 @@ export async function verify(
     .filter(({ field, wanted: sent }) => isEmpty(sent) && hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
   if (wires.length === notStored.length)
-    return sendUpdate(scope, id, wanted, operation, new Set([...fallbackForms, ...wires]));
+    return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...wires]));
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,
