@@ -48,7 +48,7 @@ export async function lookOnce(
     }
     if (isEmpty) assertMayBeEmpty(scope, baseline);
     // A create that is still in flight may have made one of them, and its answer will show that.
-    await operation.inTime(Promise.allSettled(creates.inFlight));
+    await creates.waitForInFlight(operation);
     const named = candidates.find(
       (record) => age.isNamed(record) && isShownAlike(definition, wanted, record),
     );
@@ -93,9 +93,9 @@ function likeness(
   if (claims.belongsToAnotherResource(shown.id, record, { claim: unconfirmedClaim(scope, shown) }))
     return isEqual ? "alike" : undefined;
   if (isEqual && age.isSurelyNew(shown.id)) return "equal";
-  const equalsAnother = [...creates.lostCreates].some(
-    (other) => other !== lostCreate && differences(definition, other.wanted, shown).length === 0,
-  );
+  const equalsAnother = creates
+    .otherLostCreates(lostCreate)
+    .some((other) => differences(definition, other.wanted, shown).length === 0);
   return isAlike(definition, wanted, shown) && !equalsAnother ? "alike" : undefined;
 }
 

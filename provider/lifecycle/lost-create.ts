@@ -69,12 +69,7 @@ async function findLost(
     return keepIdOrThrow(scope, lostCreate, operation, [
       `The new ${definition.singular} was not looked for: before the create the list of ${definition.plural} was empty, although this run knows of some, so the provider cannot tell which ones are new`,
     ]);
-  creates.lostCreates.add(lostCreate);
-  try {
-    return await search(scope, lostCreate, operation);
-  } finally {
-    creates.lostCreates.delete(lostCreate);
-  }
+  return creates.whileLost(lostCreate, () => search(scope, lostCreate, operation));
 }
 
 /**

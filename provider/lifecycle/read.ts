@@ -89,7 +89,7 @@ export async function readUnmanaged(
   try {
     const record = await scope.collection.get(id, operation);
     // A create that is not answered yet may have just made it.
-    if (scope.creates.inFlight.size === 0) scope.ledger.markSeen(id);
+    if (!scope.creates.hasInFlight) scope.ledger.markSeen(id);
     const unescape = await shouldUnescape(scope, [record], operation);
     return { record, outputs: outputsOfRecord(scope, record, account, unescape) };
   } catch (error) {

@@ -47,12 +47,10 @@ export class RunCreates {
   private baseline: Promise<Baseline> | undefined;
   /** The highest id that is known; undefined if new ids are not always higher. */
   highestKnownId: bigint | undefined;
-  /** Creates that are not answered yet. */
-  readonly inFlight = new Set<Promise<unknown>>();
-  /** The last create of each name (and URL). Creates of one name wait for each other. */
-  readonly turns = new Map<string, Promise<unknown>>();
-  /** Creates whose answer was lost and that are being looked for. */
-  readonly lostCreates = new Set<LostCreate>();
+  private readonly inFlight = new Set<Promise<unknown>>();
+  /** The last create of each name (and URL). */
+  private readonly turns = new Map<string, Promise<unknown>>();
+  private readonly lostCreates = new Set<LostCreate>();
   /** The ids that were kept although only the answer to a create has shown them, and what that create wanted. */
   readonly unconfirmedIds = new Map<string, { readonly claim: Claim; readonly wanted: WantedValues }>();
 
@@ -86,6 +84,57 @@ export class RunCreates {
     // If it is lower than known ones, or not a number, ids no longer show which records are new.
     if (number === undefined || number < (baseline.highestId ?? -1n)) this.highestKnownId = undefined;
     else if (number > this.highestKnownId) this.highestKnownId = number;
+  }
+
+  /** Runs creates of one name (and URL) one after another, so that a lost one cannot be mistaken for its twin. */
+  async inTurn<T>(identity: string, operation: Operation, run: () => Promise<T>): Promise<T> {
+    const { turns } = this;
+    const before = turns.get(identity);
+    const turn = (async () => {
+      if (before) await operation.inTime(before);
+      return run();
+    })();
+    // If one times out while it waits, the next one still waits for those before it.
+    const all: Promise<unknown> = Promise.allSettled([before, turn]).then(() => {
+      if (turns.get(identity) === all) turns.delete(identity);
+    });
+    turns.set(identity, all);
+    return turn;
+  }
+
+  /** Whether a create of this name (and URL) is running, or waits for its turn. */
+  isRunning(identity: string): boolean {
+    return this.turns.has(identity);
+  }
+
+  /** Counts a create as in flight until it is answered. */
+  async whileInFlight<T>(create: Promise<T>): Promise<T> {
+    this.inFlight.add(create);
+    return create.finally(() => this.inFlight.delete(create));
+  }
+
+  get hasInFlight(): boolean {
+    return this.inFlight.size > 0;
+  }
+
+  /** Waits for the answers to all creates that are in flight now. */
+  async waitForInFlight(operation: Operation): Promise<void> {
+    await operation.inTime(Promise.allSettled(this.inFlight));
+  }
+
+  /** Looks for a lost create. Meanwhile, what is equal to it is not another lost create's. */
+  async whileLost<T>(lostCreate: LostCreate, look: () => Promise<T>): Promise<T> {
+    this.lostCreates.add(lostCreate);
+    try {
+      return await look();
+    } finally {
+      this.lostCreates.delete(lostCreate);
+    }
+  }
+
+  /** The other creates whose answers were lost and that are being looked for. */
+  otherLostCreates(lostCreate: LostCreate): LostCreate[] {
+    return [...this.lostCreates].filter((other) => other !== lostCreate);
   }
 }
 

@@ -29,17 +29,16 @@ export async function sendCreate(
 ): Promise<ObtainedRecord> {
   const { creates, definition } = scope;
   // Fields that no record shows, such as a password, do not tell two lost creates apart.
-  const turnKey = comparableIdentity(definition, (key) => planned.wanted.get(key)) ?? "";
-  return inTurn(creates.turns, turnKey, operation, async () => {
+  const identity = comparableIdentity(definition, (key) => planned.wanted.get(key)) ?? "";
+  return creates.inTurn(identity, operation, async () => {
     let highestIdBefore: bigint | undefined;
     for (let sendCount = 1, earlierLostAnswer: LostAnswerError | undefined; ; sendCount++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
       const post = postOnce(scope, planned, operation, () => {
         if (sendCount === 1) highestIdBefore = creates.highestKnownId;
       });
-      creates.inFlight.add(post);
       try {
-        return await post.finally(() => creates.inFlight.delete(post));
+        return await creates.whileInFlight(post);
       } catch (error) {
         const sent = { ...planned, highestIdBefore, earlierLostAnswer, sendCount };
         const found = await recoverCreate(scope, sent, error, operation);
@@ -48,26 +47,6 @@ export async function sendCreate(
       }
     }
   });
-}
-
-/** Runs creates of one name (and URL) one after another, so that a lost one cannot be mistaken for its twin. */
-async function inTurn<T>(
-  turns: Map<string, Promise<unknown>>,
-  turnKey: string,
-  operation: Operation,
-  run: () => Promise<T>,
-): Promise<T> {
-  const before = turns.get(turnKey);
-  const turn = (async () => {
-    if (before) await operation.inTime(before);
-    return run();
-  })();
-  // If one times out while it waits, the next one still waits for those before it.
-  const all: Promise<unknown> = Promise.allSettled([before, turn]).then(() => {
-    if (turns.get(turnKey) === all) turns.delete(turnKey);
-  });
-  turns.set(turnKey, all);
-  return turn;
 }
 
 /** Sends a create once and returns its record. Throws {@link LostAnswerError} if the answer names none. */
@@ -215,7 +194,7 @@ async function recordOfAnswer(
     // The server may have changed the name beyond recognition, but not to that of a create that is still running.
     const shown = hasOnlyId ? undefined : record;
     const answered = shown && shownValues(definition, shown, { unescape: true, refuse: () => undefined });
-    const isOfAnother = creates.turns.has(identityIn(definition, found) ?? "");
+    const isOfAnother = creates.isRunning(identityIn(definition, found) ?? "");
     const isRenamed = answered !== undefined && !isOfAnother && isAlike(definition, answered, found);
     if (!belongsToOther() && (isRenamed || isAlike(definition, wanted, found))) {
       // With 202, the id is often a job's.
