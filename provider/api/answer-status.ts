@@ -40,9 +40,9 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   const words = isObject(body) ? textOf(body.message ?? body.msg) : "";
   if (holdsNothing(body, definition) && words === "") return true;
   const statements = statementsIn(body, definition, "DELETE");
-  // It may be a field of the record that is shown, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
+  // A flag may be a field of the record, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
   if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;
-  // Beside the record it is no field of it: `{"error": "locked", "data": {"id": 7, …}}`.
+  // An error beside the record is none of its fields: `{"error": "locked", "data": {"id": 7, …}}`.
   if (isObject(body) && parseId(body) === undefined && hasError(body)) return false;
   const record = parseRecord(body, definition);
   const isClear = !mayMeanFailure(body, definition);

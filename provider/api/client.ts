@@ -13,7 +13,7 @@ import {
 import type { AttemptedRequest, FailedAttempt, RawAnswer } from "./failed-attempt";
 import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
-import { mayHaveEffect, nextStep, Retries } from "./retry";
+import { couldHaveEffect, nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
 import { decodeText, type Headers, type Method, type Transport } from "./transport";
 import { WaitNotice, type ShowWait } from "./wait-notice";
@@ -100,7 +100,7 @@ export class Client {
       });
       if (!("failure" in result)) return result;
       lastError = result.error;
-      if (method !== "GET" && mayHaveEffect(result.failure)) operation.mayHaveEffect = true;
+      if (method !== "GET" && couldHaveEffect(result.failure)) operation.mayHaveEffect = true;
       const step = nextStep(method, result.failure);
       if (step === "fail") throw lastError;
       if (step !== "retry" && step !== "wait")
@@ -167,7 +167,7 @@ export class Client {
       body: form ? new URLSearchParams(form).toString() : null,
     });
     const target = redirectOf(status, headers.location, url);
-    // Servers that only add a slash often leave out the query, without which a list has no further pages.
+    // A redirect that only adds a slash often drops the query, without which a list has no further pages.
     const losesQuery = target?.search === "" && target.pathname !== url.pathname && isPathOf(request, target);
     if (method === "GET" && losesQuery) target.search = url.search;
     // 307 and 308 keep method and body, and say that the request had no effect at the first address.

@@ -46,14 +46,14 @@ function withoutValues(part: unknown): unknown {
  */
 export function parseError(
   given: unknown,
-  source: string,
+  bodyText: string,
 ): { reason: Message; fields: Map<string, readonly Quote[]> } {
   // Yii shows nothing but the list.
   const body = Array.isArray(given) ? { errors: given } : given;
   const fields = new Map<string, Quote[]>();
   const unlessEmpty = (words: Quote): Message => (excerpt(words.text) === "" ? [] : [words]);
   const whole = (): Message =>
-    unlessEmpty(given === undefined ? quoteText(source) : quote(jsonWithoutSecrets(given)));
+    unlessEmpty(given === undefined ? quoteText(bodyText) : quote(jsonWithoutSecrets(given)));
   if (!isObject(body)) return { reason: whole(), fields };
   const { named, others } = fieldErrorsIn(body);
   for (const [name, reasons] of named) {
@@ -73,16 +73,18 @@ export function parseError(
     hasFields && isObject(body.errors) ? "" : body.errors,
     body.detail,
   ];
-  const words = reasons.find(
+  const firstReason = reasons.find(
     (one) => !isEmptyOrFalse(one) && one !== true && !(hasFields && holdsFields(one)),
   );
   // Rails writes `{"message": "Invalid.", "errors": ["Interval is not in your plan."]}`.
-  const beside = [body, body.error]
+  const listedErrors = [body, body.error]
     .filter(isObject)
     .flatMap(({ errors, details }) => [errors, details])
-    .filter((one) => !hasFields && Array.isArray(one) && one.length > 0 && one !== words);
+    .filter((one) => !hasFields && Array.isArray(one) && one.length > 0 && one !== firstReason);
   const texts = [
-    ...new Set([...(words === undefined ? [] : [words]), ...beside, ...others].map(wordsOf)),
+    ...new Set(
+      [...(firstReason === undefined ? [] : [firstReason]), ...listedErrors, ...others].map(wordsOf),
+    ),
   ].map(quote);
   const shown = texts.map(unlessEmpty).filter((one) => one.length > 0);
   if (texts.length > 0) return { reason: joinMessages(shown, "; "), fields };
@@ -98,7 +100,7 @@ interface FieldErrors {
 
 function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
   if (isObject(body.errors) && !isEmptyOrFalse(body.errors))
-    return { named: wordsAt(body.errors) ?? Object.entries(body.errors), others: [] };
+    return { named: reasonsAt(body.errors) ?? Object.entries(body.errors), others: [] };
   const listed = listsIn(body)
     .filter((list) => list.some(isNamed))
     .flat();
@@ -111,7 +113,7 @@ function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
   // Some servers show them without an envelope: `{"interval": ["Not in your plan."]}`.
   const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
   const parts = [body.data, body.detail, body.details, isEnvelope ? undefined : body].filter(isObject);
-  const found = parts.map((part) => wordsAt(part)).find((one) => one !== undefined && one.length > 0);
+  const found = parts.map((part) => reasonsAt(part)).find((one) => one !== undefined && one.length > 0);
   return { named: found ?? [], others: [] };
 }
 
@@ -125,10 +127,13 @@ function listsIn(body: Record<string, unknown>, depth = 3): (readonly unknown[])
 }
 
 /**
- * The lists of words in a value, by their paths: `request_headers.1.value` of `{"request_headers": [{}, {"value": ["Too long."]}]}`.
+ * The lists of reasons in a value, by their paths: `request_headers.1.value` of `{"request_headers": [{}, {"value": ["Too long."]}]}`.
  * Undefined if there is anything else in it.
  */
-function wordsAt(value: unknown, path: readonly string[] = []): [path: string, words: unknown][] | undefined {
+function reasonsAt(
+  value: unknown,
+  path: readonly string[] = [],
+): [path: string, reasons: unknown][] | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const parts = Object.entries(value);
   const isWords = parts.length > 0 && parts.every(([, part]) => typeof part === "string");
@@ -136,7 +141,7 @@ function wordsAt(value: unknown, path: readonly string[] = []): [path: string, w
   // PocketBase shows `{"interval": {"code": "validation_in_invalid", "message": "Not in your plan."}}`.
   const text = path.length > 0 && !Array.isArray(value) ? messageIn(value) : undefined;
   if (text !== undefined) return [[path.join("."), [text]]];
-  const found = parts.map(([name, part]) => wordsAt(part, [...path, name]));
+  const found = parts.map(([name, part]) => reasonsAt(part, [...path, name]));
   return found.every((one) => one !== undefined) ? found.flat() : undefined;
 }
 

@@ -56,6 +56,7 @@ export class Operation {
     this.interruption = interruption;
     const milliseconds = Math.min(Math.ceil(timeout), maxTimerMilliseconds);
     this.timeSignal = timeout === Infinity ? undefined : clock.timeout(milliseconds);
+    // If only one of the two can end it, that one is the signal.
     const first = interruption ?? this.timeSignal;
     this.waitSignal = first && anySignal(first, interruption && this.timeSignal);
     // Hundreds of requests may wait, which Node.js would report as a leak.

@@ -35,7 +35,8 @@ export function readPages(
 /** The way from a list's first page to its last one. */
 class PageWalk {
   private number = 1;
-  private before: { readonly query: URLSearchParams; readonly records: readonly ApiRecord[] } | undefined;
+  private previousPage:
+    { readonly query: URLSearchParams; readonly records: readonly ApiRecord[] } | undefined;
   /** The server has not said that there is this page. */
   private isGuess = false;
   /** Pages in a row without a new record. */
@@ -43,7 +44,7 @@ class PageWalk {
   /** 0 if the server counts its pages from 0. */
   private firstNumber = 1;
   private readonly seenIds = new Set<string>();
-  private readonly asked = new Set<string>();
+  private readonly sentQueries = new Set<string>();
 
   /** @param query of the present page */
   constructor(
@@ -61,7 +62,7 @@ class PageWalk {
       yield page;
       const next = await this.queryAfter(page, answer.requestText);
       if (!next) return;
-      this.before = { query: this.query, records: page.records };
+      this.previousPage = { query: this.query, records: page.records };
       this.query = next;
     }
   }
@@ -71,7 +72,7 @@ class PageWalk {
     const { number, query } = this;
     try {
       const answer = await this.send(query);
-      this.asked.add(String(query));
+      this.sentQueries.add(String(query));
       return answer;
     } catch (error) {
       if (number === 1 || !saysNoSuchPage(error)) throw error;
@@ -85,14 +86,14 @@ class PageWalk {
 
   /** Where the page after this one is; undefined if this is the last one. Throws if the list cannot be followed to its end. */
   private async queryAfter(page: Page, requestText: Message): Promise<URLSearchParams | undefined> {
-    const { number, before } = this;
+    const { number, previousPage } = this;
     const { length: size } = page.records;
     const isRepeat = size > 0 && !page.records.some(this.isUnseen);
     for (const { id } of page.records) this.seenIds.add(id);
     const wasAnnounced = number > 1 && !this.isGuess;
     this.isGuess = page.next === "unknown";
     if (page.next === undefined) {
-      if (isRepeat && (this.stalePages > 0 || size === before?.records.length))
+      if (isRepeat && (this.stalePages > 0 || size === previousPage?.records.length))
         throw incompleteListError(requestText, "its last page holds the records of an earlier one");
       return undefined;
     }
@@ -114,7 +115,7 @@ class PageWalk {
     const next = isUnnamed ? this.queryOf(number + 1) : mergeQuery(this.query, page.next);
     this.stalePages = size === 0 || isRepeat ? this.stalePages + 1 : 0;
     // A page whose number the server has not named may be the same page again.
-    const isEarlier = this.asked.has(String(next)) || (isRepeat && page.next === "more");
+    const isEarlier = this.sentQueries.has(String(next)) || (isRepeat && page.next === "more");
     const problem = problemOfNext(page, number, isEarlier, this.stalePages);
     if (problem !== undefined) throw incompleteListError(requestText, problem);
     return next;
@@ -125,7 +126,7 @@ class PageWalk {
    * has shown 10, 9, 8, 7, 6, and then shows 1, 2, 3, 4, 5. A whole list to which a record was added meanwhile is longer.
    */
   private async readOpposite(): Promise<"cut" | "whole" | "refused" | "order ignored"> {
-    const { query = this.query, records = [] } = this.before ?? {};
+    const { query = this.query, records = [] } = this.previousPage ?? {};
     const sort = query.get("sort") === "asc" ? "desc" : "asc";
     const opposite = await this.recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
     if (opposite.length === records.length && opposite.some(this.isUnseen)) return "cut";
@@ -157,7 +158,7 @@ class PageWalk {
 /** The page in an answer. Throws if that is not a list of records. */
 function pageIn(answer: Answer, definition: Definition, { source }: Address): Page {
   const page = parsePage(answer, definition);
-  // A redirect may lead to a page that says that the server is being maintained.
+  // A redirect that ends at no records may lead to a maintenance page.
   if (page && !(answer.isRedirectedElsewhere && page.records.length === 0)) return page;
   throw new UptimeError(
     message`${answer.requestText} did not return a list of ${definition.plural}: ${quoteBody(answer.body)}. Check

@@ -44,7 +44,7 @@ const giveUpMilliseconds = 10 * minuteMilliseconds;
 export class RateLimiter {
   private readonly queue = new Set<Waiter>();
   private running = 0;
-  /** Answers other than 408, 429 and 5xx: those do not show that the server works. */
+  /** How many answers show that the server works: all but 408, 429 and 5xx. */
   servedCount = 0;
   /** When the requests of the last minute ended, because a server may count a request when it ends. */
   private readonly endTimes: number[] = [];
@@ -74,11 +74,11 @@ export class RateLimiter {
   /** Waits for its turn, then runs. Throws {@link PendingRequest.denialError} if its turn does not come. */
   async run<T>(pending: PendingRequest, request: () => Promise<EndedRequest<T>>): Promise<T> {
     this.forgetThrottling();
-    await this.turn(pending);
+    await this.waitForTurn(pending);
     const begun = this.clock.now();
     try {
       const { result, response } = await request();
-      if (response) this.learn(response.status, response.headers, begun);
+      if (response) this.learnFrom(response.status, response.headers, begun);
       return result;
     } finally {
       this.running--;
@@ -97,7 +97,7 @@ export class RateLimiter {
   }
 
   /** Learns from an answer to a request that was begun at this time. */
-  private learn(status: number, headers: Headers, begun: number): void {
+  private learnFrom(status: number, headers: Headers, begun: number): void {
     const now = this.clock.now();
     // A request that was sent before a pause says nothing about the time after it.
     const isLate = begun < this.opensAt;
@@ -119,7 +119,7 @@ export class RateLimiter {
     this.opensAt = now < end ? Math.min(opensAt, end) : opensAt;
   }
 
-  private turn(pending: PendingRequest): Promise<void> {
+  private waitForTurn(pending: PendingRequest): Promise<void> {
     return new Promise((resolve, reject) => {
       const { operation, isWrite, since, denialError } = pending;
       const signal = operation.waitSignal;

@@ -65,8 +65,8 @@ export function nextStep(method: Method, failure: Failure): Step {
 /** Whether a status says that the server does not have a method. Java's servlets answer with 501 to a PATCH. */
 export const lacksMethod = (status: number): boolean => status === 405 || status === 501;
 
-/** Whether an update or a delete that has failed like this may have taken effect anyway. */
-export function mayHaveEffect(failure: Failure): boolean {
+/** Whether a write that has failed like this may have taken effect anyway: if so, a create would be looked for. */
+export function couldHaveEffect(failure: Failure): boolean {
   if (failure.type === "status" && lacksMethod(failure.status)) return false;
   const step = nextStep("POST", failure);
   return step === "look and send again" || step === "look only";

@@ -63,7 +63,7 @@ export function plainLine(text: string): string {
 }
 
 /** A text without the JSON in it. */
-export const cutJson = (text: string): string => text.replace(/[[{]\s*["[{].*/s, "…");
+export const withoutJson = (text: string): string => text.replace(/[[{]\s*["[{].*/s, "…");
 
 /**
  * The first words of a text, with invisible characters escaped. First search the text and its {@link plainLine} for secrets, because

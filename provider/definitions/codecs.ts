@@ -24,7 +24,7 @@ interface Codec<T extends Value> {
 /** Parses the value of a field in a record. Throws {@link UnexpectedValueError}. */
 export function parseValue(field: Field, raw: unknown): Value {
   const shown = unwrapNullable(raw);
-  // Off, for alert days, as some servers show it.
+  // Some servers show alert days that are off as false.
   return codecOf[field.type].parse(field.zeroIsEmpty && shown === false ? 0 : shown) ?? null;
 }
 
@@ -130,7 +130,7 @@ const trueForms: readonly unknown[] = [true, "true", 1, "1", "t", "y", "yes", "o
 
 const booleanCodec: Codec<boolean> = {
   parse(raw) {
-    // A database may show it as a decimal.
+    // A database may show a boolean as a decimal, such as 1.0.
     const form = typeof raw === "string" ? raw.toLowerCase().replace(/\.0+$/, "") : raw;
     if (falseForms.includes(form) || (typeof raw === "string" && isZeroDate(raw))) return false;
     if (trueForms.includes(form)) return true;

@@ -61,7 +61,8 @@ class CollectingFront extends SharedFront {
       ? String(declaration.importId)
       : undefined;
     const isTold =
-      urnSuffix !== undefined && (await this.tell({ urnSuffix, importId, inputs, problems: [...problems] }));
+      urnSuffix !== undefined &&
+      (await this.sendToCommand({ urnSuffix, importId, inputs, problems: [...problems] }));
     if (!isTold) return result;
     if (problems.length > 0) this.refused.add(ownerOf(urnSuffix));
     return { inputs, problems: [] };
@@ -77,7 +78,7 @@ class CollectingFront extends SharedFront {
     } catch (error) {
       const urnSuffix = this.context.session.owners.urnSuffixOf(owner);
       const problems = [this.redactorFor(news).error(error)];
-      if (urnSuffix !== undefined && (await this.tell({ urnSuffix, inputs: news, problems })))
+      if (urnSuffix !== undefined && (await this.sendToCommand({ urnSuffix, inputs: news, problems })))
         return unchanged;
       throw error;
     }
@@ -95,14 +96,14 @@ class CollectingFront extends SharedFront {
    * Sends a resource to the command; false if the command did not receive it. Waits for the answer, because this process may end
    * after the last check.
    */
-  private tell(resource: CollectedResource): Promise<boolean> {
+  private sendToCommand(resource: CollectedResource): Promise<boolean> {
     return new Promise((resolve) => {
-      let isHeard = false;
+      let isReceived = false;
       connect(this.socket)
-        .on("data", () => (isHeard = true))
+        .on("data", () => (isReceived = true))
         .on("error", () => undefined)
         .on("close", () => {
-          resolve(isHeard);
+          resolve(isReceived);
         })
         .end(JSON.stringify(resource));
     });

@@ -96,7 +96,7 @@ export function dynamicProvider(
       run([news, oldOutputs], async () => {
         const outputs = decodeOutputs(definition, oldOutputs);
         const options = { ...decodeOptions(news), ...front.runOptions(oldOutputs) };
-        // State of older versions does not name its secret inputs, so they are undefined: not known.
+        // State of older versions does not name its secret inputs, so they are not known.
         const secretNames =
           urnSuffixOrOwnerIn(oldOutputs) === undefined ? undefined : secretInputNames(oldOutputs);
         const { changed, replaces, ...others } = await front.diff({

@@ -46,7 +46,7 @@ export class FrontSession extends Session {
   }
 
   /** Tells once why resources are replaced that get another provider, and what prevents that. */
-  tellReplacement(advice: string): void {
+  explainReplacementOnce(advice: string): void {
     const line = `uptime: Resources that move to another provider are replaced, because its address or key differs. If the account is the same, ${advice}.`;
     if (!this.replacements.has(line)) this.print(line);
     this.replacements.add(line);

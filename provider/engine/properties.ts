@@ -65,12 +65,12 @@ export function decodeInputs({ fields }: Definition, properties: Properties): In
   };
 }
 
-export function encodeInputs({ values, account, importId }: Inputs, from: Properties): Properties {
+export function encodeInputs({ values, account, importId }: Inputs, optionsSource: Properties): Properties {
   return {
     ...mapLeaves(values, (leaf) => (leaf === notYetKnown ? engineUnknown : leaf)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
-    ...encodeOptions(from),
+    ...encodeOptions(optionsSource),
   };
 }
 
@@ -155,22 +155,22 @@ export function parseDuration(duration: string): number | undefined {
  * Encodes outputs, without marking secrets.
  *
  * @param cleanAttributes removes secrets; not called for attributes that are in state already
- * @param from the resource's inputs or former outputs, whose hidden options are kept
+ * @param optionsSource the resource's inputs or former outputs, whose hidden options are kept
  */
 export function encodeOutputs(
   outputs: Outputs,
   cleanAttributes: (attributes: Outputs["attributes"]) => Properties,
-  from: Properties,
+  optionsSource: Properties,
 ): Properties {
   const { values, attributes, account, importId, addressHash, keyFingerprint, claim } = outputs;
   // What a refresh leaves as it is was cleaned when it was stored.
-  const isStored = attributes === from.attributes;
+  const isStored = attributes === optionsSource.attributes;
   return {
     ...escapeEngineMarks(values),
     attributes: isStored ? attributes : escapeEngineMarks(cleanAttributes(attributes)),
     ...(account !== undefined && { account }),
     ...(importId !== undefined && { importId }),
-    ...pick(from, hiddenNames.options),
+    ...pick(optionsSource, hiddenNames.options),
     ...(addressHash !== undefined && { [hiddenNames.addressHash]: addressHash }),
     ...(keyFingerprint !== undefined && { [hiddenNames.keyFingerprint]: keyFingerprint }),
     ...(claim !== undefined && { [hiddenNames.claim]: claim }),

@@ -41,7 +41,7 @@ export function checkProviderSettings(
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = asSecret(settings[key]);
   const own = Object.keys(given).filter((key) => !isOfEngine(key));
   const known = Object.entries(settings).filter(([, value]) => !hasEngineUnknown(value));
-  // What is not known yet may allow an address.
+  // While it is not known yet, allowHttp may become true.
   if (hasEngineUnknown(settings.allowHttp)) known.push(["allowHttp", true]);
   const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
   // Commands take the settings of a default provider from the stack, not from state.
@@ -111,10 +111,10 @@ export function pairsOfOtherAccounts(
   const pairs = settingsByAccount(configOf(current), env).flatMap(([account, settings]) => {
     const former = before.get(account);
     if (!former) return [];
-    const was = fingerprintsOf(former);
-    const missing = fingerprintsOf(settings).flatMap((digits, index) => {
-      const pair = `${String(was[index])}=${digits}`;
-      return was[index] === digits || settings.sameAccount.includes(pair) ? [] : [pair];
+    const formerFingerprints = fingerprintsOf(former);
+    const missing = fingerprintsOf(settings).flatMap((fingerprint, index) => {
+      const pair = `${String(formerFingerprints[index])}=${fingerprint}`;
+      return formerFingerprints[index] === fingerprint || settings.sameAccount.includes(pair) ? [] : [pair];
     });
     return missing.length === 0 ? [] : [...settings.sameAccount, ...missing];
   });
@@ -159,7 +159,7 @@ export function configOf(settings: Properties): Config {
     get: (key) => {
       const name = key.replace(/^uptime:/, "");
       const text = stringOf(settings[name]);
-      // SDKs send null as JSON too, but of these settings, which are strings, nothing as JSON.
+      // SDKs send null as JSON text. In these settings, which are strings, `null` is the word.
       const isString = ["baseUrl", "monitorsBaseUrl", "apiKey", "logLevel"].includes(name);
       if (text === "null" && !isString) return undefined;
       // Pulumi's SDK for Java sends 20 as "20.0".

@@ -7,7 +7,7 @@ import { secretFieldsByName } from "../definitions/keys";
 import { parseValue, UnexpectedValueError } from "../definitions/codecs";
 import type { Properties } from "../common/marks";
 import {
-  cutJson,
+  withoutJson,
   cutPeriod,
   escapeCommands,
   escapeInvisible,
@@ -51,7 +51,7 @@ export class Redactor {
       const source = part.text.slice(0, excerptScanLength + detector.reach);
       const readings = [source, source.replace(markup, ""), plainLine(source)];
       if (readings.some((text) => detector.findsIn(text))) return redacted;
-      const words = part.kind === "page" ? cutJson(source) : source;
+      const words = part.kind === "page" ? withoutJson(source) : source;
       const shown = part.kind === "value" ? shorten(escapeInvisible(words), 300) : excerpt(words);
       return part.isWithoutPeriod ? cutPeriod(shown) : shown;
     });

@@ -62,7 +62,7 @@ class NoteFile implements RunNote {
       // Nothing was read yet, so there may be no folder.
       if (this.offset === 0) this.openFolder();
       const text = parts.filter((part) => part !== undefined).join(" ");
-      // On a full disk another process may have written half a line, which ends here.
+      // It begins with a line break, because on a full disk another process may have written half a line.
       appendFileSync(this.path, `\n${text}\n`, { mode: 0o600 });
     } catch (error) {
       throw this.failure(error);

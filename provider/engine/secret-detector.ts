@@ -12,7 +12,7 @@ const maxEscapeCharacters = 64;
  * docs/security.md names the encodings.
  */
 export class SecretDetector {
-  /** No secret takes more characters, however a server encodes it. */
+  /** The most characters that a secret takes, however a server encodes it. */
   readonly reach: number;
   private readonly secrets: readonly ReturnType<typeof formsOf>[];
 

@@ -72,7 +72,7 @@ export interface DiffRequest {
   readonly formerProvider?: { readonly settings: Settings | undefined } | undefined;
 }
 
-/** The properties of a request. After a partial failure, state keeps the hidden options in the first ones. */
+/** The properties of a request. After a partial failure, state keeps the hidden options of the first ones. */
 type RequestProperties = readonly [first: Properties, ...others: Properties[]];
 
 /** The inputs that the engine keeps, and why it must refuse them. */
@@ -173,18 +173,18 @@ export class SharedFront {
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
-    const declared = this.scopeOf(inputs.account, news, oldOutputs);
-    if (formerProvider && leavesAccount(declared, outputs, formerProvider.settings)) {
-      this.context.session.tellReplacement(
-        adviseSameAccount(declared, fingerprintInState(declared, outputs)),
+    const declaredScope = this.scopeOf(inputs.account, news, oldOutputs);
+    if (formerProvider && leavesAccount(declaredScope, outputs, formerProvider.settings)) {
+      this.context.session.explainReplacementOnce(
+        adviseSameAccount(declaredScope, fingerprintInState(declaredScope, outputs)),
       );
       return { changed: ["provider"], replaces: ["provider"], deleteBeforeReplace: false };
     }
-    const isKnown = inputs.account === outputs.account || isProvenAccountOfState(declared, outputs);
-    const former = isKnown ? declared : this.formerScope(declared, outputs, news, oldOutputs);
-    // Two names may have the present address and key, while state still has those from before a rotation. Each account has one ledger.
-    const isMoved = former.ledger !== declared.ledger;
-    const scope = isMoved ? former : declared;
+    const isKnown = inputs.account === outputs.account || isProvenAccountOfState(declaredScope, outputs);
+    const stateScope = isKnown ? declaredScope : this.stateScope(declaredScope, outputs, news, oldOutputs);
+    // Two names of one account share a ledger, even if state still has the address and key from before a rotation.
+    const isMoved = stateScope.ledger !== declaredScope.ledger;
+    const scope = isMoved ? stateScope : declaredScope;
     const changes = diff(scope, id, outputs, inputs, options, isMoved);
     scope.claims.hear(id, outputs, options.owner);
     assertImportStays(scope, inputs, changes, options);
@@ -198,8 +198,8 @@ export class SharedFront {
   }
 
   /** Connects to the account that state names, whose settings may have got another name. */
-  private formerScope(
-    declared: RecordScope,
+  private stateScope(
+    declaredScope: RecordScope,
     outputs: Outputs,
     ...properties: readonly Properties[]
   ): RecordScope {
@@ -209,8 +209,8 @@ export class SharedFront {
       if (!(error instanceof NoAccountError)) return this.scopeOf(outputs.account, ...properties);
       throw new UptimeError(
         message`State has the account ${JSON.stringify(safeName(outputs.account ?? ""))}, which
-          ${sourceOf(declared.settings, "accounts")} does not have now. If it is the declared one, with another address or key,
-          ${adviseSameAccount(declared, fingerprintInState(declared, outputs))}; otherwise set it again.`,
+          ${sourceOf(declaredScope.settings, "accounts")} does not have now. If it is the declared one, with another address or key,
+          ${adviseSameAccount(declaredScope, fingerprintInState(declaredScope, outputs))}; otherwise set it again.`,
         { cause: error },
       );
     }
@@ -281,7 +281,7 @@ export class SharedFront {
         isStillFree: namesake.isStillFree,
         adoptSetting: sourceOf(scope.settings, "adoptExisting"),
       });
-    // What the program does not mark any more is no secret of the new state.
+    // What the program no longer marks as secret is not marked in the new state either.
     return { id, outputs: this.markSecrets(this.encodeClean(outputs, ...properties), news) };
   }
 

@@ -7,7 +7,7 @@ import { describeRecord, describeRecords } from "./describe";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import type { Owner } from "./owners";
-import { searchKeyOf, noName, type Baseline, type ObtainedRecord } from "./run-creates";
+import { searchKeyOf, namelessKey, type Baseline, type ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */
@@ -90,24 +90,24 @@ function noAdoptionError(
 export async function namesakesOf(
   scope: RecordScope,
   wanted: WantedValues,
-  { byName, recordsByOwnAddress: known }: Baseline,
+  { byName, recordsByOwnAddress }: Baseline,
   operation: Operation,
   isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
   const nameKey = nameKeyOf(scope.definition);
   const otherKeys = identityKeys(scope.definition).filter((key) => key !== nameKey);
-  const find = (names: readonly string[], sharedKeys: readonly string[]): Promise<Namesake[]> => {
+  const findNamed = (names: readonly string[], sharedKeys: readonly string[]): Promise<Namesake[]> => {
     const listed = names.flatMap((one) => byName.get(one) ?? []).filter(isFree);
-    return readNamesakes(scope, wanted, listed, known, sharedKeys, operation);
+    return readNamesakes(scope, wanted, listed, recordsByOwnAddress, sharedKeys, operation);
   };
   const name = wanted.get(nameKey);
-  const namesakes = await find([searchKeyOf(name), noName], [nameKey, ...otherKeys]);
+  const namesakes = await findNamed([searchKeyOf(name), namelessKey], [nameKey, ...otherKeys]);
   if (namesakes.length > 0 || otherKeys.length === 0) return namesakes;
   const whole = typeof name === "string" ? name : "";
   const lengths = Math.min(whole.length, maxCutLength + 1);
   const beginnings = Array.from({ length: lengths }, (_, length) => whole.slice(0, length));
-  const cut = beginnings.filter(({ length }) => length >= minCutLength).map(searchKeyOf);
-  return find([...new Set(cut)], otherKeys);
+  const shortenedNames = beginnings.filter(({ length }) => length >= minCutLength).map(searchKeyOf);
+  return findNamed([...new Set(shortenedNames)], otherKeys);
 }
 
 /** The listed records that share these values, as their own addresses show them. */

@@ -64,7 +64,7 @@ export async function assertGoneInRefresh(
   // With a pair of equal digits, a person says that the account is really empty.
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.heardCount <= 1 || isReallyEmpty) return;
-  // The list may have been read before this run created a record again.
+  // The list may be older than a create of this run.
   if (list.createdAt <= missedAt && (await assertNotListed(scope, id, missing, operation, missedAt)).size > 0)
     return;
   throw new UptimeError(

@@ -82,10 +82,10 @@ export class Ledger {
   take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, wasSeen = true } = {}): void {
     const entry = this.entry(id);
     if (wasSeen) this.heard.add(id);
-    // Servers reuse ids. If state has this id, its record is gone.
+    // Servers reuse ids. If state has this id, it means an earlier record, which is gone, so its claims end.
     if (isCreated) entry.holders.clear();
     entry.isCreated ||= isCreated;
-    // An import may name a record that this process has created.
+    // An import may name a record that this process has created. Only the last resource to take it has got it in this run.
     for (const [other, { owner: otherOwner, status }] of entry.holders)
       if (status === "taken") entry.holders.set(other, { owner: otherOwner, status: "in state" });
     entry.holders.set(claim, { owner, status: "taken" });

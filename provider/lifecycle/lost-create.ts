@@ -83,30 +83,30 @@ async function search(
 ): Promise<ObtainedRecord | undefined> {
   const { clock } = operation;
   const end = clock.now() + searchMilliseconds;
-  const isFree = (record: ApiRecord): boolean => !isTaken(scope, record);
+  const isLeft = (record: ApiRecord): boolean => !isTaken(scope, record);
   const { answeredId } = lostCreate.lostAnswer;
-  let idBefore: string | undefined;
+  let previousId: string | undefined;
   for (let looks = 0; ;) {
     const isLast =
       clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
     const found = await lookOnce(scope, lostCreate, operation, isLast);
     const { failure, isUndecided } = found;
     // Another look, which has ended at the same moment, may have taken one.
-    const look = { ...found, equal: found.equal.filter(isFree), alike: found.alike.filter(isFree) };
+    const look = { ...found, equal: found.equal.filter(isLeft), alike: found.alike.filter(isLeft) };
     const [record, ...others] = look.equal;
     if (failure === undefined) looks++;
     // A look that has failed or is undecided is repeated. After an interruption, the first look that began after it decides.
     const isAtEnd = failure === undefined && !isUndecided ? isLast && looks >= minLooks : clock.now() >= end;
     // If the answer has named another id, two looks must find the record: a replica that lags may first show a person's record.
     const isNotNamed = answeredId !== undefined && record?.id !== answeredId;
-    const needsSecondLook = isNotNamed && record?.id !== idBefore;
+    const needsSecondLook = isNotNamed && record?.id !== previousId;
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0 && (isLast || !needsSecondLook)) {
       // One that the answer has named may only be alike.
       const isConfirmed = showsIdentity(scope.definition, lostCreate.wanted, record);
       return claimFound(scope, lostCreate, record.id, isConfirmed ? record : undefined);
     }
-    idBefore = record?.id;
+    previousId = record?.id;
     if (operation.isInterrupted ? isLast : isAtEnd) return conclude(scope, lostCreate, look, operation);
     try {
       await operation.sleep(lookPauseMilliseconds);

@@ -104,10 +104,10 @@ export function attributesOf(
   record: ApiRecord,
   managed: readonly string[],
 ): Record<string, unknown> {
-  const left = new Set<string>();
+  const omitted = new Set<string>();
   for (const [key, field] of Object.entries(definition.fields))
-    if (!field.secret && managed.includes(key)) for (const name of shownNames(field)) left.add(name);
+    if (!field.secret && managed.includes(key)) for (const name of shownNames(field)) omitted.add(name);
   return Object.fromEntries(
-    Object.entries(record.raw).filter(([name, value]) => value !== null && !left.has(name)),
+    Object.entries(record.raw).filter(([name, value]) => value !== null && !omitted.has(name)),
   );
 }

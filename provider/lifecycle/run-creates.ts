@@ -151,7 +151,7 @@ export interface Baseline {
   readonly highestId: bigint | undefined;
   /** The list was empty although this run knew of records, so it may leave records out and cannot show which ones are new. */
   readonly isImplausiblyEmpty: boolean;
-  /** The records by {@link searchKeyOf}, for adoption; under {@link noName} those whose names the list does not show. */
+  /** The records by {@link searchKeyOf}, for adoption; under {@link namelessKey} those whose names the list does not show. */
   readonly byName: ReadonlyMap<string, readonly ApiRecord[]>;
   /**
    * Records by id, as an earlier create has read them at their own addresses. If the list does not show names, each record is thus read
@@ -160,7 +160,7 @@ export interface Baseline {
   readonly recordsByOwnAddress: Map<string, ApiRecord>;
 }
 
-export const noName = "";
+export const namelessKey = "";
 
 /** Reads the whole list: other records are new. */
 async function readBaseline(collection: Collection, ledger: Ledger, operation: Operation): Promise<Baseline> {
@@ -201,7 +201,7 @@ export function wasListed({ ids }: Baseline, id: string): boolean {
   return ids.has(idNumber(id) ?? id);
 }
 
-/** No real server escapes a name more often than this. */
+/** A name may have entities of its own, and no real server escapes it more often than this. */
 const maxEscapes = 5;
 
 /**
@@ -209,7 +209,7 @@ const maxEscapes = 5;
  * share a key, so compare the names themselves afterwards.
  */
 export function searchKeyOf(name: Value | undefined): string {
-  if (typeof name !== "string") return noName;
+  if (typeof name !== "string") return namelessKey;
   let decoded = name;
   for (let level = 0; level < maxEscapes; level++) decoded = decodeEntities(decoded) as string;
   return comparableHost(decoded);

@@ -32,7 +32,7 @@ export interface NoteLine {
   /** The kind of record and its id. */
   readonly recordKey: string;
   readonly keyFingerprint: string;
-  /** Encoded. */
+  /** As {@link claimText} writes it. */
   readonly claim: string;
   readonly writer: string;
   /** A hash of the record's name and URL, by which a process with another key recognizes it; undefined if they are not known. */
@@ -41,7 +41,7 @@ export interface NoteLine {
 
 const isCreate = ({ verb }: NoteLine): boolean => verb === "creates";
 
-/** Only an answer has shown the id, which may be a job's. */
+/** See `Outputs.isIdUnconfirmed`. */
 const isIdUnconfirmed = (line: NoteLine): boolean => isCreate(line) && line.identity === undefined;
 
 const isTake = ({ verb }: NoteLine): boolean => verb === "takes";
@@ -101,7 +101,7 @@ export class RecordNote {
   keep(id: string, claim: Claim, outputs: Outputs): boolean {
     const subject = this.subjectOf(outputs);
     this.tryToAdd(subject.tookExisting ? "keepsTaken" : "keeps", id, claim, subject.identities[0]);
-    return this.hasOtherClaim(this.linesSinceCreate(id, subject), claim);
+    return this.hasClaimElsewhere(this.linesSinceCreate(id, subject), claim);
   }
 
   /** A resource has created a record. Throws if another process adopted it before the answer came. */
@@ -184,13 +184,13 @@ export class RecordNote {
     const inState = this.subjectOf(outputs);
     const identities = record && [...inState.identities, this.identityOf(record)];
     const subject = identities && { ...inState, identities, isAtAnyAddress: true };
-    if (this.hasOtherClaim(this.linesSinceCreate(id, subject), claim)) return "nobody";
+    if (this.hasClaimElsewhere(this.linesSinceCreate(id, subject), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim, inState.identities[0]);
     // Another process may have written its line between our reading and our line: of two deletes the first one is sent, and a resource
     // that has taken the record keeps it. With another key, the other process may delete an equal record in another account.
     const after = this.linesSinceCreate(id, subject);
     const first = after.find((line) => isDelete(line) && this.hasOurAccount(line));
-    if (this.hasOtherClaim(after, claim)) return "nobody";
+    if (this.hasClaimElsewhere(after, claim)) return "nobody";
     return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
   }
 
@@ -200,15 +200,15 @@ export class RecordNote {
    * @param record counts also those with another key that have this record
    */
   belongsToAnotherProcess(id: string, record?: ApiRecord): boolean {
-    return this.hasOtherClaim(this.linesSinceCreate(id, record && this.subjectToGet(record)));
+    return this.hasClaimElsewhere(this.linesSinceCreate(id, record && this.subjectToGet(record)));
   }
 
   /** Whether another process has the record, and not only an id that may be a job's. */
   isTaken(id: string): boolean {
-    return this.hasOtherClaim(this.linesSinceCreate(id).filter((line) => !isIdUnconfirmed(line)));
+    return this.hasClaimElsewhere(this.linesSinceCreate(id).filter((line) => !isIdUnconfirmed(line)));
   }
 
-  private hasOtherClaim(lines: readonly NoteLine[], claim?: Claim): boolean {
+  private hasClaimElsewhere(lines: readonly NoteLine[], claim?: Claim): boolean {
     const claims = new Set<string>();
     for (const line of lines) {
       if (isDelete(line)) claims.delete(line.claim);

@@ -20,7 +20,9 @@ export function isProvenAccountOfState(account: Account, outputs: Outputs): bool
 
 /**
  * Whether a resource that leaves a provider is in another account than this: by the address and key in state, and by those that the
- * former provider has since. Undefined: not known.
+ * former provider has since.
+ *
+ * @param former the former provider's settings; undefined if they are not known
  */
 export function leavesAccount(account: RecordScope, outputs: Outputs, former: Settings | undefined): boolean {
   if (isAccountOfState(account, outputs)) return false;

@@ -107,11 +107,11 @@ export async function verify(
     return record;
   }
   // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
-  const wires = notStored
+  const emptied = notStored
     .filter(({ field, wanted: sent }) => isEmpty(sent) && hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
-  if (wires.length === notStored.length)
-    return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...wires]));
+  if (emptied.length === notStored.length)
+    return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...emptied]));
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,
@@ -220,7 +220,7 @@ function refusedForms(
   if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
   // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
   if (error.status < 400) return [];
-  // The forms that are refused most often come last.
+  // One kind of field at a time: alert days, then lists, then all others.
   const days = fields.filter(({ zeroIsEmpty }) => zeroIsEmpty);
   const lists = fields.filter(isList);
   return [days, lists].find((some) => some.length > 0) ?? fields;

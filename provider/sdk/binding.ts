@@ -39,9 +39,9 @@ export function declaredProps(
   { id }: CustomResourceOptions,
 ): Record<string, unknown> {
   const declared = Object.entries(args).filter(([, value]) => value !== undefined);
-  const added = Object.entries(fields).flatMap(([key, { default: preset }]): [string, unknown][] => {
+  const added = Object.entries(fields).flatMap(([key, { default: defaultValue }]): [string, unknown][] => {
     if (id !== undefined) return [[key, undefined]];
-    return preset === undefined ? [] : [[key, preset]];
+    return defaultValue === undefined ? [] : [[key, defaultValue]];
   });
   return {
     attributes: undefined,

@@ -141,7 +141,7 @@ function changeAction(
     ],
     allowedBy: set.map((value) => [
       hashOfValue(change, value),
-      // What makes a record empties nothing.
+      // A create empties nothing.
       ...(declared && !isEmptied(value) ? [hashOfRecord(declared)] : []),
     ]),
   };

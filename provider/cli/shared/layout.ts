@@ -31,7 +31,7 @@ export interface Section {
   readonly items: readonly Item[];
 }
 
-/** It is shown whole, in its short form, or not at all. */
+/** An item is shown whole, in its short form, or not at all. */
 interface Item {
   readonly text: string;
   /** All short forms get room before any item is shown whole. A row of a table has none. */

@@ -63,7 +63,7 @@ class Runs {
     return this.latest.run;
   }
 
-  /** Cancel also comes between the preview and the update of one `up`. What follows is a new run. */
+  /** Cancel also comes between the preview and the update of one `up`. A Configure after it begins a new run. */
   endInterrupted(): void {
     if (this.latest?.run.session.interruption.aborted) this.latest = undefined;
   }

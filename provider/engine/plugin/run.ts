@@ -78,7 +78,7 @@ export class PluginRun {
   diffSettings(old: Properties, current: Properties): { changed: string[]; replaces: boolean } {
     if (old[hiddenNames.providerName] === undefined) this.dynamicProvider = old;
     const pairs = pairsOfOtherAccounts(old, current, this.env);
-    if (pairs.length > 0) this.session.tellReplacement(adviseOnPairs(configOf(current), pairs));
+    if (pairs.length > 0) this.session.explainReplacementOnce(adviseOnPairs(configOf(current), pairs));
     return { changed: changedSettings(old, current), replaces: pairs.length > 0 };
   }
 
