@@ -113,7 +113,7 @@ async function updateNew(
   return sendUpdate(scope, created, wanted, operation);
 }
 
-/** Reads a new record, which may not be at its own address yet. An id alone may belong to something else, such as a job. */
+/** Reads a new record, which may not be at its own address yet. Throws if the record there is not what was sent. */
 async function readNew(
   { collection, definition }: RecordScope,
   { id }: ObtainedRecord,

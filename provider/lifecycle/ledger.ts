@@ -77,7 +77,7 @@ export class Ledger {
   /**
    * A resource gets the record: it creates, adopts or imports it.
    *
-   * @param options.wasSeen false if only an answer has shown the id, which may belong to something else
+   * @param options.wasSeen false if the id is unconfirmed
    */
   take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, wasSeen = true } = {}): void {
     const entry = this.entry(id);

@@ -153,8 +153,8 @@ export function isTaken(scope: RecordScope, record: ApiRecord): boolean {
 }
 
 /**
- * The claim on a record that does not count. One create was answered with the id 7 alone, which may be a job's, and kept it. If the
- * monitor 7 has another name and URL, that create cannot have made it.
+ * The claim on a record that does not count. One create was answered with the id 7 alone and kept it, unconfirmed. If the monitor 7
+ * has another name and URL, that create cannot have made it.
  */
 function unconfirmedClaim({ creates, definition }: RecordScope, record: ApiRecord): Claim | undefined {
   const kept = creates.unconfirmedIds.get(record.id);

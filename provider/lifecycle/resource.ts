@@ -39,7 +39,7 @@ export interface Outputs {
    * or a read shows every managed field; until then each diff is an update.
    */
   readonly isPartial?: boolean | undefined;
-  /** Only the answer to the create has shown the id, which may be a job's. */
+  /** Only the answer to the create has shown the id, which may be that of something else, such as a job. */
   readonly isIdUnconfirmed?: boolean | undefined;
   /** The resource has adopted or once imported its record, which another key of the account may have made. */
   readonly tookExisting?: boolean | undefined;

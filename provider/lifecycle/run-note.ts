@@ -203,7 +203,7 @@ export class RecordNote {
     return this.hasClaimElsewhere(this.linesSinceCreate(id, record && this.subjectToGet(record)));
   }
 
-  /** Whether another process has the record, and not only an id that may be a job's. */
+  /** Whether another process has the record, and not only an unconfirmed id. */
   isTaken(id: string): boolean {
     return this.hasClaimElsewhere(this.linesSinceCreate(id).filter((line) => !isIdUnconfirmed(line)));
   }

@@ -11,8 +11,7 @@ import { adviseOnOtherKey, isAccountOfState } from "./state-account";
 
 /**
  * Throws if a record may not be the one in state: a field that no update changes differs, or the key is another one and the name or URL
- * differs. If only the answer to its create has shown its id, name and URL decide, because the id may be a job's, and somebody else's
- * record may have it by now.
+ * differs. If its id is unconfirmed, name and URL decide, because somebody else's record may have the id by now.
  *
  * @param declared what the program declares; by default what state has
  */
@@ -74,7 +73,7 @@ export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean 
 }
 
 /**
- * Whether a record has the name (and URL, for a monitor), as far as it shows them. Only such a record confirms an id that may be a job's:
+ * Whether a record has the name (and URL, for a monitor), as far as it shows them. Only such a record confirms an unconfirmed id:
  * one that is only alike may be somebody else's, such as the monitor `m-1` beside `m-10`.
  */
 export function showsIdentity(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {

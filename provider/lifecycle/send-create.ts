@@ -127,7 +127,7 @@ function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline):
   return !claims.mayBeUsedAgain(id) && (wasListed(baseline, id) || claims.existedBefore(id));
 }
 
-/** Throws if an answer to a create is a record that was there before, or has only such a record's id, which may be a job's. */
+/** Throws if an answer to a create is a record that was there before, or has only such a record's id, which is then something else's. */
 function assertNew(
   scope: RecordScope,
   id: string,
@@ -136,7 +136,7 @@ function assertNew(
 ): void {
   const { claims, definition } = scope;
   const { requestText } = answer;
-  // If one create is answered with the id 7 alone, which may be a job's, and another one with the monitor 7, the latter keeps the id.
+  // If one create is answered with the id 7 alone, and another one with the monitor 7, the latter keeps the id.
   const hasOnlyId = !holdsRecord(scope, wanted, answer);
   const belongsToOther = hasOnlyId && claims.isTakenInRun(id);
   if (!belongsToOther && !isOlderRecord(scope, id, baseline)) return;
@@ -155,12 +155,12 @@ function assertNew(
   );
 }
 
-/** Whether an answer holds the record, and not only an id, which may belong to something else, such as a job with a URL. */
+/** Whether an answer holds the record, and not only an id, or something else with an id, such as a job with a URL. */
 const holdsRecord = ({ definition }: RecordScope, wanted: WantedValues, { record }: WriteAnswer): boolean =>
   record !== undefined && isRecordOf(definition, record) && isAlike(definition, wanted, record);
 
 /**
- * The record of an answer. An id alone may belong to something else, such as a job, so its record is read. Throws
+ * The record of an answer. If the answer has an id alone, its record is read. Returns undefined if the id stays unconfirmed. Throws
  * {@link LostAnswerError} if the record is not the resource's.
  *
  * @param mayBeDeleted the record in the answer may have been deleted, so it is read too
