@@ -17,8 +17,9 @@ import { compare, differences, isSecretDifference, wantedValues, type WantedValu
 import type { Changes } from "./diff";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
+import { readUnmanaged } from "./read";
 import type { RecordScope } from "./record-scope";
-import type { InputProblem, Inputs, OperationResult, RequestOptions } from "./resource";
+import type { InputProblem, Inputs, OperationResult, Outputs, RequestOptions } from "./resource";
 
 export interface CheckedImport {
   readonly problems: readonly InputProblem[];
@@ -106,6 +107,18 @@ export async function importRecord(
     );
   const claim = claims.take(record, owner);
   return { id, outputs: outputsOf(scope, inputs, record, { claim, tookExisting: true }) };
+}
+
+/** Reads the record that the engine itself imports, and makes it the resource's. Throws NotFoundError if it does not exist. */
+export async function importForEngine(
+  scope: RecordScope,
+  id: string,
+  account: string | undefined,
+  options: RequestOptions,
+): Promise<Outputs> {
+  const { record, outputs } = await readUnmanaged(scope, id, account, options);
+  const claim = scope.claims.take(record, options.owner);
+  return { ...outputs, isReadOnly: undefined, importId: id, tookExisting: true, claim };
 }
 
 /**

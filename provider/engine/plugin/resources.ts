@@ -9,8 +9,9 @@ import { hiddenNames } from "../../common/pulumi";
 import { safeName } from "../../common/text";
 import { urnSuffixOf } from "../../common/urn";
 import { decodeEntities, hasUnknown, isEmpty, isObject, type Value } from "../../common/values";
+import { importForEngine } from "../../lifecycle/import";
 import { ownerOf } from "../../lifecycle/owners";
-import { read, readUnmanaged } from "../../lifecycle/read";
+import { read } from "../../lifecycle/read";
 import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
 import type { CheckResult, DiffRequest, SharedFront } from "../shared-front";
 import {
@@ -192,17 +193,7 @@ export class PluginResources {
     const { connect, definition, isCollecting } = this.front;
     try {
       const { id, account } = parseGivenId(request.id);
-      const connected = connect(account);
-      const options = this.requestOptions(request);
-      const found = await readUnmanaged(connected, id, account, options);
-      const claim = connected.claims.take(found.record, options.owner);
-      const outputs: Outputs = {
-        ...found.outputs,
-        isReadOnly: undefined,
-        importId: id,
-        tookExisting: true,
-        claim,
-      };
+      const outputs = await importForEngine(connect(account), id, account, this.requestOptions(request));
       this.imports.set(urn, { id, outputs });
       return {
         id,
