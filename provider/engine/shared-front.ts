@@ -103,11 +103,6 @@ export class SharedFront {
     return this.context.definition;
   }
 
-  /** Whether the program declares the resource, as far as it was checked. */
-  isDeclared({ owner }: RequestOptions): boolean {
-    return this.context.session.owners.isDeclared(owner);
-  }
-
   /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
     const definition = this.markedDefinition(...properties);
@@ -226,8 +221,8 @@ export class SharedFront {
   }
 
   /** Throws if a resource of the program would change a record that was only read. */
-  private assertNotOnlyRead(id: string, outputs: Outputs, options: RequestOptions): void {
-    if (!this.hasOnlyRead(outputs) || !this.isDeclared(options)) return;
+  private assertNotOnlyRead(id: string, outputs: Outputs, { owner }: RequestOptions): void {
+    if (!this.hasOnlyRead(outputs) || !this.context.session.owners.isDeclared(owner)) return;
     const { label, singular } = this.definition;
     throw new UptimeError(
       message`${label} ${quoteId(id)} was only read until now, and this would change it. Run \`pulumi state delete URN\`, which deletes

@@ -72,7 +72,7 @@ async function findRecord(
     if (!outputs.isIdUnconfirmed || scope.settings.adoptExisting) return undefined;
     throw new UptimeError(
       message`${scope.definition.label} ${quoteId(id)} does not exist (${error}). ${adviceOnUnconfirmedId(scope, id)} If it is
-        gone, run \`pulumi state delete URN\`.${oldSettingsHint(operation.mayHaveOldSettings)}`,
+        gone, run \`pulumi state delete URN\`.${oldSettingsHint(operation)}`,
       { cause: error },
     );
   }

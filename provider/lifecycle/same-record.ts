@@ -19,7 +19,7 @@ export function assertSameRecord(
   scope: RecordScope,
   outputs: Outputs,
   record: ApiRecord,
-  { mayHaveOldSettings }: Operation,
+  operation: Operation,
   declared: Pick<Inputs, "values"> = outputs,
 ): void {
   const { address, definition, settings } = scope;
@@ -35,7 +35,7 @@ export function assertSameRecord(
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has a
         ${keys.join(" or ")} that differs from state, so it may be another account's and is left alone.
-        ${adviseOnOtherKey(scope, outputs, mayHaveOldSettings)}`,
+        ${adviseOnOtherKey(scope, outputs, operation)}`,
     );
   const mayBeOf = ({ values }: Pick<Inputs, "values">): boolean =>
     showsIdentity(definition, wantedValues(definition, values), record);

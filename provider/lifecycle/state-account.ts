@@ -1,8 +1,12 @@
 import { UptimeError } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
+import type { OperationOptions } from "../api/operation";
 import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
 import type { Account, RecordScope } from "./record-scope";
-import type { Outputs, RequestOptions } from "./resource";
+import type { Outputs } from "./resource";
+
+/** What an operation, or its options, know of the settings' age. */
+type OldSettings = Pick<OperationOptions, "mayHaveOldSettings">;
 
 /** Whether state was made with the current address and key, or `uptime:sameAccount` says that it is the same account. */
 export function isAccountOfState(account: Account, outputs: Outputs): boolean {
@@ -33,7 +37,7 @@ export function leavesAccount(account: RecordScope, outputs: Outputs, former: Se
 }
 
 /** The advice on old settings as the end of a message. */
-export function oldSettingsHint(mayHaveOldSettings?: boolean): string {
+export function oldSettingsHint({ mayHaveOldSettings }: OldSettings): string {
   return oldSettingsAdvice(mayHaveOldSettings)
     .map((sentence) => ` ${sentence}`)
     .join("");
@@ -46,10 +50,10 @@ function movedHint({ settings }: Account): string {
 }
 
 /** What to do if state was made with another key. */
-export function adviseOnOtherKey(account: Account, outputs: Outputs, mayHaveOldSettings?: boolean): string {
+export function adviseOnOtherKey(account: Account, outputs: Outputs, operation: OldSettings): string {
   return (
     `If the current key belongs to the stack's account, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; ` +
-    `otherwise set the key of its account.${movedHint(account)}${oldSettingsHint(mayHaveOldSettings)}`
+    `otherwise set the key of its account.${movedHint(account)}${oldSettingsHint(operation)}`
   );
 }
 
@@ -58,15 +62,11 @@ export function isAddressOfState({ address }: Pick<Account, "address">, { addres
 }
 
 /** Throws if state was made at another server, where the same ids are other records. */
-export function assertSameAddress(
-  account: Account,
-  outputs: Outputs,
-  { mayHaveOldSettings }: RequestOptions,
-): void {
+export function assertSameAddress(account: Account, outputs: Outputs, operation: OldSettings): void {
   if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source, otherSource } = account.address;
   const former = otherSource === undefined ? source : `${source} or ${otherSource}`;
-  const hint = movedHint(account) + oldSettingsHint(mayHaveOldSettings);
+  const hint = movedHint(account) + oldSettingsHint(operation);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
       `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint}`,
