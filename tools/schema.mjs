@@ -117,23 +117,30 @@ export function linksOf(manifest) {
 }
 
 function settingProperties({ settingDeclarations, meaningOf }) {
-  return mapValues(settingDeclarations, ({ type, secret, default: preset, defaultsTo }, name) => {
-    const isValue = preset !== undefined && !Array.isArray(preset);
-    const fallback = defaultsTo ? ` Default: \`${defaultsTo}\`.` : isValue ? ` Default: \`${preset}\`.` : "";
-    return {
-      ...settingTypes[type],
-      description: `${meaningOf(name)}${fallback}`,
-      // No variables of the environment: an SDK would pass each by itself, and a provider with its own address must not get the other
-      // address of the environment. The plugin reads them.
-      ...(secret && { secret }),
-    };
-  });
+  return mapValues(
+    settingDeclarations,
+    ({ type, secret, default: preset, defaultsTo, environment }, name) => {
+      const variable = environment && !defaultsTo ? `the environment variable \`${environment}\`` : "";
+      const value = defaultsTo ?? (Array.isArray(preset) ? undefined : preset);
+      const fallback = [variable, value === undefined ? "" : `\`${value}\``].filter(Boolean).join(", or ");
+      return {
+        ...settingTypes[type],
+        description: withDefault(meaningOf(name), fallback),
+        // No `defaultInfo` with variables of the environment: an SDK would pass each by itself, and a provider with its own address must
+        // not get the other address of the environment. The plugin reads them.
+        ...(secret && { secret }),
+      };
+    },
+  );
 }
+
+const withDefault = (text, value) => (value ? `${text} Default: ${value}.` : text);
 
 function sharedTypes({ accountSettingNames, settingDeclarations }) {
   const own = accountSettingNames.map((name) => {
-    const { type, secret, text } = settingDeclarations[name];
-    return [name, { ...settingTypes[type], description: text, ...(secret && { secret }) }];
+    const { type, secret, text, accountDefault } = settingDeclarations[name];
+    const description = withDefault(text, accountDefault);
+    return [name, { ...settingTypes[type], description, ...(secret && { secret }) }];
   });
   return {
     "uptime:index:Account": {

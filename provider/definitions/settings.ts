@@ -16,6 +16,8 @@ export type Setting = SettingType & {
   readonly defaultsTo?: string;
   /** The environment variable that is read if the configuration does not set it. */
   readonly environment?: string;
+  /** What an account of `accounts` has if it does not set it. */
+  readonly accountDefault?: string;
   /** It holds API keys. */
   readonly secret?: true;
   /** It says how the server is reached, so commands have an option for it. */
@@ -28,6 +30,7 @@ export const settingDeclarations = {
     type: "url",
     required: true,
     environment: "UPTIME_BASE_URL",
+    accountDefault: "that of the provider",
     hasOption: true,
     text: "Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set.",
     details:
@@ -37,6 +40,7 @@ export const settingDeclarations = {
     type: "url",
     defaultsTo: "baseUrl",
     environment: "UPTIME_MONITORS_BASE_URL",
+    accountDefault: "the account's `baseUrl`, or that of the provider",
     hasOption: true,
     text: "Address for monitors, if it is a different one.",
   },
@@ -44,6 +48,7 @@ export const settingDeclarations = {
     type: "key",
     required: true,
     environment: "UPTIME_API_KEY",
+    accountDefault: "the environment variable `UPTIME_API_KEY_NAME`, for an account of that name",
     secret: true,
     text: "API key, without the word `Bearer`. It is sent as a Bearer token.",
     details:

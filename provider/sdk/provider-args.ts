@@ -3,21 +3,21 @@ import type { Input } from "@pulumi/pulumi";
 
 /** A further account of the same server or of another one. */
 export interface AccountSettings {
-  /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. */
+  /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. Default: that of the provider. */
   baseUrl?: Input<string> | undefined;
-  /** Address for monitors, if it is a different one. */
+  /** Address for monitors, if it is a different one. Default: the account's `baseUrl`, or that of the provider. */
   monitorsBaseUrl?: Input<string> | undefined;
-  /** API key, without the word `Bearer`. It is sent as a Bearer token. Secret. */
+  /** API key, without the word `Bearer`. It is sent as a Bearer token. Default: the environment variable `UPTIME_API_KEY_NAME`, for an account of that name. Secret. */
   apiKey?: Input<string> | undefined;
 }
 
 /** The settings of a provider. (docs/settings.md) */
 export interface ProviderArgs {
-  /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. */
+  /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. Default: the environment variable `UPTIME_BASE_URL`. */
   baseUrl?: Input<string> | undefined;
   /** Address for monitors, if it is a different one. Default: `baseUrl`. */
   monitorsBaseUrl?: Input<string> | undefined;
-  /** API key, without the word `Bearer`. It is sent as a Bearer token. Secret. */
+  /** API key, without the word `Bearer`. It is sent as a Bearer token. Default: the environment variable `UPTIME_API_KEY`. Secret. */
   apiKey?: Input<string> | undefined;
   /** Further accounts by name, each with its key and, if they differ, its addresses. Secret. */
   accounts?: Input<Readonly<Record<string, Input<AccountSettings>>>> | undefined;
@@ -27,7 +27,7 @@ export interface ProviderArgs {
   sameAccount?: Input<string | Input<string>[]> | undefined;
   /** Whether a refresh also stores `attributes`, at one request per record. Default: `false`. */
   refreshAttributes?: Input<boolean> | undefined;
-  /** Requests per minute that the server allows, if you know the limit, 1 to 100000. Without it, the provider slows down when the server tells it to. */
+  /** Requests per minute that the server allows, if you know the limit, 1 to 100000. Without it, the provider slows down when the server tells it to. Default: the environment variable `UPTIME_REQUESTS_PER_MINUTE`. */
   requestsPerMinute?: Input<number> | undefined;
   /** Seconds to wait for one response, 1 to 3600. Default: `30`. */
   timeoutSeconds?: Input<number> | undefined;
@@ -37,6 +37,6 @@ export interface ProviderArgs {
   maxConcurrency?: Input<number> | undefined;
   /** Whether `http://` is allowed for hosts other than this machine. It exposes the API key to anyone on the network path. Default: `false`. */
   allowHttp?: Input<boolean> | undefined;
-  /** Whether to log one line per request: `off` or `debug`. Default: `off`. */
+  /** Whether to log one line per request: `off` or `debug`. Default: the environment variable `UPTIME_LOG_LEVEL`, or `off`. */
   logLevel?: Input<"off" | "debug"> | undefined;
 }
