@@ -40,10 +40,9 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   const words = isObject(body) ? textOf(body.message ?? body.msg) : "";
   if (holdsNothing(body, definition) && words === "") return true;
   const statements = statementsIn(body, definition, "DELETE");
-  // A flag may be a field of the record, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
-  if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;
-  // An error beside the record is none of its fields: `{"error": "locked", "data": {"id": 7, …}}`.
-  if (isObject(body) && parseId(body) === undefined && hasError(body)) return false;
+  // An error refuses the request, and so may a flag, even beside the record: `{"success": false, "data": {"id": 7, …}}`.
+  if (hasError(body) || statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure"))
+    return false;
   const record = parseRecord(body, definition);
   const isClear = !mayMeanFailure(body, definition);
   if (record?.id === id && (isClear || isRecordOf(definition, record))) return true;

@@ -2,7 +2,7 @@ import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject, parseJson } from "../common/values";
 import { parseRecords, unwrapList, type ApiRecord } from "./record";
-import { isEmptyOrFalse, isFalse, plainName } from "./shown-values";
+import { isEmptyOrFalse, isFalse, plainName, textOf } from "./shown-values";
 import { mayMeanFailure } from "./answer-status";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";
@@ -41,7 +41,7 @@ export function parsePage(
     .map(parseNumber)
     .find((number) => !Number.isNaN(number));
   // Some servers leave the list out if it is empty.
-  const isEmptyList = total === 0 || (status === 204 && body === undefined);
+  const isEmptyList = total === 0 || status === 204;
   const records = parseRecords(list, definition) ?? (isEmptyList ? [] : undefined);
   if (!records) return undefined;
   // It may be the number of records on this page.
@@ -87,8 +87,7 @@ function merge(parts: readonly Record<string, unknown>[]): Record<string, unknow
 /** Links are an object, or a list of objects such as `{"rel": "next", "href": "…"}`. */
 function byRelation(links: unknown): unknown {
   if (!Array.isArray(links)) return links;
-  const named = links.filter(isObject).filter(({ rel }) => typeof rel === "string");
-  return Object.fromEntries(named.map((link) => [String(link.rel), link]));
+  return Object.fromEntries(links.filter(isObject).map((link) => [textOf(link.rel), link]));
 }
 
 /** @param last the number of the last page, or NaN */
@@ -98,9 +97,8 @@ function nextPage(info: Record<string, unknown>, links: Record<string, unknown>,
   const addresses = nexts.map((value) => (isObject(value) ? (value.href ?? value.url) : value));
   const query = addresses.map(parseQuery).find((one) => one !== undefined);
   if (query) return query;
-  const cursor = info.nextcursor ?? (isObject(info.cursor) ? info.cursor.next : undefined);
-  if (!saysNoNextPage(cursor) && (typeof cursor === "number" || typeof cursor === "string"))
-    return new URLSearchParams({ cursor: String(cursor) });
+  const cursor = textOf(info.nextcursor ?? (isObject(info.cursor) ? info.cursor.next : undefined));
+  if (!saysNoNextPage(cursor)) return new URLSearchParams({ cursor });
   const isLast = info.islastpage ?? info.last;
   if (isLast === true) return undefined;
   // Some servers count pages from 0. Spring calls the page `number`; others answer with an empty page after the last one.
@@ -129,8 +127,7 @@ const namesOfMore =
 
 /** The query of an address; undefined if it has none. The rest is not used: behind a proxy it is often another host's, which must not get the key. */
 function parseQuery(address: unknown): URLSearchParams | undefined {
-  if (typeof address !== "string") return undefined;
-  const query = parseUrl(address, "http://list.invalid")?.searchParams;
+  const query = parseUrl(textOf(address), "http://list.invalid")?.searchParams;
   return query?.size ? query : undefined;
 }
 
@@ -151,8 +148,4 @@ function linksIn(header: string): Record<string, unknown> {
   return isPaged ? { next: undefined, ...named } : named;
 }
 
-function parseNumber(value: unknown): number {
-  return typeof value === "number" || (typeof value === "string" && value.trim() !== "")
-    ? Number(value)
-    : NaN;
-}
+const parseNumber = (value: unknown): number => Number(textOf(value) || NaN);

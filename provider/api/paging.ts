@@ -35,8 +35,7 @@ export function readPages(
 /** The way from a list's first page to its last one. */
 class PageWalk {
   private number = 1;
-  private previousPage:
-    { readonly query: URLSearchParams; readonly records: readonly ApiRecord[] } | undefined;
+    private previousPage = { query: new URLSearchParams(), records: [] as readonly ApiRecord[] };
   /** The server has not said that there is this page. */
   private isGuess = false;
   /** Pages in a row without a new record. */
@@ -93,7 +92,7 @@ class PageWalk {
     const wasAnnounced = number > 1 && !this.isGuess;
     this.isGuess = page.next === "unknown";
     if (page.next === undefined) {
-      if (isRepeat && (this.stalePages > 0 || size === previousPage?.records.length))
+      if (isRepeat && (this.stalePages > 0 || size === previousPage.records.length))
         throw incompleteListError(requestText, "its last page holds the records of an earlier one");
       return undefined;
     }
@@ -126,7 +125,7 @@ class PageWalk {
    * has shown 10, 9, 8, 7, 6, and then shows 1, 2, 3, 4, 5. A whole list to which a record was added meanwhile is longer.
    */
   private async readOpposite(): Promise<"cut" | "whole" | "refused" | "order ignored"> {
-    const { query = this.query, records = [] } = this.previousPage ?? {};
+    const { query, records } = this.previousPage;
     const sort = query.get("sort") === "asc" ? "desc" : "asc";
     const opposite = await this.recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
     if (opposite.length === records.length && opposite.some(this.isUnseen)) return "cut";

@@ -50,9 +50,9 @@ const pagesOf = (answer: (page: number) => unknown, options?: Parameters<typeof 
 
 const start = (): Operation => new Operation();
 
-async function listed(monitors: Collection): Promise<string[]> {
+async function listed(monitors: Collection, parameters = {}): Promise<string[]> {
   const ids: string[] = [];
-  for await (const page of monitors.list(start())) ids.push(...page.map(({ id }) => id));
+  for await (const page of monitors.list(start(), parameters)) ids.push(...page.map(({ id }) => id));
   return ids;
 }
 
@@ -177,6 +177,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     "Back on 2026-11-30",
     "404",
     '{"message":"Down for maintenance","data":null}',
+    '{"deleted":"later"}',
     '[{"page":1}]',
     '{"data":{"notice":"Sign in"}}',
     '{"data":false}',
@@ -196,6 +197,8 @@ describe("an answer with status 200 that holds no record and says that it failed
       const { monitors } = collectionOf(() => ({ id: 7, status, code: 500 }));
       expect(await monitors.update("7", [], start())).toMatchObject({ id: "7" });
       expect(await monitors.create([], start())).toMatchObject({ id: "7", failure: { isRefusal: true } });
+      const flagged = collectionOf(() => ({ id: 7, status, ok: false })).monitors;
+      expect(await errorOf(flagged.update("7", [], start()))).toBeInstanceOf(ApiError);
     },
   );
 
@@ -215,7 +218,8 @@ describe("an answer with status 200 that holds no record and says that it failed
     const { monitors } = collectionOf(() => ({ data: shown, success: false }));
     expect((await monitors.get("7", start())).raw).toMatchObject({ status: "error", error: "timeout" });
     expect((await monitors.create([], start())).id).toBe("7");
-    expect(await listed(collectionOf(() => ({ data: [shown], error: "stale" })).monitors)).toEqual(["7"]);
+    const list = { data: [shown, { ...shown, id: 6 }], error: "stale" };
+    expect(await listed(collectionOf(() => list).monitors)).toEqual(["7", "6"]);
     // What shows nothing but an id may be a record that was created.
     expect((await collectionOf(() => ({ id: 7, status: "error" })).monitors.create([], start())).id).toBe(
       "7",
@@ -257,6 +261,8 @@ test("a record's fields may be in camel case or have hyphens; what is no field k
     expect(await rawOf({ [name]: 7, ...others })).toEqual({ ...rest, ssl_alert_days: 7, ...others });
   const both = { ssl_alert_days: 7, sslAlertDays: 30 };
   expect(await rawOf(both)).toEqual({ ...rest, ...both });
+  const attributes = { name: "Other" };
+  expect(await rawOf({ attributes })).toEqual({ ...rest, attributes });
 });
 
 test.each([0, -1, "0", "-1", "null", "undefined", ""])(
@@ -332,6 +338,7 @@ describe("the record, of an object and one inside it,", () => {
   test("is the inner one if that shows more of them", async () => {
     expect(await shownId({ id: 501, name: "stored", data: record })).toBe("7");
     expect(await shownId({ id: 501, data: { id: 502, monitor: record } })).toBe("7");
+    expect(await shownId({ id: 501, data: { name: "Home" } })).toBe("none");
   });
 });
 
@@ -344,7 +351,7 @@ describe("a record is missing", () => {
     },
   );
 
-  test.each([{ id: 7 }, { id: 7, data: null }, { data: { id: 7 } }, { message: "Hello" }, [1]])(
+  test.each([{ id: 7 }, { id: 7, data: null }, { data: { id: 7 } }, { message: "Hello" }, records(7, 8)])(
     "not if its address holds something else (%j)",
     async (body) => {
       const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
@@ -462,7 +469,7 @@ describe("a list", () => {
       (next) => ({
         link: [
           '<https://other.example/x>; rel="first"',
-          ...(next ? [`</x?a=1&cursor=${next}>; title="a, b"; REL=next`] : []),
+          ...(next ? [`</x?a=1&cursor=${next}>; title="a, b"; REL=Next`] : []),
         ],
       }),
     ],
@@ -587,7 +594,7 @@ describe("a list", () => {
     ["pagination", { data: records(9), pagination: { has_more: true } }],
     ["nextCursor", { data: records(9), nextCursor: "a" }],
     ["_links", { data: records(9), _links: { next: { href: "/x?after=2" } } }],
-    ["links by rel", { data: records(9), links: [{ rel: "self" }, { rel: "next", href: "/x?after=2" }] }],
+    ["links by rel", { data: records(9), links: [null, { rel: "next", href: "/x?after=2" }] }],
     ["last", { data: records(9), last: false, totalElements: 9 }],
     ["a next page that is no address", { data: records(9), links: { next: { page: 2 } } }],
     ["a next page that is itself", { data: records(9), next_page_url: "/x" }],
@@ -652,16 +659,34 @@ describe("a list", () => {
     expect(await listed(monitors)).toEqual(["9", "8", "7"]);
   });
 
-  test.each([0, 1])("of full pages that say nothing is read from page %i on", async (first) => {
+  test.each([
+    [0, ""],
+    [1, ""],
+    [0, ", also if a record is created meanwhile"],
+  ])("of full pages that say nothing is read from page %i on%s", async (first, created) => {
     const { monitors, asked } = collectionOf((query) => {
       const page = Number(query.get("page") ?? first) - first;
-      return Array.from({ length: page < 2 ? 100 : 30 }, (_, index) => ({
-        ...record,
-        id: 1000 - page * 100 - index,
-      }));
+      const newest = created && asked.length > 1 ? 1001 : 1000;
+      const ids = Array.from({ length: newest - 770 }, (_, index) => newest - index);
+      return records(...ids.slice(page * 100, page * 100 + 100));
     });
     expect(await listed(monitors)).toHaveLength(230);
     expect(asked).toHaveLength(4);
+  });
+
+  test("of full pages whose first page by number is refused is an error, not a shorter list", async () => {
+    const full = records(...Array.from({ length: 10 }, (_, index) => 20 - index));
+    const answer = (query: URLSearchParams) => (query.get("page") === "1" ? undefined : full);
+    const { monitors } = collectionOf(answer, { otherStatus: 403 });
+    expect((await errorOf(listed(monitors))).message).toContain("returned status 403");
+  });
+
+  test.each(["asc", "desc"])("that is cut is an error if it is sorted by %s", async (sort) => {
+    const all = Array.from({ length: 15 }, (_, index) => index + 1);
+    const { monitors } = collectionOf((query) =>
+      records(...(query.get("sort") === "asc" ? all : all.toReversed()).slice(0, 10)),
+    );
+    expect((await errorOf(listed(monitors, { sort }))).message).toContain("it is cut");
   });
 
   test.each<[string, object]>([
@@ -745,19 +770,25 @@ describe("a list", () => {
   });
 
   test("that a redirect to another page shows as empty is no list", async () => {
-    const { monitors } = collectionOf((query) => (query.has("maintenance") ? { data: [] } : undefined), {
-      otherStatus: 302,
-      headersTo: (query) => (query.has("maintenance") ? {} : { location: "/?maintenance=1" }),
-    });
-    expect((await errorOf(listed(monitors))).message).toContain("did not return a list of monitors");
+    const redirectedTo = (data: object[]): Collection =>
+      collectionOf((query) => (query.has("moved") ? { data } : undefined), {
+        otherStatus: 302,
+        headersTo: (query) => (query.has("moved") ? {} : { location: "/?moved=1" }),
+      }).monitors;
+    expect((await errorOf(listed(redirectedTo([])))).message).toContain("did not return a list of monitors");
+    expect(await listed(redirectedTo(records(9)))).toEqual(["9"]);
   });
 
-  test.each([[[9, 8]], [[9]]])(
-    "whose pages are all the first one is an error, although the server says that the last one holds %j",
-    async (last) => {
+  test.each([
+    [3, [9, 8]],
+    [3, [9]],
+    [2, [9, 8]],
+  ])(
+    "whose %i pages are all the first one is an error, although the server says that the last one holds %j",
+    async (pages, last) => {
       const { monitors } = pagesOf((page) => ({
-        data: page < 3 ? records(9, 8) : records(...last),
-        meta: { current_page: page, last_page: 3 },
+        data: page < pages ? records(9, 8) : records(...last),
+        meta: { current_page: page, last_page: pages },
       }));
       expect((await errorOf(listed(monitors))).message).toContain(
         "its last page holds the records of an earlier one",
