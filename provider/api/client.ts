@@ -170,13 +170,12 @@ export class Client {
     // A redirect that only adds a slash often drops the query, without which a list has no further pages.
     const losesQuery = target?.search === "" && target.pathname !== url.pathname && isPathOf(request, target);
     if (method === "GET" && losesQuery) target.search = url.search;
-    // 307 and 308 keep method and body, and say that the request had no effect at the first address.
-    const isFollowed =
-      method === "GET" ||
-      // A redirected write must lead to the same record or collection.
-      ((status === 307 || status === 308) && target !== undefined && isPathOf(request, target));
     // The key is sent to no other origin.
-    if (target?.origin === url.origin && isFollowed && redirects < maxRedirects)
+    const canFollow = target?.origin === url.origin && redirects < maxRedirects;
+    // 307 and 308 keep method and body, and say that the request had no effect at the first address. A redirected write must lead to
+    // the same record or collection.
+    const keepsWrite = status === 307 || status === 308;
+    if (canFollow && (method === "GET" || (keepsWrite && isPathOf(request, target))))
       return this.exchange(request, target, signal, redirects + 1);
     const text = decodeText(body, headers);
     return { status, headers, text, redirectTarget: target, isRedirectedElsewhere: !isPathOf(request, url) };

@@ -3,7 +3,7 @@ import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { parseJsonList } from "../definitions/codecs";
 import { secretFieldsByName } from "../definitions/keys";
-import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./shown-values";
+import { byPlainName, isEmptyOrFalse, plainFieldName, plainName, textOf } from "./shown-values";
 import { joinMessages, message, Quote, quote, type Message } from "./errors";
 
 /** The names of secret fields, by {@link plainName}. */
@@ -63,8 +63,7 @@ export function parseError(
   const hasFields = fields.size > 0;
   // What holds the reasons for the fields is none for the whole request.
   const holdsFields = (one: unknown): boolean => {
-    const held = parseJsonList(messageIn(one) ?? one);
-    const parts = typeof held === "object" && held !== null ? Object.values(held) : [];
+    const parts: unknown[] = Object.values(parseJsonList(messageIn(one) ?? one) ?? {});
     return parts.some((part) => typeof part === "object" && part !== null);
   };
   const reasons = [
@@ -80,7 +79,7 @@ export function parseError(
   const listedErrors = [body, body.error]
     .filter(isObject)
     .flatMap(({ errors, details }) => [errors, details])
-    .filter((one) => !hasFields && Array.isArray(one) && one.length > 0 && one !== firstReason);
+    .filter((one) => !hasFields && Array.isArray(one) && one.length > 0);
   const texts = [
     ...new Set(
       [...(firstReason === undefined ? [] : [firstReason]), ...listedErrors, ...others].map(wordsOf),
@@ -104,7 +103,7 @@ function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
   const listed = listsIn(body)
     .filter((list) => list.some(isNamed))
     .flat();
-  const others = listed.filter((entry) => !isNamed(entry) && !isEmptyOrFalse(entry) && entry !== true);
+  const others = listed.filter((entry) => !isNamed(entry) && !isEmptyOrFalse(entry));
   if (listed.length > 0)
     return {
       named: listed.flatMap(namedError),
@@ -113,16 +112,16 @@ function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
   // Some servers show them without an envelope: `{"interval": ["Not in your plan."]}`.
   const isEnvelope = ["error", "errors", "message", "messages"].some((name) => name in body);
   const parts = [body.data, body.detail, body.details, isEnvelope ? undefined : body].filter(isObject);
-  const found = parts.map((part) => reasonsAt(part)).find((one) => one !== undefined && one.length > 0);
+  const found = parts.map((part) => reasonsAt(part)).find((one) => one?.length);
   return { named: found ?? [], others: [] };
 }
 
-/** The lists in a body, and those that are as deep in it as Strapi's `error.details.errors`. Zod's message is a list as JSON text. */
-function listsIn(body: Record<string, unknown>, depth = 3): (readonly unknown[])[] {
+/** The lists in a body, at any depth, such as Strapi's `error.details.errors`. Zod's message is a list as JSON text. */
+function listsIn(body: Record<string, unknown>): (readonly unknown[])[] {
   const parts = Object.entries(body).flatMap(([name, part]) =>
     /warning/i.test(name) ? [] : [parseJsonList(part)],
   );
-  const inner = depth === 1 ? [] : parts.filter(isObject).flatMap((part) => listsIn(part, depth - 1));
+  const inner = parts.filter(isObject).flatMap(listsIn);
   return [...parts.filter((part): part is readonly unknown[] => Array.isArray(part)), ...inner];
 }
 
@@ -157,10 +156,7 @@ function namedError(entry: unknown): [name: string, reason: unknown][] {
   const given = [property, propertyPath, ...steps, field, param, pointer, key, loc].find(
     (one) => (typeof one === "string" || Array.isArray(one)) && one.length > 0,
   );
-  const name = [given]
-    .flat()
-    .filter((step) => typeof step === "string" || typeof step === "number")
-    .join(".");
+  const name = [given].flat().map(textOf).join(".");
   const reason = reasonIn(entry);
   return name !== "" && !partsOfRequest.includes(name) && reason !== undefined ? [[name, reason]] : [];
 }

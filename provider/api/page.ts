@@ -148,4 +148,4 @@ function linksIn(header: string): Record<string, unknown> {
   return isPaged ? { next: undefined, ...named } : named;
 }
 
-const parseNumber = (value: unknown): number => Number(textOf(value) || NaN);
+const parseNumber = (value: unknown): number => Number(textOf(value).trim() || NaN);

@@ -229,6 +229,7 @@ describe("wire forms", () => {
     on("PATCH", answer(501));
     await one.up({ ...home, pause: true });
     expect(only()).toMatchObject({ pause: true });
+    one.nextRun();
     emulator.fault = ({ method }) => ({ PATCH: answer(501), PUT: answer(422) })[method];
     expect(await failureOf(one.up({ ...home, interval: 300 }))).not.toContain("may have been updated");
   });
@@ -382,6 +383,8 @@ describe("an answer that differs from what was sent proves nothing", () => {
     );
     on("PATCH", answer(302, "", { location: "/monitors/1/edit" }));
     expect(await failureOf(one.up(declared))).toMatch(/300 and is 60\. The response was "status 302"\.$/);
+    on("PATCH", answer(302, "", { location: "https://login.example/" }));
+    expect(await failureOf(one.up(declared))).toContain("redirects to https://login.example/, which is not");
   });
 
   test("a first record is created where an empty list is answered with 204 and no body", async () => {
@@ -566,7 +569,7 @@ describe("attributes", () => {
 });
 
 describe("refusals", () => {
-  const nested = { interval: ["bad"], request_headers: [{ key: ["no"] }] };
+  const nested = { interval: ["bad"], url: [], request_headers: [{ key: ["no"] }] };
   /** The same in a list, whose entries have the field and the words under these names. */
   const listed = (field: string, words: string, parts = ["interval", "requestHeaders[0].key"] as unknown[]) =>
     parts.map((part, index) => ({ [field]: part, [words]: ["bad", "no"][index] }));
@@ -608,7 +611,7 @@ describe("refusals", () => {
       { success: false, message: "Invalid.", data: { interval: ["bad"], "request_headers.0.key": ["no"] } },
     ],
     ["in an object without an envelope", nested, ""],
-    ["in nested details", { message: "Invalid.", detail: nested }],
+    ["in nested details", { message: "Invalid.", data: {}, detail: nested }],
     ["in nested errors", { message: "Invalid.", errors: nested }],
     [
       "in a list of errors",
@@ -616,7 +619,7 @@ describe("refusals", () => {
         message: "Invalid.",
         errors: [
           { type: "field", path: "interval", msg: "bad" },
-          { field: "request_headers.0.key", message: "no" },
+          { path: "", field: "request_headers.0.key", message: "no" },
         ],
       },
     ],
@@ -683,6 +686,7 @@ describe("refusals", () => {
       "in what Litestar adds",
       { detail: "Invalid.", extra: listed("key", "message", ["interval", "request_headers.0.key"]) },
     ],
+    ["in a string each", { errors: { interval: "bad", "request_headers.0.key": "no" } }, ""],
     ["in what Flask says of the form", { message: "Invalid.", errors: { form: nested } }],
     [
       "in Symfony's forms",
@@ -738,6 +742,7 @@ describe("refusals", () => {
         errors: [
           { source: { pointer: "/data/attributes/interval" }, detail: "bad" },
           { message: "The quota is used up." },
+          null,
           { property: { toString: 1 }, field: "request_headers.0.key", message: "no" },
         ],
       },
@@ -774,9 +779,10 @@ describe("refusals", () => {
     ['{"error":"Not so."}', /status 422: Not so\.$/],
     ['{"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"error":true,"detail":"Not so."}', /status 422: Not so\.$/],
-    ['{"message":"Nope."}', /status 422: Nope\.$/],
+    ['{"message":"Nope.","errors":[]}', /status 422: Nope\.$/],
     ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
     ["[]", /status 422: \[\]$/],
+    ['{"message":"<br>","errors":["Plan."]}', /status 422: \["Plan\."\]$/],
     ['{"message":"Invalid.","errors":["Plan."]}', /status 422: Invalid; \["Plan\."\]$/],
     [
       '{"error":{"message":"Invalid.","details":[{"field":"interval","error":"no"}]}}',

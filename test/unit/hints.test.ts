@@ -151,6 +151,20 @@ test.each(fronts)(
   },
 );
 
+test.each([
+  [{}, "no longer uses the default provider, keep a lookup that uses it"],
+  [{ providerName: "eu" }, "no longer has the provider eu, declare it again"],
+])(
+  "a refused key of the plugin's provider %j, which state may have, names a way to keep it",
+  async (of, way) => {
+    const one = new Program("plugin", {}, of).resource();
+    await one.up(home);
+    one.nextRun();
+    emulator.fault = () => answer(401);
+    expect(await failureOf(one.destroy())).toContain(way);
+  },
+);
+
 // The plugin refuses a malformed setting before it is asked about a resource.
 test.each([
   ["dynamic", { "uptime:baseUrl": "nonsense" }, "uptime:baseUrl must be"],

@@ -112,7 +112,9 @@ describe("the provider's log", () => {
       const lines = printed.split("\n").filter((line) => line !== "");
       expect(lines).toHaveLength(count * emulator.requests.length);
       for (const line of lines)
-        expect(line).toMatch(/^uptime: (GET|POST|PATCH|DELETE) \/api\/v1\/\S+ (\d+|cut), /);
+        expect(line).toMatch(
+          /^uptime: ((GET|POST) \/api\/v1\/\S+|(PATCH|DELETE) \/api\/v1\/monitors\/\d+) (\d+|cut), /,
+        );
     },
   );
 });

@@ -70,6 +70,14 @@ describe("a request is sent again", () => {
       expect(sentAgain(most, () => failure)[0]).toBe(most);
   });
 
+  test("at most so often although others are served, except after a 503", () => {
+    const pauses = (failure: Failure) => {
+      const retries = new Retries(2);
+      return [1, 2, 3, 4].filter((served) => retries.recordFailure(failure, 0, served) !== undefined).length;
+    };
+    expect([status(500), { type: "cut" } as const, status(503)].map(pauses)).toEqual([2, 2, 4]);
+  });
+
   test("for a minute if nothing accepts a connection, however often that is", () => {
     const [count, time] = sentAgain(0, () => ({ type: "unreachable" }));
     expect(time).toBe(60_000);
