@@ -856,7 +856,7 @@ describe("a list", () => {
     test("is read until another reading shows no more", async () => {
       let readings = 0;
       const { monitors } = collectionOf(() => ({
-        data: records(...[9, 8, 7].slice(0, ++readings)),
+        data: records(...[9, 8, 7].slice(0, readings++)),
         links: { next: null },
         total: 3,
       }));

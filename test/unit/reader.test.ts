@@ -1,4 +1,5 @@
 import { readSettings } from "../../provider/api/settings";
+import { CachedList } from "../../provider/api/cached-list";
 import { Collection } from "../../provider/api/collection";
 import { Operation } from "../../provider/api/operation";
 import { systemClock, type Clock } from "../../provider/api/clock";
@@ -26,6 +27,16 @@ function newProcess(more: Record<string, string> = {}, time: Clock = clock): Hos
   const settings = settingsOf({ "uptime:maxRetries": "0", ...more });
   return hosted(monitor, settings, new FrontSession({ clock: time }));
 }
+
+test("a list that cannot be read to its end is not used any more", async () => {
+  const pages = async function* () {
+    yield await Promise.resolve([]);
+    throw new Error("cut");
+  };
+  const list = new CachedList(pages(), clock);
+  await expect(list.complete()).rejects.toThrow("cut");
+  expect(list.isFresh).toBe(false);
+});
 
 const exportedOf = (number: number): Inputs => ({
   name: `Monitor ${number} & more`,

@@ -200,7 +200,7 @@ describe("an account", () => {
 
   test("needs no other account, and may take its key from the environment", () => {
     const config = { "uptime:accounts": JSON.stringify({ "eu-1": { baseUrl: "https://eu.example.com" } }) };
-    const env = { UPTIME_API_KEY_EU_1: "env-key", UPTIME_API_KEY: "other" };
+    const env = { UPTIME_API_KEY_EU_1: "env-key\n", UPTIME_API_KEY: "other" };
     const { apiKey, apiKeySource } = readAccount(config, "eu-1", env);
     expect([apiKey, apiKeySource]).toEqual(["env-key", "UPTIME_API_KEY_EU_1"]);
     expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY: "other" })).toThrow(
@@ -273,7 +273,7 @@ describe("an account", () => {
         {},
         "team",
       ),
-    ).toThrow(/^There are no accounts: set accounts of the provider eu, an? [^`]*\.$/);
+    ).toThrow(/^There are no accounts: set accounts of the provider eu, an? [^`]*\}\}\.$/);
     const config = withAccounts({ "eu-1": {}, EU_1: {} });
     expect(() => readAccount(config, "eu-1", { UPTIME_API_KEY_EU_1: "k" })).toThrow(
       "The accounts eu-1, EU_1 would all take their key from UPTIME_API_KEY_EU_1",
