@@ -33,8 +33,6 @@ export interface WriteAnswer {
   readonly requestText: Message;
   /** The answer, quoted, if it is neither empty nor the record. */
   readonly words?: Message | undefined;
-  /** Only of a create: see {@link LostAnswerError}. */
-  readonly otherId?: string | undefined;
   /** Only of a create, if the answer has an id and yet says that it failed: the error to throw if the id is not that of a new record. */
   readonly failure?: UptimeError | undefined;
   /** The failure is a status beside the id, such as `failed`, which may be a field of the new record. */
@@ -110,10 +108,9 @@ export class Collection {
     const failure = isStored ? new LostAnswerError(refusal.parts, "look only", { cause: refusal }) : refusal;
     if (failure && id === undefined) throw failure;
     // In the answer to an update such a status is a field of the record.
-    const isFailureUnsure = failure !== undefined && !isFailure(body, this.definition, "PATCH");
+    const isFailureUnsure = !isFailure(body, this.definition, "PATCH");
     const words = this.wordsOf(answer, record);
-    const otherId = record?.id === id ? undefined : record?.id;
-    return { status, requestText, id, otherId, record, failure, isFailureUnsure, words };
+    return { status, requestText, id, record, failure, isFailureUnsure, words };
   }
 
   /** Updates a record, by PUT if this server has no PATCH. Throws {@link NotFoundError}. */

@@ -196,7 +196,7 @@ function adviceFor(
       message`It redirects to ${where}, which is not followed; if the API is there now, set ${source} to that address.`,
     ];
   }
-  return status >= 300 && status < 400 ? [`This is not a response of the API: check ${source}.`] : [];
+  return status < 400 ? [`This is not a response of the API: check ${source}.`] : [];
 }
 
 /**

@@ -206,7 +206,7 @@ async function recordOfAnswer(
       throw lost(`there is no such ${definition.singular}`, {
         cause,
         answeredId: id,
-        otherId: answer.otherId,
+        otherId: record?.id,
       });
     // The record cannot be read now, but its id is known and must be kept.
     if (!belongsToOther() && !(cause instanceof RecordMismatchError)) return undefined;

@@ -90,6 +90,13 @@ describe.each([400, 404, 422])("if the server answers %i to the parameter page",
   );
 });
 
+test.each(fronts)("nothing is created if a record of the same name cannot be read (%s)", async (front) => {
+  const path = `/api/v1/monitors/${add()}`;
+  on((request) => request.path === path, answer(403));
+  expect(await failureOf(resource(front).up(home))).toContain("status 403");
+  expect(posts()).toBe(0);
+});
+
 test("a monitor with a very long name is created at once, and nothing of it is lost", async () => {
   add({ name: "Another" });
   const begun = performance.now();

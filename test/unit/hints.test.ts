@@ -33,6 +33,7 @@ describe.each(fronts)("an error says that Pulumi uses the settings of the last `
       if (status) emulator.fault = () => answer(status);
       const failure = await failureOf(operation(one));
       expect(failure).toContain(status ? `status ${status}` : "State was made with another address");
+      expect(failure).not.toContain("undefined");
       failures.push(failure);
     }
     return failures;

@@ -8,7 +8,7 @@ import { limitKinds } from "../support/limits";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { Program, times } from "../support/program";
-import { answer, clock, emulator, failureOf, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 withServer();
@@ -257,7 +257,9 @@ describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
 test("429 of an hour ago does not make the pause after the next one longer", async () => {
   const one = client();
   emulator.fault = () => answer(429);
-  await expect(get(one, 300_000)).rejects.toThrow("Then the operation timed out");
+  await expect(get(one, 300_000)).rejects.toThrow(
+    "Set uptime:requestsPerMinute to what the server allows. Then the operation timed out",
+  );
   await clock.sleep(3_600_000);
   first(answer(429));
   expect(await took(get(one))).toBe(1000);
@@ -304,6 +306,15 @@ describe("the time that customTimeouts gives to an operation", () => {
     const started = clock.now();
     expect(await failureOf(get(client({ "uptime:maxRetries": "50" }), 1000))).toContain("status 500");
     expect(clock.now() - started).toBeLessThanOrEqual(1000);
+  });
+
+  test("ends a request, and is named once", async () => {
+    emulator.fault = () => ({ kind: "delay", answerDelayMs: 5000 });
+    expect(await failureOf(get(client(), 1000))).toMatch(
+      /got no response in time: the operation timed out \(the option customTimeouts\)\.$/,
+    );
+    on("POST", { kind: "delay", answerDelayMs: 5000 });
+    expect((await failureWithin("1s")).split("customTimeouts")).toHaveLength(2);
   });
 
   const failureWithin = (create: string): Promise<string> =>

@@ -28,12 +28,14 @@ function newProcess(more: Record<string, string> = {}, time: Clock = clock): Hos
   return hosted(monitor, settings, new FrontSession({ clock: time }));
 }
 
-test("a list that cannot be read to its end is not used any more", async () => {
+test("a list reads its first page once, and is not used any more if it cannot be read to its end", async () => {
   const pages = async function* () {
-    yield await Promise.resolve([]);
+    for (const id of ["1", "2"]) yield await Promise.resolve([{ id, raw: {} }]);
     throw new Error("cut");
   };
   const list = new CachedList(pages(), clock);
+  for (let times = 0; times < 2; times++) await list.readFirstPage();
+  expect([list.size, list.isFresh]).toEqual([1, true]);
   await expect(list.complete()).rejects.toThrow("cut");
   expect(list.isFresh).toBe(false);
 });
