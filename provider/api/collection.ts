@@ -124,8 +124,10 @@ export class Collection {
     // Another update may change it while this one waits for its answer.
     const method = this.updateMethod;
     const answer = await send(method).catch(async (error: unknown) => {
-      if (!(error instanceof ApiError && lacksMethod(error.status)) || method === "PUT") throw error;
-      const answered = await send("PUT");
+      if (method === "PUT" || !(await this.lacksMethodFor(error, id, operation))) throw error;
+      const answered = await send("PUT").catch((putError: unknown) => {
+        throw putError instanceof NotFoundError ? error : putError;
+      });
       this.updateMethod = "PUT";
       return answered;
     });
@@ -134,6 +136,12 @@ export class Collection {
     this.assertPresent(record, answer);
     const { status, requestText } = answer;
     return { status, requestText, id, record, words: this.wordsOf(answer, record) };
+  }
+
+  /** Whether an update failed because the server does not have its method. Express and others answer 404 then, although the record is there. */
+  private async lacksMethodFor(error: unknown, id: string, operation: Operation): Promise<boolean> {
+    if (!(error instanceof NotFoundError)) return error instanceof ApiError && lacksMethod(error.status);
+    return (await this.find(id, operation).catch(() => undefined)) !== undefined;
   }
 
   /**

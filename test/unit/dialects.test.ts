@@ -234,6 +234,27 @@ describe("wire forms", () => {
     expect(await failureOf(one.up({ ...home, interval: 300 }))).not.toContain("may have been updated");
   });
 
+  test("a PATCH that is answered with 404 is sent as PUT if the record is there, which is remembered", async () => {
+    const one = stack();
+    await one.up(home);
+    on("PATCH", answer(404, "Cannot PATCH /api/v1/monitors/1"));
+    await one.up({ ...home, interval: 300 });
+    await one.up({ ...home, interval: 600 });
+    expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "PATCH", "PUT", "PUT"]);
+    expect(only()).toMatchObject({ interval: 600 });
+  });
+
+  test("a PATCH and a PUT that are answered with 404 fail with the first answer", async () => {
+    const one = stack();
+    await one.up(home);
+    emulator.fault = ({ method }) =>
+      ({ PATCH: answer(404, { message: "No PATCH." }), PUT: answer(404) })[method];
+    expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain("No PATCH.");
+    emulator.fault = ({ method }) =>
+      ({ PATCH: answer(404), PUT: answer(422, { errors: { interval: ["Too short."] } }) })[method];
+    expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain("interval: Too short.");
+  });
+
   test.each(fronts)("a PATCH is sent again if PUT was answered with 405 too (%s)", async (front) => {
     const one = new Program(front).resource();
     await one.up(home);

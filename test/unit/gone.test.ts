@@ -357,7 +357,7 @@ describe.each(fronts)("a record is gone (%s)", (front) => {
 
   test("but not if an update is answered with 404 and the record is there: the answer is about something else", async () => {
     const [[one]] = await createdBefore(front, 1);
-    on("PATCH", answer(404, { message: "No alert channel 5." }));
+    on(({ method }) => ["PATCH", "PUT"].includes(method), answer(404, { message: "No alert channel 5." }));
     const failure = await failureOf(one.up({ ...declared("monitor", 1), alertChannelIds: [5] }));
     expect(failure).toContain("No alert channel 5");
     expect(failure).not.toMatch(/does not exist|removes the Monitor from state/);
