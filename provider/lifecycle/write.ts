@@ -20,7 +20,7 @@ import {
   type FormPair,
   type FallbackForms,
 } from "../definitions/codecs";
-import { fieldOf, fixedKeys } from "../definitions/keys";
+import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
 import { isEmpty, type Value } from "../common/values";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
@@ -228,6 +228,8 @@ function refusedForms(
 
 function describeNotStored(difference: Difference): Message {
   const { key, field, wanted, actual, problem } = difference;
+  if (isConfidential(field) && problem !== undefined)
+    return message`${key} was sent, and what is there cannot be compared. ${problem}`;
   if (isSecretDifference(difference)) return [`${key} (what is there differs from what was sent)`];
   // An update sends some ignored fields as the server has shown them.
   const sent = message`${key} was sent as ${quoteValue(wanted)}`;

@@ -408,6 +408,19 @@ describe("an answer that differs from what was sent proves nothing", () => {
     expect(await failureOf(one.up(declared))).toContain("redirects to https://login.example/, which is not");
   });
 
+  test("headers that are shown in an unknown form are an error that says so, and does not quote them", async () => {
+    const one = stack();
+    await one.up(home);
+    const request_headers = "X-A: canary-shown";
+    emulator.fault = ({ method }) =>
+      method === "POST" ? undefined : answer(200, { ...emulator.monitors.all()[0], request_headers });
+    const failure = await failureOf(one.up({ ...home, requestHeaders: [{ key: "X-A", value: "1234" }] }));
+    expect(failure).toContain(
+      "requestHeaders was sent, and what is there cannot be compared. The API shows request_headers as something else, but a list was expected.",
+    );
+    expect(failure).not.toContain("canary");
+  });
+
   test("a first record is created where an empty list is answered with 204 and no body", async () => {
     emulator.fault = ({ method, path }) =>
       method === "GET" && path.endsWith("s") && emulator.monitors.size === 0 ? answer(204, "") : undefined;
