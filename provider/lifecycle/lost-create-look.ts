@@ -99,7 +99,7 @@ function likeness(
   return isAlike(definition, wanted, shown) && !equalsAnother ? "alike" : undefined;
 }
 
-/** Which records of a list are newer than a create. */
+/** Which records of a list may be that of a create: new ones that no resource has got, and those that its answer has named. */
 class RecordAge {
   constructor(
     private readonly scope: RecordScope,

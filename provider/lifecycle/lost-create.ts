@@ -98,8 +98,8 @@ async function search(
     // A look that has failed or is undecided is repeated. After an interruption, the first look that began after it decides.
     const isAtEnd = failure === undefined && !isUndecided ? isLast && looks >= minLooks : clock.now() >= end;
     // If the answer has named another id, two looks must find the record: a replica that lags may first show a person's record.
-    const isNotNamed = answeredId !== undefined && record?.id !== answeredId;
-    const needsSecondLook = isNotNamed && record?.id !== previousId;
+    const hasOtherId = answeredId !== undefined && record?.id !== answeredId;
+    const needsSecondLook = hasOtherId && record?.id !== previousId;
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0 && (isLast || !needsSecondLook)) {
       // One that the answer has named may only be alike.

@@ -94,7 +94,7 @@ export class RunCreates {
       if (before) await operation.inTime(before);
       return run();
     })();
-    // If one times out while it waits, the next one still waits for those before it.
+    // If a create times out while it waits, the next one must still wait for those before it.
     const all: Promise<unknown> = Promise.allSettled([before, turn]).then(() => {
       if (turns.get(identity) === all) turns.delete(identity);
     });

@@ -129,8 +129,8 @@ export class RecordNote {
   }
 
   /**
-   * Whether another process adopted a record of this process between the create and its answer, which this claim has taken: in the
-   * lines `creates 7 (an earlier record), takes 7 (another process), creates 7 (this claim)`, for example, the second one.
+   * Whether another process adopted a record of this process between the create and its answer, which this claim has taken. For example,
+   * B has adopted A's new record if the lines are `creates 7` (an earlier record), `takes 7` (by B), `creates 7` (by A, with this claim).
    */
   private wasAdopted(id: string, claim: Claim, record: ApiRecord | undefined): boolean {
     const all = this.linesAbout(id);

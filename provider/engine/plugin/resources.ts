@@ -66,7 +66,7 @@ export class PluginResources {
     const { urn, inputs: news, oldInputs } = request;
     const { account, ...declared } = decodeDeclared(news);
     const imported = this.imports.get(urn);
-    // After an import the old inputs are the record's, so one that the program does not declare was never managed.
+    // After an import the old inputs are the record's, so none that the program leaves out counts as removed.
     const wasDeclared = !imported && Object.keys(oldInputs).length > 0 && !isImported(oldInputs);
     const { connect, definition } = this.front;
     const old = decodeInputs(definition, oldInputs);
