@@ -85,8 +85,8 @@ export async function sendUpdate(
 
 /**
  * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. An answer proves what is
- * stored, never that it is not: if it shows something else, or not all, the record itself is read. If nothing but empty values were not
- * stored, those are sent once more in their fallback form.
+ * stored, never that it is not: if it shows something else, or not all, the record itself is read. If nothing but empty values and true
+ * were not stored, those are sent once more in their fallback form.
  */
 export async function verify(
   scope: RecordScope,
@@ -106,12 +106,13 @@ export async function verify(
     collection.remember(fallbackForms);
     return record;
   }
-  // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
-  const emptied = notStored
-    .filter(({ field, wanted: sent }) => isEmpty(sent) && hasUntriedForm(field, sent, fallbackForms))
+  // Java reads 1 as false, and PHP reads the word "false" as true. So "true" is tried, and "false" is sent only once "true" has worked.
+  const hasOtherForm = (sent: Value): boolean => sent === true || isEmpty(sent);
+  const untried = notStored
+    .filter(({ field, wanted: sent }) => hasOtherForm(sent) && hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
-  if (emptied.length === notStored.length)
-    return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...emptied]));
+  if (untried.length === notStored.length)
+    return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...untried]));
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,

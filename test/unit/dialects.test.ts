@@ -540,10 +540,23 @@ test.each<[string, Fault]>([
   },
 );
 
-test("pause is not sent as a word to a server that does not store it as 1, and may take the word false for true", async () => {
+test("pause is sent as a word to a server that takes 1 for false, as Java does, and then false too", async () => {
+  const one = stack();
+  on(({ body }) => body.some(([name, value]) => name === "pause" && value === "1"), answer(204));
+  await one.up({ ...home, pause: true });
+  expect(only()).toMatchObject({ pause: true });
+  emulator.forget();
+  await one.up({ ...home, pause: false });
+  expect(only()).toMatchObject({ pause: false });
+  expect(bodies()).toEqual([expect.arrayContaining(["pause=false"])]);
+});
+
+test("pause is not sent as false to a server that does not store it as 0, and may take the word for true", async () => {
+  const one = stack();
+  await one.up({ ...home, pause: true });
   on(({ body }) => body.some(([name]) => name === "pause"), answer(204));
-  await expect(stack().up({ ...home, pause: true })).rejects.toThrow("did not store");
-  expect(bodies().flat()).not.toContain("pause=true");
+  await expect(one.up({ ...home, pause: false })).rejects.toThrow("did not store");
+  expect(bodies().flat()).not.toContain("pause=false");
 });
 
 describe("attributes", () => {
