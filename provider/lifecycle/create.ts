@@ -78,7 +78,7 @@ async function settle(
     };
     const settled = hasUnsent ? await updateNew(scope, created, wanted, operation) : await verifyNew();
     // Until now only an answer may have shown its id.
-    ledger.markSeen(id);
+    ledger.confirm(id);
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, tookExisting: isAdopted }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });

@@ -81,7 +81,6 @@ export class Ledger {
    */
   take(id: string, claim: Claim, owner: Owner | undefined, { isCreated = false, wasSeen = true } = {}): void {
     const entry = this.entry(id);
-    if (wasSeen) this.heard.add(id);
     // Servers reuse ids. If state has this id, it means an earlier record, which is gone, so its claims end.
     if (isCreated) entry.holders.clear();
     entry.isCreated ||= isCreated;
@@ -89,10 +88,17 @@ export class Ledger {
     for (const [other, { owner: otherOwner, status }] of entry.holders)
       if (status === "taken") entry.holders.set(other, { owner: otherOwner, status: "in state" });
     entry.holders.set(claim, { owner, status: "taken" });
-    entry.wasSeen ||= wasSeen;
+    if (wasSeen) this.confirm(id);
     if (owner !== undefined) entry.plannedImports.delete(owner);
+  }
+
+  /**
+   * A resource has got the record, so the id is no longer that of a record which this process has deleted. An id that only an answer
+   * has shown may be a job's, so until it is confirmed another create may get it.
+   */
+  confirm(id: string): void {
     this.deleted.delete(id);
-    this.gone.delete(id);
+    this.markSeen(id);
   }
 
   /** The resource that has taken the record does not have it: the record of the answer was not there. */

@@ -77,7 +77,7 @@ async function postOnce(
   ledger.markChanged(id);
   try {
     const record = await recordOfAnswer(scope, id, claim, wanted, answer, mayBeDeleted, operation);
-    if (record) ledger.markSeen(id);
+    if (record) ledger.confirm(id);
     else creates.unconfirmedIds.set(id, { claim, wanted });
     creates.rememberId(id, baseline);
     claims.tellCreated(id, claim, record);

@@ -1070,6 +1070,38 @@ test.each<[string, number, (made: object) => Fault]>([
   },
 );
 
+test.each<[string, number, (made: object) => Fault]>([
+  ["is found after the job's create has ended", 500, () => cutBefore],
+  ["is answered after the job's create has let the id go", 500, (made) => answer(201, made)],
+  ["is answered before", 0, (made) => answer(201, made)],
+])(
+  "the id of a job and of a record that was deleted may be a new record's, which %s",
+  async (...[, after, how]) => {
+    const together = program();
+    const [old, job, created] = together.resources();
+    await old.up(home);
+    together.nextRun();
+    // The first create of the run lists the record that is deleted later.
+    await together.resource().up(elsewhere);
+    await old.destroy();
+    const creates = [
+      () => answer(202, { id: 1 }),
+      () => how(emulator.monitors.add({ ...home, name: "B", id: 1 })),
+    ];
+    let reads = 0;
+    emulator.fault = ({ method, path }) => {
+      if (method === "POST") return creates.shift()?.();
+      const isSlow = after === 0 && path.endsWith("/1") && ++reads === 1;
+      return isSlow ? { kind: "delay", answerDelayMs: 200 } : undefined;
+    };
+    const failed = made(job, { ...home, name: "A", url: "https://a.example/" });
+    await clock.sleep(after + 100);
+    expect(await made(created, { ...home, name: "B" })).toBe("made 1");
+    expect([storedIds(), posts()]).toEqual([["2", "1"], 4]);
+    await failed;
+  },
+);
+
 describe("the id of a job that is kept", () => {
   test.each([404, 500])(
     "because its address answered %i does not stop a later create that is answered with that id alone",
