@@ -365,7 +365,7 @@ describe("a code or a status beside nothing", () => {
   const unclear = [
     { code: 10001 },
     { code: "A0001", data: [] },
-    { code: 1 },
+    { code: 1, ok: "later" },
     { status: "maintenance" },
     { meta: { code: "10001" } },
     { result: "maintenance" },

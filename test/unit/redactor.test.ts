@@ -82,6 +82,8 @@ test.each([
   ["that ends in a letter with two lower-case forms, in a longer word", "ABCDΣx", "abcdΣ"],
   ["outside ASCII, read as UTF-8", Buffer.from("Zürich-geheim", "latin1").toString(), "Zürich-geheim"],
   ["in UTF-8, read as Latin-1", Buffer.from("Zürich-geheim").toString("latin1"), "Zürich-geheim"],
+  ["outside ASCII, as Latin-1 in a URL", "%FC%F6%E4%DF", "üöäß"],
+  ["in Base64, inside a longer text", Buffer.from("user:hunter22:more").toString("base64"), "hunter22"],
   ["outside ASCII, in ASCII", "Z?rich-geheim", "Zürich-geheim"],
   ["outside ASCII, in two parts", "Zürich-geheim".normalize("NFD"), "Zürich-geheim"],
 ])("a secret %s is not shown", (_, text, secret) => {
@@ -101,8 +103,21 @@ test.each(["Xy7!geheim.", "geheim. "])(
   },
 );
 
+test.each([
+  ["hun%74er22", "no hunter22", false],
+  ["%41%42", "The label %2541%2542", false],
+  ["%41%42", "The label ABC", true],
+  ["++++", "50%25 off", true],
+  ["\\", "\\", false],
+])(
+  "a secret with escapes in it, %j, counts also without them, but not in words: %j is shown: %s",
+  (secret, text, isShown) => {
+    expect(shown(text, secret)).toBe(isShown ? text : notice);
+  },
+);
+
 test("of a secret with few letters in ASCII, the others are no question marks", () => {
-  expect(shown("What???????", "Жук漢字a")).toBe("What???????");
+  expect(shown("What?????a", "Жук漢字a")).toBe("What?????a");
 });
 
 describe("a secret header", () => {

@@ -101,6 +101,10 @@ describe("the note of a run", () => {
     ["it has ended", () => noteAs(endedName)],
     ["another process has its id by now", () => noteAs(`${process.ppid}@1`)],
     ["it was an earlier run of this process", () => undefined],
+    [
+      "it was one, and another process has told something before",
+      () => fs.writeFileSync(file(), `keeps 5e44e44e monitors 9 81d0 ${claim} ${otherName}#1\n${noted()}`),
+    ],
   ])("ignores what a process has told if %s", (_, change) => {
     note().keep("1", claim, kept);
     change();
