@@ -211,7 +211,9 @@ test("reports what is wrong, with exit code 1", async () => {
   expect(refused.stdout).not.toContain("s3cret");
   const without = await doctorWithout({});
   expect(without.code).toBe(1);
-  expect(without.stdout).toMatch(/failed .*uptime:baseUrl is not set.*uptime:apiKey is not set/);
+  expect(without.stdout).toMatch(
+    /failed .*uptime:baseUrl is not set.*uptime:apiKey is not set.* has no Pulumi\.yaml, so settings come only from/,
+  );
   emulator.fault = () => answer(200, "<h1>Welcome</h1>");
   expect((await doctor()).stdout).toMatch(/failed .*not JSON: "Welcome"/);
   emulator.fault = () => answer(200, { hello: "you" });

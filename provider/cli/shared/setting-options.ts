@@ -164,7 +164,19 @@ export async function settingsInFolder(
   location: StackLocation,
   isAsked: boolean,
 ): Promise<CommandSettings> {
-  if (!isAsked && !isProject(location.cwd)) return commandSettings(options, context);
+  if (!isAsked && !isProject(location.cwd)) {
+    const settings = await commandSettings(options, context);
+    const forAccount: SettingsOfAccount = (account) => {
+      try {
+        return settings.forAccount(account);
+      } catch (error) {
+        if (!(error instanceof UptimeError)) throw error;
+        const where = ` ${location.cwd} has no Pulumi.yaml, so settings come only from options and the environment.`;
+        throw new UptimeError([...error.parts, where]);
+      }
+    };
+    return { ...settings, forAccount };
+  }
   try {
     return await commandSettings(options, context, location);
   } catch (error) {
