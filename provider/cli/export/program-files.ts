@@ -73,9 +73,7 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
       ),
     },
     {
-      text:
-        "The API does not show whether a monitor has a password. Set only the passwords that Pulumi must send with the next " +
-        "update of the monitor.",
+      text: "The API shows no passwords. A password stays as it is, unless you set it here: then the monitor's next update sends it.",
       lines: values.flatMap(({ key, secret }) => (secret === undefined ? [setSecret(key)] : [])),
     },
     {
