@@ -104,14 +104,21 @@ export class RecordNote {
     return this.hasClaimElsewhere(this.linesSinceCreate(id, subject), claim);
   }
 
-  /** A resource has created a record. Throws if another process adopted it before the answer came. */
+  /** A resource has created a record. Throws if another process adopted or found it before the answer came. */
   tellCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
     this.tryToAdd("creates", id, claim, record && (this.identityOf(record) ?? noIdentity));
-    if (this.wasAdopted(id, claim, record))
-      throw new UptimeError(
-        message`${this.definition.label} ${quoteId(id)} was created, but a resource of another provider has adopted it
-          meanwhile: two resources that are equal cannot both have it. Give them different names, or remove one.`,
-      );
+    const adoption = this.adoptionSinceCreate(id, claim, record);
+    if (!adoption) return;
+    const { label, singular } = this.definition;
+    const isFound = this.linesAbout(id).some((line) => isCreate(line) && line.claim === adoption.claim);
+    const other = isFound
+      ? message` That resource's own create, whose answer was lost, may have made another ${singular}: the next
+          \`pulumi up\` with adoptExisting finds and adopts it.`
+      : "";
+    throw new UptimeError(
+      message`${label} ${quoteId(id)} was created, but a resource of another provider has adopted it meanwhile: two resources that
+        are equal cannot both have it. Give them different names, or remove one.${other}`,
+    );
   }
 
   /**
@@ -129,16 +136,17 @@ export class RecordNote {
   }
 
   /**
-   * Whether another process adopted a record of this process between the create and its answer, which this claim has taken. For example,
-   * B has adopted A's new record if the lines are `creates 7` (an earlier record), `takes 7` (by B), `creates 7` (by A, with this claim).
+   * The line of another process that adopted a record of this process between the create and its answer, which this claim has taken. For
+   * example, B has adopted A's new record if the lines are `creates 7` (an earlier record), `takes 7` (by B), `creates 7` (by A, with this
+   * claim).
    */
-  private wasAdopted(id: string, claim: Claim, record: ApiRecord | undefined): boolean {
+  private adoptionSinceCreate(id: string, claim: Claim, record: ApiRecord | undefined): NoteLine | undefined {
     const all = this.linesAbout(id);
     const own = all.findLastIndex((line) => isCreate(line) && line.claim === claimText(claim));
     const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
     const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
     const subject = record && { identities: [this.identityOf(record)], tookExisting: false };
-    return since.some((line) => isTake(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
+    return since.find((line) => isTake(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
   }
 
   /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */

@@ -473,6 +473,24 @@ describe.each(fronts)("of two processes of a run (%s)", (front) => {
     expect([one.state?.id, two.state?.id, storedIds()]).toEqual(["1", undefined, ["1"]]);
   });
 
+  test("one gets the record of the other's lost create, which has found the record of the one, with adoptExisting", async () => {
+    const [first, second] = [processWith({}), processWith({})];
+    const [one, two] = [first.resource(), second.resource()];
+    onCreates(
+      { kind: "cut", effect: { afterMs: 3000 }, answerDelayMs: 1000 },
+      { kind: "delay", answerDelayMs: 15_000 },
+    );
+    const found = failureOf(one.up(home));
+    while (posts() === 0) await new Promise(setImmediate);
+    expect(await failureOf(two.up(home))).toMatch(/lost, may have made another[^]*with adoptExisting/);
+    expect([await found, one.state?.id, storedIds()]).toEqual(["", "1", ["1", "2"]]);
+    notes.length = 0;
+    for (const each of [first, second]) each.nextRun({ "uptime:adoptExisting": "true" });
+    await one.up(home);
+    await two.up(home);
+    expect([one.state?.id, two.state?.id, storedIds()]).toEqual(["1", "2", ["1", "2"]]);
+  });
+
   test("one pauses the record that it has found, though the create of the other is answered with it meanwhile", async () => {
     const [one, two] = [processWith({}).resource(), processWith({}).resource()];
     const faults: Record<string, (Fault | undefined)[]> = {
