@@ -35,7 +35,7 @@ export function readPages(
 /** The way from a list's first page to its last one. */
 class PageWalk {
   private number = 1;
-    private previousPage = { query: new URLSearchParams(), records: [] as readonly ApiRecord[] };
+  private previousPage = { query: new URLSearchParams(), records: [] as readonly ApiRecord[] };
   /** The server has not said that there is this page. */
   private isGuess = false;
   /** Pages in a row without a new record. */
