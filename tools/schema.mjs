@@ -120,7 +120,9 @@ function settingProperties({ settingDeclarations, meaningOf }) {
   return mapValues(
     settingDeclarations,
     ({ type, secret, default: preset, defaultsTo, environment }, name) => {
-      const variable = environment && !defaultsTo ? `the environment variable \`${environment}\`` : "";
+      // The key of an explicit provider with its own address must not be sent to the other address of the environment.
+      const except = defaultsTo ? ` (not for an explicit provider with its own \`${defaultsTo}\`)` : "";
+      const variable = environment ? `the environment variable \`${environment}\`${except}` : "";
       const value = defaultsTo ?? (Array.isArray(preset) ? undefined : preset);
       const fallback = [variable, value === undefined ? "" : `\`${value}\``].filter(Boolean).join(", or ");
       return {

@@ -30,7 +30,7 @@ export const settingDeclarations = {
     type: "url",
     required: true,
     environment: "UPTIME_BASE_URL",
-    accountDefault: "that of the provider",
+    accountDefault: "the provider's `baseUrl`",
     hasOption: true,
     text: "Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set.",
     details:
@@ -40,7 +40,7 @@ export const settingDeclarations = {
     type: "url",
     defaultsTo: "baseUrl",
     environment: "UPTIME_MONITORS_BASE_URL",
-    accountDefault: "the account's `baseUrl`, or that of the provider",
+    accountDefault: "the account's `baseUrl`, or else the provider's `monitorsBaseUrl`",
     hasOption: true,
     text: "Address for monitors, if it is a different one.",
   },
@@ -48,7 +48,7 @@ export const settingDeclarations = {
     type: "key",
     required: true,
     environment: "UPTIME_API_KEY",
-    accountDefault: "the environment variable `UPTIME_API_KEY_NAME`, for an account of that name",
+    accountDefault: "the environment variable for the account's name, such as `UPTIME_API_KEY_EU` for `eu`",
     secret: true,
     text: "API key, without the word `Bearer`. It is sent as a Bearer token.",
     details:

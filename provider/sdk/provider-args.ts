@@ -3,11 +3,11 @@ import type { Input } from "@pulumi/pulumi";
 
 /** A further account of the same server or of another one. */
 export interface AccountSettings {
-  /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. Default: that of the provider. */
+  /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. Default: the provider's `baseUrl`. */
   baseUrl?: Input<string> | undefined;
-  /** Address for monitors, if it is a different one. Default: the account's `baseUrl`, or that of the provider. */
+  /** Address for monitors, if it is a different one. Default: the account's `baseUrl`, or else the provider's `monitorsBaseUrl`. */
   monitorsBaseUrl?: Input<string> | undefined;
-  /** API key, without the word `Bearer`. It is sent as a Bearer token. Default: the environment variable `UPTIME_API_KEY_NAME`, for an account of that name. Secret. */
+  /** API key, without the word `Bearer`. It is sent as a Bearer token. Default: the environment variable for the account's name, such as `UPTIME_API_KEY_EU` for `eu`. Secret. */
   apiKey?: Input<string> | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface AccountSettings {
 export interface ProviderArgs {
   /** Address of the server. Monitors use it too, unless `monitorsBaseUrl` is set. Default: the environment variable `UPTIME_BASE_URL`. */
   baseUrl?: Input<string> | undefined;
-  /** Address for monitors, if it is a different one. Default: `baseUrl`. */
+  /** Address for monitors, if it is a different one. Default: the environment variable `UPTIME_MONITORS_BASE_URL` (not for an explicit provider with its own `baseUrl`), or `baseUrl`. */
   monitorsBaseUrl?: Input<string> | undefined;
   /** API key, without the word `Bearer`. It is sent as a Bearer token. Default: the environment variable `UPTIME_API_KEY`. Secret. */
   apiKey?: Input<string> | undefined;
