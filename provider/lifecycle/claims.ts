@@ -148,7 +148,7 @@ export class Claims {
   /**
    * A resource gets the record of its create, whose answer was lost.
    *
-   * @param record undefined if nothing but an answer has shown its id
+   * @param record undefined if its id is unconfirmed
    */
   takeFound(id: string, owner: Owner | undefined, record: ApiRecord | undefined): Claim {
     const claim = this.takeCreated(id, owner, record !== undefined);

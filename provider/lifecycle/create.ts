@@ -77,7 +77,7 @@ async function settle(
       return verify(scope, created, wantedOnCreate, { ...created, record: shown }, operation);
     };
     const settled = hasUnsent ? await updateNew(scope, created, wanted, operation) : await verifyNew();
-    // Until now only an answer may have shown its id.
+    // Until now its id may have been unconfirmed.
     ledger.confirm(id);
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, tookExisting: isAdopted }) };
   } catch (error) {

@@ -10,7 +10,7 @@ import { readUntil } from "./write";
 
 /**
  * Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. It also says
- * if there is no record under an id that only an answer has shown, because the record may have another one.
+ * if there is no record under an unconfirmed id, because the record may have another one.
  */
 export async function deleteRecord(
   scope: RecordScope,

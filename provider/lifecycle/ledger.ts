@@ -93,8 +93,8 @@ export class Ledger {
   }
 
   /**
-   * A resource has got the record, so the id is no longer that of a record which this process has deleted. An id that only an answer
-   * has shown may be a job's, so until it is confirmed another create may get it.
+   * A resource has got the record, so the id is no longer that of a record which this process has deleted. An id that is still
+   * unconfirmed may be given to another create.
    */
   confirm(id: string): void {
     this.deleted.delete(id);

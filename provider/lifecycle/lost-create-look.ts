@@ -99,7 +99,7 @@ function likeness(
   return isAlike(definition, wanted, shown) && !equalsAnother ? "alike" : undefined;
 }
 
-/** Which records of a list may be that of a create: new ones that no resource has got, and those that its answer has named. */
+/** Which records of a list may be that of a create: the new ones that no resource has got, and of these the one that its answer has named. */
 class RecordAge {
   constructor(
     private readonly scope: RecordScope,

@@ -37,7 +37,7 @@ export interface ObtainedRecord {
   /** The record as it was last seen; undefined if only its id is known. */
   readonly record?: ApiRecord | undefined;
   readonly isAdopted?: boolean;
-  /** What to do if its id, which only an answer has shown, is not the record's. */
+  /** What to do if its id, which is unconfirmed, is not the record's. */
   readonly advice?: Message | undefined;
   readonly fallbackForms?: FallbackForms | undefined;
 }
@@ -51,7 +51,7 @@ export class RunCreates {
   /** The last create of each name (and URL). */
   private readonly turns = new Map<string, Promise<unknown>>();
   private readonly lostCreates = new Set<LostCreate>();
-  /** The ids that were kept although only the answer to a create has shown them, and what that create wanted. */
+  /** The ids that were kept although they are unconfirmed, and what their creates wanted. */
   readonly unconfirmedIds = new Map<string, { readonly claim: Claim; readonly wanted: WantedValues }>();
 
   constructor(
@@ -122,7 +122,7 @@ export class RunCreates {
     await operation.inTime(Promise.allSettled(this.inFlight));
   }
 
-  /** Looks for a lost create. Meanwhile, what is equal to it is not another lost create's. */
+  /** Looks for a lost create. Meanwhile, other lost creates know of it, because a record that equals it is probably its own. */
   async whileLost<T>(lostCreate: LostCreate, look: () => Promise<T>): Promise<T> {
     this.lostCreates.add(lostCreate);
     try {

@@ -59,7 +59,7 @@ export function assertSameRecord(
   );
 }
 
-/** What to do if an id that only an answer has shown is not the record's. */
+/** What to do if an unconfirmed id is not the record's. */
 export function adviceOnUnconfirmedId({ definition, settings }: RecordScope, id: string): Message {
   return message`If ${quoteId(id)} is the id of something else, such as a job, the ${definition.singular} may exist
     with another id: then \`pulumi up --refresh --run-program\` with the setting ${sourceOf(settings, "adoptExisting")}
