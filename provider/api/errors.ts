@@ -150,7 +150,7 @@ interface LostAnswerOptions extends ErrorOptions {
 export class LostAnswerError extends UptimeError {
   /** The id that the answer has named, although no such record was found. */
   readonly answeredId: string | undefined;
-  /** The id in the body, while `Location` may have named another one. */
+  /** The id in the body; `answeredId` is another one if `Location` names it. */
   readonly otherId: string | undefined;
 
   constructor(

@@ -41,7 +41,7 @@ export function checkProviderSettings(
     if (settingOf(key).secret && settings[key] !== undefined) settings[key] = asSecret(settings[key]);
   const own = Object.keys(given).filter((key) => !isOfEngine(key));
   const known = Object.entries(settings).filter(([, value]) => !hasEngineUnknown(value));
-  // While it is not known yet, allowHttp may become true.
+  // As long as allowHttp is not known, it may become true.
   if (hasEngineUnknown(settings.allowHttp)) known.push(["allowHttp", true]);
   const config = configOf(unwrapSecrets(Object.fromEntries(known)) as Properties);
   // Commands take the settings of a default provider from the stack, not from state.
@@ -159,7 +159,7 @@ export function configOf(settings: Properties): Config {
     get: (key) => {
       const name = key.replace(/^uptime:/, "");
       const text = stringOf(settings[name]);
-      // SDKs send null as JSON text. In these settings, which are strings, `null` is the word.
+      // SDKs send null as the JSON text `null`. In a setting that is a string, it is the value.
       const isString = ["baseUrl", "monitorsBaseUrl", "apiKey", "logLevel"].includes(name);
       if (text === "null" && !isString) return undefined;
       // Pulumi's SDK for Java sends 20 as "20.0".
