@@ -21,7 +21,7 @@ import {
   type FallbackForms,
 } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
-import { isEmpty, type Value } from "../common/values";
+import type { Value } from "../common/values";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
@@ -85,8 +85,8 @@ export async function sendUpdate(
 
 /**
  * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. An answer proves what is
- * stored, never that it is not: if it shows something else, or not all, the record itself is read. If nothing but empty values and true
- * were not stored, those are sent once more in their fallback form.
+ * stored, never that it is not: if it shows something else, or not all, the record itself is read. If all values that were not
+ * stored are empty or true, they are sent once more in their fallback form.
  */
 export async function verify(
   scope: RecordScope,
@@ -107,9 +107,9 @@ export async function verify(
     return record;
   }
   // Java reads 1 as false, and PHP reads the word "false" as true. So "true" is tried, and "false" is sent only once "true" has worked.
-  const hasOtherForm = (sent: Value): boolean => sent === true || isEmpty(sent);
+  const mayTry = (field: Field, sent: Value): boolean => !field.takesWords || sent === true;
   const untried = notStored
-    .filter(({ field, wanted: sent }) => hasOtherForm(sent) && hasUntriedForm(field, sent, fallbackForms))
+    .filter(({ field, wanted: sent }) => mayTry(field, sent) && hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
   if (untried.length === notStored.length)
     return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...untried]));
