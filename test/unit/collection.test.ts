@@ -351,13 +351,17 @@ describe("a record is missing", () => {
     },
   );
 
-  test.each([{ id: 7 }, { id: 7, data: null }, { data: { id: 7 } }, { message: "Hello" }, records(7, 8)])(
-    "not if its address holds something else (%j)",
-    async (body) => {
-      const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
-      expect(error).not.toBeInstanceOf(NotFoundError);
-    },
-  );
+  test.each([
+    { id: 7 },
+    { id: 7, data: null },
+    { data: { id: 7 } },
+    { message: "Hello" },
+    [1],
+    records(7, 8),
+  ])("not if its address holds something else (%j)", async (body) => {
+    const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
+    expect(error).not.toBeInstanceOf(NotFoundError);
+  });
 });
 
 describe("a code or a status beside nothing", () => {
@@ -365,6 +369,7 @@ describe("a code or a status beside nothing", () => {
   const unclear = [
     { code: 10001 },
     { code: "A0001", data: [] },
+    { code: 1 },
     { code: 1, ok: "later" },
     { status: "maintenance" },
     { meta: { code: "10001" } },
@@ -594,7 +599,10 @@ describe("a list", () => {
     ["pagination", { data: records(9), pagination: { has_more: true } }],
     ["nextCursor", { data: records(9), nextCursor: "a" }],
     ["_links", { data: records(9), _links: { next: { href: "/x?after=2" } } }],
-    ["links by rel", { data: records(9), links: [null, { rel: "next", href: "/x?after=2" }] }],
+    [
+      "links by rel",
+      { data: records(9), links: [null, { rel: "self" }, { rel: "next", href: "/x?after=2" }] },
+    ],
     ["last", { data: records(9), last: false, totalElements: 9 }],
     ["a next page that is no address", { data: records(9), links: { next: { page: 2 } } }],
     ["a next page that is itself", { data: records(9), next_page_url: "/x" }],

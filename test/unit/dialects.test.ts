@@ -408,7 +408,7 @@ describe("an answer that differs from what was sent proves nothing", () => {
     expect(await failureOf(one.up(declared))).toContain("redirects to https://login.example/, which is not");
   });
 
-  test("headers that are shown in an unknown form are an error that says so, and does not quote them", async () => {
+  test("headers that are shown in an unknown form are an error that does not quote them", async () => {
     const one = stack();
     await one.up(home);
     const request_headers = "X-A: canary-shown";

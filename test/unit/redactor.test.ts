@@ -110,7 +110,7 @@ test.each([
   ["++++", "50%25 off", true],
   ["\\", "\\", false],
 ])(
-  "a secret with escapes in it, %j, counts also without them, but not in words: %j is shown: %s",
+  "a secret with escapes in it, %j, is also found decoded, but inside a word only if it is long: %j is shown: %s",
   (secret, text, isShown) => {
     expect(shown(text, secret)).toBe(isShown ? text : notice);
   },

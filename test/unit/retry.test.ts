@@ -70,7 +70,7 @@ describe("a request is sent again", () => {
       expect(sentAgain(most, () => failure)[0]).toBe(most);
   });
 
-  test("at most so often although others are served, except after a 503", () => {
+  test("no more often if others are served meanwhile, except after a 503", () => {
     const pauses = (failure: Failure) => {
       const retries = new Retries(2);
       return [1, 2, 3, 4].filter((served) => retries.recordFailure(failure, 0, served) !== undefined).length;

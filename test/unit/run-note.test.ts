@@ -102,7 +102,7 @@ describe("the note of a run", () => {
     ["another process has its id by now", () => noteAs(`${process.ppid}@1`)],
     ["it was an earlier run of this process", () => undefined],
     [
-      "it was one, and another process has told something before",
+      "it was an earlier run of this process, and another process has written a line before",
       () => fs.writeFileSync(file(), `keeps 5e44e44e monitors 9 81d0 ${claim} ${otherName}#1\n${noted()}`),
     ],
   ])("ignores what a process has told if %s", (_, change) => {
