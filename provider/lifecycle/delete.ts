@@ -54,14 +54,31 @@ async function sendDelete(
     const doubt = await collection.delete(id, operation, assertNotVoid).catch(notFoundAsDoubt);
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
-    if (claims.isVoid(id, outputs)) return undefined;
+    if (claims.isVoid(id, outputs)) {
+      if (await isGivenAway(scope, id, outputs, operation)) return undefined;
+      // The create that was answered with this id has let it go, so nothing shows yet that the record is deleted.
+      return sendDelete(scope, id, outputs, operation);
+    }
     if (!(error instanceof NotFoundError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
-  // If the claim is void, the id is now that of a record which this run has created.
-  if (claims.isVoid(id, outputs)) return undefined;
+  if (await isGivenAway(scope, id, outputs, operation)) return undefined;
   ledger.markDeleted(id, operation.clock.now());
   return record;
+}
+
+/**
+ * Whether the claim is void: the id is now that of a record which this run has created. A create that was answered with the id alone
+ * may let it go before it ends, because it is a job's.
+ */
+async function isGivenAway(
+  { claims, creates }: RecordScope,
+  id: string,
+  outputs: Outputs,
+  operation: Operation,
+): Promise<boolean> {
+  if (claims.isVoid(id, outputs)) await creates.waitForInFlight(operation);
+  return claims.isVoid(id, outputs);
 }
 
 /** A key that may not delete a record, or a proxy that allows no DELETE, may get 404 too. So the record's own address decides. */

@@ -1102,6 +1102,32 @@ test.each<[string, number, (made: object) => Fault]>([
   },
 );
 
+test.each<[string, Fault]>([
+  ["was lost is sent again", cutBefore],
+  ["comes later counts", { kind: "delay", answerDelayMs: 300 }],
+])("a delete whose record has the id of a job, and whose answer %s", async (_, fault) => {
+  const together = program();
+  const [old, job, created] = together.resources();
+  await old.up(home);
+  together.nextRun();
+  // The first create of the run lists the record that is deleted later.
+  await together.resource().up(elsewhere);
+  const faults: Record<string, Fault[]> = { DELETE: [fault], POST: [stored(202, { id: 1 })] };
+  emulator.fault = ({ method, path }) =>
+    faults[method]?.shift() ??
+    (method === "GET" && path.endsWith("/1") ? { kind: "delay", answerDelayMs: 3000 } : undefined);
+  const deleted = failureOf(old.destroy());
+  expect(await made(job, { ...home, name: "A", url: "https://a.example/" })).toBe("made 3");
+  expect([await deleted, storedIds()]).toEqual(["", ["2", "3"]]);
+  // Now the server uses the id again.
+  emulator.fault = ({ method }) => {
+    if (method !== "POST" || posts() > 4) return undefined;
+    emulator.monitors.add({ ...home, id: 1 });
+    return cutBefore;
+  };
+  expect(await made(created)).toBe("made 1");
+});
+
 describe("the id of a job that is kept", () => {
   test.each([404, 500])(
     "because its address answered %i does not stop a later create that is answered with that id alone",
