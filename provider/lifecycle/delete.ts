@@ -10,7 +10,7 @@ import { readUntil } from "./write";
 
 /**
  * Deletes the record of a resource, unless it is gone, or another resource has it too: then the message says that it stays. It also says
- * if there is no record under an unconfirmed id, because the record may have another one.
+ * if its id is unconfirmed, and the record there is another's or none, because the resource's may have another id.
  */
 export async function deleteRecord(
   scope: RecordScope,
@@ -22,12 +22,19 @@ export async function deleteRecord(
   assertSameAddress(scope, outputs, options);
   const operation = new Operation(scope, options);
   const deleter = await claims.beginDelete(id, outputs, () => collection.find(id, operation));
-  if (deleter === "nobody") return claims.describeStay(id);
+  const { singular } = definition;
+  const mayBeElsewhere =
+    "It may exist with another id, and state no longer has it: look for it in the API, and delete it there.";
+  if (deleter === "nobody") {
+    const stay = claims.describeStay(id);
+    if (!outputs.isIdUnconfirmed) return stay;
+    return message`${stay} Only the response to the create of the deleted resource's ${singular} has shown this id. ${mayBeElsewhere}`;
+  }
   if (deleter === "another process") return undefined;
   const record = await ledger.whileDeleting(id, () => sendDelete(scope, id, outputs, operation));
   if (record || !outputs.isIdUnconfirmed) return undefined;
-  return message`There was no ${definition.singular} to delete under the id ${quoteId(id)}, which only the response to its create has
-    shown. It may exist with another id, and state no longer has it: look for it in the API, and delete it there.`;
+  return message`There was no ${singular} to delete under the id ${quoteId(id)}, which only the response to its create has shown.
+    ${mayBeElsewhere}`;
 }
 
 /** Returns the record as it was before, if it had to be read. */
