@@ -61,11 +61,10 @@ async function sendDelete(
     const doubt = await collection.delete(id, operation, assertNotVoid).catch(notFoundAsDoubt);
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
-    if (claims.isVoid(id, outputs)) {
-      if (await isGivenAway(scope, id, outputs, operation)) return undefined;
-      // The create that was answered with this id has let it go, so nothing shows yet that the record is deleted.
-      return sendDelete(scope, id, outputs, operation);
-    }
+    const wasVoid = claims.isVoid(id, outputs);
+    if (await isGivenAway(scope, id, outputs, operation)) return undefined;
+    // A create that was answered with this id has let it go, so nothing shows yet that the record is deleted.
+    if (wasVoid) return sendDelete(scope, id, outputs, operation);
     if (!(error instanceof NotFoundError)) throw error;
     await assertGone(scope, id, outputs, error, operation);
   }
