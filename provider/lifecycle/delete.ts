@@ -23,12 +23,11 @@ export async function deleteRecord(
   const operation = new Operation(scope, options);
   const deleter = await claims.beginDelete(id, outputs, () => collection.find(id, operation));
   const { singular } = definition;
-  const mayBeElsewhere =
-    "It may exist with another id, and state no longer has it: look for it in the API, and delete it there.";
+  const mayBeElsewhere = `The ${singular} may exist with another id, and state no longer has it: look for it in the API, and delete it there.`;
   if (deleter === "nobody") {
     const stay = claims.describeStay(id);
     if (!outputs.isIdUnconfirmed) return stay;
-    return message`${stay} Only the response to the create of the deleted resource's ${singular} has shown this id. ${mayBeElsewhere}`;
+    return message`${stay} Only the response to the deleted resource's create has shown this id. ${mayBeElsewhere}`;
   }
   if (deleter === "another process") return undefined;
   const record = await ledger.whileDeleting(id, () => sendDelete(scope, id, outputs, operation));

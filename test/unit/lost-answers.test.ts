@@ -810,7 +810,7 @@ describe("the id in an answer to a create is kept", () => {
     });
 
     test("a delete says that it may be there", async () => {
-      expect(await later("destroy")).toContain("It may exist with another id, and state no longer has it");
+      expect(await later("destroy")).toContain("The monitor may exist with another id, and state no longer has it");
     });
   });
 });
@@ -1142,7 +1142,7 @@ describe("the id of a job that is kept", () => {
       expect(await made(other, elsewhere)).toBe("made 1");
       const warn = jest.spyOn(console, "warn").mockClear();
       expect(await failureOf(one.destroy())).toBe("");
-      expect(warn.mock.calls.join()).toMatch(/still manages it\. [^]*It may exist with another id/);
+      expect(warn.mock.calls.join()).toMatch(/still manages it\. [^]*The monitor may exist with another id/);
       expect(storedIds()).toEqual(["1"]);
     },
   );
