@@ -42,6 +42,8 @@ export interface WriteAnswer {
 /** How often a list is read at most if records are deleted meanwhile. With a few deletes by hand, the second pass is whole. */
 const maxPasses = 5;
 
+const isMissingMethod = (error: unknown): boolean => error instanceof ApiError && lacksMethod(error.status);
+
 /** Records page by page. */
 export type RecordPages = AsyncGenerator<readonly ApiRecord[], void>;
 
@@ -126,7 +128,9 @@ export class Collection {
     const answer = await send(method).catch(async (error: unknown) => {
       if (method === "PUT" || !(await this.lacksMethodFor(error, id, operation))) throw error;
       const answered = await send("PUT").catch((putError: unknown) => {
-        throw putError instanceof NotFoundError ? error : putError;
+        // A PUT that is not there either says less than the 404, which may be about a channel.
+        const saysNothing = putError instanceof NotFoundError || isMissingMethod(putError);
+        throw error instanceof NotFoundError && saysNothing ? error : putError;
       });
       this.updateMethod = "PUT";
       return answered;
@@ -140,7 +144,7 @@ export class Collection {
 
   /** Whether an update failed because the server does not have its method. Express and others answer 404 then, although the record is there. */
   private async lacksMethodFor(error: unknown, id: string, operation: Operation): Promise<boolean> {
-    if (!(error instanceof NotFoundError)) return error instanceof ApiError && lacksMethod(error.status);
+    if (!(error instanceof NotFoundError)) return isMissingMethod(error);
     return (await this.find(id, operation).catch(() => undefined)) !== undefined;
   }
 

@@ -255,6 +255,38 @@ describe("wire forms", () => {
     expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain("interval: Too short.");
   });
 
+  test("a PATCH that is answered with 404, about a channel, fails with that if the server has no PUT", async () => {
+    const one = stack();
+    await one.up(home);
+    emulator.fault = ({ method }) =>
+      ({ PATCH: answer(404, { message: "No channel 99." }), PUT: answer(405) })[method];
+    expect(await failureOf(one.up({ ...home, alertChannelIds: [99] }))).toContain("No channel 99.");
+  });
+
+  test("an update of a record that is gone says so where PATCH is answered with 405", async () => {
+    emulator.dialect = { patch: "405" };
+    const one = stack();
+    await one.up(home);
+    emulator.monitors.remove(1);
+    expect(await failureOf(one.up({ ...home, interval: 300 }))).toContain("Monitor 1 does not exist");
+  });
+
+  test.each([
+    ["PATCH", "PUT"],
+    ["PUT", "PATCH"],
+  ])(
+    "a new record that is not found at its first %s is updated where there is no %s",
+    async (kept, lacking) => {
+      let sent = 0;
+      emulator.fault = ({ method }) => {
+        if (method === lacking) return answer(405);
+        return method === kept && ++sent === 1 ? answer(404) : undefined;
+      };
+      await stack().up({ ...home, pause: true });
+      expect(only()).toMatchObject({ pause: true });
+    },
+  );
+
   test.each(fronts)("a PATCH is sent again if PUT was answered with 405 too (%s)", async (front) => {
     const one = new Program(front).resource();
     await one.up(home);
