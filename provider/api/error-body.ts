@@ -3,7 +3,7 @@ import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { parseJsonList } from "../definitions/codecs";
 import { secretFieldsByName } from "../definitions/keys";
-import { byPlainName, isEmptyOrFalse, plainFieldName, plainName, textOf } from "./shown-values";
+import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./shown-values";
 import { joinMessages, message, Quote, quote, type Message } from "./errors";
 
 /** The names of secret fields, by {@link plainName}. */
@@ -103,7 +103,7 @@ function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
   const listed = listsIn(body)
     .filter((list) => list.some(isNamed))
     .flat();
-  const others = listed.filter((entry) => !isNamed(entry) && !isEmptyOrFalse(entry));
+  const others = listed.filter((entry) => !isNamed(entry) && !isEmptyOrFalse(entry) && entry !== true);
   if (listed.length > 0)
     return {
       named: listed.flatMap(namedError),
@@ -156,7 +156,11 @@ function namedError(entry: unknown): [name: string, reason: unknown][] {
   const given = [property, propertyPath, ...steps, field, param, pointer, key, loc].find(
     (one) => (typeof one === "string" || Array.isArray(one)) && one.length > 0,
   );
-  const name = [given].flat().map(textOf).join(".");
+  // A step of Valibot's path is an object.
+  const name = [given]
+    .flat()
+    .filter((step) => typeof step === "string" || typeof step === "number")
+    .join(".");
   const reason = reasonIn(entry);
   return name !== "" && !partsOfRequest.includes(name) && reason !== undefined ? [[name, reason]] : [];
 }

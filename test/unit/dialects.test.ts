@@ -814,7 +814,7 @@ describe("refusals", () => {
         message: "Invalid.",
         errors: [
           { path: ["body", "interval"], message: "bad" },
-          { loc: ["body", "request_headers", 0, "key"], msg: "no" },
+          { loc: ["body", null, "request_headers", 0, "key"], msg: "no" },
         ],
       },
     ],
@@ -825,6 +825,7 @@ describe("refusals", () => {
           { source: { pointer: "/data/attributes/interval" }, detail: "bad" },
           { message: "The quota is used up." },
           null,
+          true,
           { property: { toString: 1 }, field: "request_headers.0.key", message: "no" },
         ],
       },
@@ -862,6 +863,11 @@ describe("refusals", () => {
     ['{"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"error":true,"detail":"Not so."}', /status 422: Not so\.$/],
     ['{"message":"Nope.","errors":[]}', /status 422: Nope\.$/],
+    // Valibot.
+    [
+      '{"message":"Nope.","issues":[{"message":"No.","path":[{"key":"a"},{"key":0}]}]}',
+      /status 422: Nope\.$/,
+    ],
     ['{"errors":["One.","Two."]}', /status 422: \["One\.","Two\."\]$/],
     ["[]", /status 422: \[\]$/],
     ['{"message":"<br>","errors":["Plan."]}', /status 422: \["Plan\."\]$/],
