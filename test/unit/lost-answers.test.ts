@@ -810,7 +810,9 @@ describe("the id in an answer to a create is kept", () => {
     });
 
     test("a delete says that it may be there", async () => {
-      expect(await later("destroy")).toContain("The monitor may exist with another id, and state no longer has it");
+      expect(await later("destroy")).toContain(
+        "The monitor may exist with another id, and state no longer has it",
+      );
     });
   });
 });
