@@ -85,8 +85,8 @@ export async function sendUpdate(
 
 /**
  * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. An answer proves what is
- * stored, never that it is not: if it shows something else, or not all, the record itself is read. If all values that were not
- * stored are empty or true, they are sent once more in their fallback form.
+ * stored, never that it is not: if it shows something else, or not all, the record itself is read. If nothing but empty values were not
+ * stored, those are sent once more in their fallback form.
  */
 export async function verify(
   scope: RecordScope,
@@ -106,10 +106,9 @@ export async function verify(
     collection.remember(fallbackForms);
     return record;
   }
-  // Java reads 1 as false, and PHP reads the word "false" as true. So "true" is tried, and "false" is sent only once "true" has worked.
-  const mayTry = (field: Field, sent: Value): boolean => !field.takesWords || sent === true;
+  // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
   const untried = notStored
-    .filter(({ field, wanted: sent }) => mayTry(field, sent) && hasUntriedForm(field, sent, fallbackForms))
+    .filter(({ field, wanted: sent }) => !field.takesWords && hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
   if (untried.length === notStored.length)
     return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...untried]));

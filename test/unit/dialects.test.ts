@@ -572,15 +572,10 @@ test.each<[string, Fault]>([
   },
 );
 
-test("pause is sent as a word to a server that takes 1 for false, as Java does, and then false too", async () => {
-  const one = stack();
-  on(({ body }) => body.some(([name, value]) => name === "pause" && value === "1"), answer(204));
-  await one.up({ ...home, pause: true });
-  expect(only()).toMatchObject({ pause: true });
-  emulator.forget();
-  await one.up({ ...home, pause: false });
-  expect(only()).toMatchObject({ pause: false });
-  expect(bodies()).toEqual([expect.arrayContaining(["pause=false"])]);
+test("pause is not sent as a word to a server that does not store it as 1, and may take the word false for true", async () => {
+  on(({ body }) => body.some(([name]) => name === "pause"), answer(204));
+  await expect(stack().up({ ...home, pause: true })).rejects.toThrow("did not store");
+  expect(bodies().flat()).not.toContain("pause=true");
 });
 
 test.each([{ pause: false }, {}])(
@@ -593,6 +588,34 @@ test.each([{ pause: false }, {}])(
     expect(bodies().flat()).not.toContain("pause=false");
   },
 );
+
+test("an update pauses no other monitor on a server that takes its time to pause one, and takes the word false for true", async () => {
+  const program = new Program("dynamic", {});
+  const [one, two] = [program.resource("monitor"), program.resource("monitor")];
+  const other = { ...home, name: "Other", url: "https://other.example/", pause: false };
+  await one.up(home);
+  await two.up(other);
+  emulator.fault = ({ method, path, body }) => {
+    const [, pause] = body.find(([name]) => name === "pause") ?? [];
+    if (method !== "PATCH" || pause === "0") return undefined;
+    if (pause === "1") return { kind: "answer", effect: { afterMs: 4500 }, status: 202, body: {} };
+    return answer(200, emulator.monitors.edit(path.split("/").at(-1) ?? "", { pause: true }));
+  };
+  await failureOf(one.up({ ...home, pause: true }));
+  await two.up({ ...other, interval: 300 });
+  expect(emulator.monitors.get(2)).toMatchObject({ interval: 300, pause: false });
+});
+
+test("pause that is not stored is told, and not that another form of it is refused, as by Laravel", async () => {
+  const one = stack();
+  await one.up(home);
+  emulator.fault = ({ method, body }) => {
+    const [, pause] = body.find(([name]) => name === "pause") ?? [];
+    if (method !== "PATCH") return undefined;
+    return pause === "1" ? answer(204) : answer(422, { errors: { pause: ["must be true or false"] } });
+  };
+  expect(await failureOf(one.up({ ...home, pause: true }))).toContain("did not store");
+});
 
 describe("attributes", () => {
   test("have what is not managed under the API's names, and follow a refresh with uptime:refreshAttributes", async () => {
