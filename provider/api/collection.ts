@@ -132,7 +132,8 @@ export class Collection {
         const saysNothing = putError instanceof NotFoundError || isMissingMethod(putError);
         throw error instanceof NotFoundError && saysNothing ? error : putError;
       });
-      this.updateMethod = "PUT";
+      // A replica that lags may have answered 404, and a PUT may empty what it does not send.
+      if (isMissingMethod(error)) this.updateMethod = "PUT";
       return answered;
     });
     const found = parseRecord(answer.body, this.definition);
