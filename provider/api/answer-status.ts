@@ -40,9 +40,10 @@ export function saysDeleted(body: unknown, id: string, definition: Definition): 
   const words = isObject(body) ? textOf(body.message ?? body.msg) : "";
   if (holdsNothing(body, definition) && words === "") return true;
   const statements = statementsIn(body, definition, "DELETE");
-  // An error refuses the request, and so may a flag, even beside the record: `{"success": false, "data": {"id": 7, …}}`.
-  if (hasError(body) || statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure"))
-    return false;
+  // It may be a field of the record that is shown, or refuse the request: `{"success": false, "data": {"id": 7, …}}`.
+  if (statements.some(({ isFlag, meaning }) => isFlag && meaning === "failure")) return false;
+  // Beside the record it is no field of it: `{"error": "locked", "data": {"id": 7, …}}`. A monitor has the error of its last check.
+  if (isObject(body) && parseId(body) === undefined && hasError(body)) return false;
   const record = parseRecord(body, definition);
   const isClear = !mayMeanFailure(body, definition);
   if (record?.id === id && (isClear || isRecordOf(definition, record))) return true;

@@ -162,6 +162,7 @@ describe("an answer with status 200 that holds no record and says that it failed
     '{"meta":{"code":200}}',
     '{"id":7}',
     { data: record },
+    { ...record, error: "timeout" },
   ])("to a delete says that the record is deleted if it is %j", async (body) => {
     expect(await collectionOf(() => body).monitors.delete("7", start())).toBeUndefined();
   });
