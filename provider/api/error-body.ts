@@ -63,7 +63,8 @@ export function parseError(
   const hasFields = fields.size > 0;
   // What holds the reasons for the fields is none for the whole request.
   const holdsFields = (one: unknown): boolean => {
-    const parts: unknown[] = Object.values(parseJsonList(messageIn(one) ?? one) ?? {});
+    const held = parseJsonList(messageIn(one) ?? one);
+    const parts = typeof held === "object" && held !== null ? Object.values(held) : [];
     return parts.some((part) => typeof part === "object" && part !== null);
   };
   const reasons = [
@@ -116,12 +117,12 @@ function fieldErrorsIn(body: Record<string, unknown>): FieldErrors {
   return { named: found ?? [], others: [] };
 }
 
-/** The lists in a body, at any depth, such as Strapi's `error.details.errors`. Zod's message is a list as JSON text. */
-function listsIn(body: Record<string, unknown>): (readonly unknown[])[] {
+/** The lists in a body, and those that are as deep in it as Strapi's `error.details.errors`. Zod's message is a list as JSON text. */
+function listsIn(body: Record<string, unknown>, depth = 3): (readonly unknown[])[] {
   const parts = Object.entries(body).flatMap(([name, part]) =>
     /warning/i.test(name) ? [] : [parseJsonList(part)],
   );
-  const inner = parts.filter(isObject).flatMap(listsIn);
+  const inner = depth === 1 ? [] : parts.filter(isObject).flatMap((part) => listsIn(part, depth - 1));
   return [...parts.filter((part): part is readonly unknown[] => Array.isArray(part)), ...inner];
 }
 

@@ -915,6 +915,10 @@ describe("refusals", () => {
     ['{"message":"<br>","errors":["Plan."]}', /status 422: \["Plan\."\]$/],
     ['{"message":"Invalid.","errors":["Plan."]}', /status 422: Invalid; \["Plan\."\]$/],
     [
+      '{"message":"Invalid.","errors":["Plan."],"debug":{"log":{"last":{"calls":[{"path":"/x","message":"ok"}]}}}}',
+      /status 422: Invalid; \["Plan\."\]$/,
+    ],
+    [
       '{"error":{"message":"Invalid.","details":[{"field":"interval","error":"no"}]}}',
       /Invalid; \[\{"field":"interval","error":"no"\}\]$/,
     ],
