@@ -10,7 +10,7 @@ import { fieldOf } from "../definitions/keys";
 import { mayBeUnloadedIn, missingInList, showsAll, type WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
 
-/** A page of the list may be read for this many records that are asked for, besides the {@link sparePages}. */
+/** For each group of this many records that are asked for, one page of the list may be read, besides the {@link sparePages}. */
 const readsPerPage = 4;
 /** Limits how far the list is read: the number of records asked for ÷ {@link readsPerPage}, plus this many pages. */
 const sparePages = 10;
