@@ -35,7 +35,9 @@ export function readPages(
 /** The way from a list's first page to its last one. */
 class PageWalk {
   private number = 1;
-  private previousPage = { query: new URLSearchParams(), records: [] as readonly ApiRecord[] };
+  private readonly firstQuery: URLSearchParams;
+  private firstRecords: readonly ApiRecord[] = [];
+  private previousSize = 0;
   /** The server has not said that there is this page. */
   private isGuess = false;
   /** Pages in a row without a new record. */
@@ -51,7 +53,9 @@ class PageWalk {
     private readonly address: Address,
     private readonly send: (query: URLSearchParams) => Promise<Answer>,
     private query: URLSearchParams,
-  ) {}
+  ) {
+    this.firstQuery = query;
+  }
 
   async *run(): AsyncGenerator<Page, void> {
     for (; ; this.number++) {
@@ -61,7 +65,8 @@ class PageWalk {
       yield page;
       const next = await this.queryAfter(page, answer.requestText);
       if (!next) return;
-      this.previousPage = { query: this.query, records: page.records };
+      if (this.number === 1) this.firstRecords = page.records;
+      this.previousSize = page.records.length;
       this.query = next;
     }
   }
@@ -85,14 +90,14 @@ class PageWalk {
 
   /** Where the page after this one is; undefined if this is the last one. Throws if the list cannot be followed to its end. */
   private async queryAfter(page: Page, requestText: Message): Promise<URLSearchParams | undefined> {
-    const { number, previousPage } = this;
+    const { number, previousSize } = this;
     const { length: size } = page.records;
     const isRepeat = size > 0 && !page.records.some(this.isUnseen);
     for (const { id } of page.records) this.seenIds.add(id);
     const wasAnnounced = number > 1 && !this.isGuess;
     this.isGuess = page.next === "unknown";
     if (page.next === undefined) {
-      if (isRepeat && (this.stalePages > 0 || size === previousPage.records.length))
+      if (isRepeat && (this.stalePages > 0 || size === previousSize))
         throw incompleteListError(requestText, "its last page holds the records of an earlier one");
       return undefined;
     }
@@ -121,11 +126,12 @@ class PageWalk {
   }
 
   /**
-   * Reads the page before in the opposite order. If that shows as many records, and others among them, the server has cut the list: it
-   * has shown 10, 9, 8, 7, 6, and then shows 1, 2, 3, 4, 5. A whole list to which a record was added meanwhile is longer.
+   * Reads the first page in the opposite order, which begins with the last records. If it shows as many records, and others among them,
+   * the list is cut: it has shown 10, 9, 8, 7, 6, and then shows 1, 2, 3, 4, 5. A whole list to which a record was added meanwhile is
+   * longer.
    */
   private async readOpposite(): Promise<"cut" | "whole" | "refused" | "order ignored"> {
-    const { query, records } = this.previousPage;
+    const { firstQuery: query, firstRecords: records } = this;
     const sort = query.get("sort") === "asc" ? "desc" : "asc";
     const opposite = await this.recordsOf(mergeQuery(query, new URLSearchParams({ sort })));
     if (opposite.length === records.length && opposite.some(this.isUnseen)) return "cut";

@@ -690,6 +690,37 @@ describe("a list", () => {
     expect((await errorOf(listed(monitors))).message).toContain("returned status 403");
   });
 
+  test.each([
+    [201, 404],
+    [250, 404],
+    [250, 422],
+    [300, 400],
+  ])(
+    "of full pages, with %i records, is no whole list if its third page is answered with %i",
+    async (count, status) => {
+      const all = Array.from({ length: count }, (_, index) => count - index);
+      const { monitors } = collectionOf(
+        (query) => {
+          const page = Number(query.get("page") ?? 1);
+          const ids = query.get("sort") === "asc" ? all.toReversed() : all;
+          return page === 3 ? undefined : records(...ids.slice(page * 100 - 100, page * 100));
+        },
+        { otherStatus: status },
+      );
+      expect((await errorOf(listed(monitors))).message).toContain(`page 3 returned status ${status}`);
+    },
+  );
+
+  test("of two full pages ends with a page that is not there", async () => {
+    const all = Array.from({ length: 200 }, (_, index) => 200 - index);
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 1);
+      const ids = query.get("sort") === "asc" ? all.toReversed() : all;
+      return page === 3 ? undefined : records(...ids.slice(page * 100 - 100, page * 100));
+    });
+    expect(await listed(monitors)).toHaveLength(200);
+  });
+
   test.each(["asc", "desc"])("that is cut is an error if it is sorted by %s", async (sort) => {
     const all = Array.from({ length: 15 }, (_, index) => index + 1);
     const { monitors } = collectionOf((query) =>
