@@ -71,44 +71,38 @@ async function settle(
     if (!isAdopted && !field.updateOnly) return false;
     return !record || compare(field, value, record).outcome !== "same";
   });
+  let confirmed = record;
   try {
-    const verifyNew = async (): Promise<ApiRecord> => {
-      const shown = record ?? (await readNew(scope, created, wanted, operation));
-      return verify(scope, created, wantedOnCreate, { ...created, record: shown }, operation);
-    };
-    const settled = hasUnsent ? await updateNew(scope, created, wanted, operation) : await verifyNew();
-    // Until now its id may have been unconfirmed.
+    confirmed ??= await readNew(scope, created, wanted, operation);
     ledger.confirm(id);
+    const settled = hasUnsent
+      ? await updateNew(scope, created, wanted, operation)
+      : await verify(scope, created, wantedOnCreate, { ...created, record: confirmed }, operation);
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, tookExisting: isAdopted }) };
   } catch (error) {
-    const seen = error instanceof NotStoredError ? error.record : (record ?? { id, raw: {} });
-    const isIdUnconfirmed = record === undefined && !(error instanceof NotStoredError);
-    const outputs = partialOutputsOf(scope, inputs, seen, {
-      claim,
-      tookExisting: isAdopted,
-      isIdUnconfirmed,
-    });
+    const seen = error instanceof NotStoredError ? error.record : (confirmed ?? { id, raw: {} });
+    const isIdUnconfirmed = confirmed === undefined;
+    const kept = { claim, tookExisting: isAdopted, isIdUnconfirmed };
+    const outputs = partialOutputsOf(scope, inputs, seen, kept);
     const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
-    throw new PartialFailureError(id, outputs, advice ? message`${failure}. ${advice}` : failure, {
-      cause: error,
-    });
+    const text = advice && isIdUnconfirmed ? message`${failure}. ${advice}` : failure;
+    throw new PartialFailureError(id, outputs, text, { cause: error });
   }
 }
 
-/** Updates a new record. */
+/** Updates a new record, which may not be at its own address yet. */
 async function updateNew(
   scope: RecordScope,
   created: ObtainedRecord,
   wanted: WantedValues,
   operation: Operation,
 ): Promise<ApiRecord> {
-  if (created.record)
-    try {
-      return await sendUpdate(scope, created, wanted, operation);
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
-    }
+  try {
+    return await sendUpdate(scope, created, wanted, operation);
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+  }
   await readNew(scope, created, wanted, operation);
   return sendUpdate(scope, created, wanted, operation);
 }

@@ -767,6 +767,23 @@ describe("the id in an answer to a create is kept", () => {
     expect(one.state?.id).toBe("1");
   });
 
+  test("and is confirmed by a read that shows the record, even if an update of it is refused afterwards", async () => {
+    let reads = 0;
+    emulator.fault = ({ method, path }) => {
+      if (method === "POST") return stored(202, { id: 1 });
+      if (method === "PATCH") return answer(422, { errors: { pause: ["Not in your plan."] } });
+      return path.endsWith("/1") && ++reads === 1 ? answer(403) : undefined;
+    };
+    const one = resource();
+    const failure = await made(one, { ...home, pause: true });
+    expect(failure).toMatch(/was created with the id 1, but .*pause: Not in your plan\.$/);
+    emulator.fault = undefined;
+    emulator.monitors.remove(1);
+    one.nextRun();
+    await one.refresh();
+    expect(one.state).toBeUndefined();
+  });
+
   test("also if it is that of a job, and the error says how to find the record then", async () => {
     lagging(99, () => stored(202, { id: 77, status: "queued" }));
     const one = program().resource();
