@@ -2,11 +2,14 @@ import { createHash } from "node:crypto";
 
 import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
 import { asSecret, engineUnknown, unwrapSecrets, type Properties } from "../../provider/common/marks";
+import type { EngineLog } from "../../provider/engine/engine-log";
+import { PluginRun } from "../../provider/engine/plugin/run";
 import {
   checkProviderSettings,
   configOf,
   pairsOfOtherAccounts,
 } from "../../provider/engine/provider-settings";
+import { noNote } from "../../provider/lifecycle/run-note";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
 /** As the engine sends them after they were checked. */
@@ -75,6 +78,14 @@ describe("a resource that moves to another provider is replaced if an account di
     expect(pairsOf(key("two"))).toEqual([pair]);
     expect(pairsOf({ ...key("two"), sameAccount: "3f9c=81d0" })).toEqual(["3f9c=81d0", pair]);
     expect(pairsOf({ ...key("two"), sameAccount: pair })).toEqual([]);
+  });
+
+  test("also if its address differs only by a variable of the environment", () => {
+    const engine = { address: undefined, log: () => undefined } as unknown as EngineLog;
+    const env = { UPTIME_MONITORS_BASE_URL: "https://b.example" };
+    const run = new PluginRun(engine, env, { runNote: noNote });
+    const move = run.diffSettings(checked("default", one), checked("first", one));
+    expect(move).toEqual({ changed: ["monitorsBaseUrl"], replaces: true });
   });
 
   test("and if two providers of one name have different parents", () => {

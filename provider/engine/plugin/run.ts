@@ -79,7 +79,11 @@ export class PluginRun {
     if (old[hiddenNames.providerName] === undefined) this.dynamicProvider = old;
     const pairs = pairsOfOtherAccounts(old, current, this.env);
     if (pairs.length > 0) this.session.explainReplacementOnce(adviseOnPairs(configOf(current), pairs));
-    return { changed: changedSettings(old, current), replaces: pairs.length > 0 };
+    const replaces = pairs.length > 0;
+    const changed = changedSettings(old, current);
+    // The addresses may differ by a variable of the environment, which an explicit provider with its own address does not read. Pulumi
+    // replaces nothing if no setting is named.
+    return { changed: replaces && changed.length === 0 ? ["monitorsBaseUrl"] : changed, replaces };
   }
 
   configure(settings: Properties): void {
