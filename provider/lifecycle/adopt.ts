@@ -136,7 +136,7 @@ function describeDifferences({ differing }: Namesake): Message {
     const { key, wanted, actual, problem } = difference;
     if (isSecretDifference(difference)) return [`${key} differs`];
     if (problem !== undefined) return [`${key} cannot be compared`];
-    return message`${key} is ${quoteValue(actual)} and would be ${JSON.stringify(wanted)}`;
+    return message`${key} is ${quoteValue(actual)} and would be ${quoteValue(wanted)}`;
   });
   return message`(${joinMessages(parts, ", ")})`;
 }

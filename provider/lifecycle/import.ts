@@ -197,7 +197,7 @@ function problemsOfImport(definition: Definition, wanted: WantedValues, record: 
       ? message`differs from what ${there} has (both are secret, so neither is shown)`
       : problem !== undefined
         ? message`cannot be compared: ${problem}`
-        : message`is ${JSON.stringify(wanted)}${isDefault} in the program and ${found} in ${there}`;
+        : message`is ${quoteValue(wanted)}${isDefault} in the program and ${found} in ${there}`;
     return {
       property: key,
       reason: message`${reason}. An import changes nothing: declare the record's value, or change the record first`,
