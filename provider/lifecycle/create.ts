@@ -9,7 +9,7 @@ import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import { searchKeyOf, type Baseline, type ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { showsIdentity } from "./same-record";
+import { confirmsId } from "./same-record";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
 import { sendCreate } from "./send-create";
 import { NotStoredError, readUntil, sendUpdate, verify } from "./write";
@@ -115,7 +115,7 @@ async function readNew(
   operation: Operation,
 ): Promise<ApiRecord> {
   const isOurs = (one: ApiRecord | undefined): boolean =>
-    one !== undefined && showsIdentity(definition, wanted, one);
+    one !== undefined && confirmsId(definition, wanted, one);
   const found = await readUntil(collection, id, operation, isOurs);
   if (isOurs(found)) return found;
   throw new RecordMismatchError(

@@ -6,7 +6,7 @@ import { fieldOf, identityKeys } from "../definitions/keys";
 import { differences, shows, type WantedValues } from "./difference";
 import { wasListed, type Baseline, type LostCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { isAlike } from "./same-record";
+import { compareIdentity } from "./same-record";
 import type { Claim } from "./resource";
 
 /** Between two looks, for a replica that lags a little. */
@@ -49,13 +49,14 @@ export async function lookOnce(
     if (isEmpty) assertMayBeEmpty(scope, baseline);
     // A create that is still in flight may have made one of them, and its answer will show that.
     await creates.waitForInFlight(operation);
-    const named = candidates.find(
-      (record) => age.isNamed(record) && isShownAlike(definition, wanted, record),
-    );
+    // An id alone proves nothing.
+    const isShownAlike = (record: ApiRecord): boolean =>
+      ["same", "alike"].includes(compareIdentity(definition, wanted, record));
+    const named = candidates.find((record) => age.isNamed(record) && isShownAlike(record));
     if (named) return { equal: [named], alike: [] };
     const look = { equal: [] as ApiRecord[], alike: [] as ApiRecord[] };
     for (const candidate of candidates) {
-      if (!age.isNew(candidate) || !mayBeAlike(definition, wanted, candidate)) continue;
+      if (!age.isNew(candidate) || isListedAsOther(definition, wanted, candidate)) continue;
       const record = await collection.find(candidate.id, operation);
       // A replica that lags may not show it at its own address yet, and then only the list does.
       const found = likeness(scope, lostCreate, age, record, candidate);
@@ -96,7 +97,7 @@ function likeness(
   const equalsAnother = creates
     .otherLostCreates(lostCreate)
     .some((other) => differences(definition, other.wanted, shown).length === 0);
-  return isAlike(definition, wanted, shown) && !equalsAnother ? "alike" : undefined;
+  return !equalsAnother && compareIdentity(definition, wanted, shown) !== "differs" ? "alike" : undefined;
 }
 
 /** Which records of a list may be that of a create: the new ones that no resource has got, and of these the one that its answer has named. */
@@ -158,7 +159,7 @@ export function isTaken(scope: RecordScope, record: ApiRecord): boolean {
  */
 function unconfirmedClaim({ creates, definition }: RecordScope, record: ApiRecord): Claim | undefined {
   const kept = creates.unconfirmedIds.get(record.id);
-  return kept && !isAlike(definition, kept.wanted, record) ? kept.claim : undefined;
+  return kept && compareIdentity(definition, kept.wanted, record) === "differs" ? kept.claim : undefined;
 }
 
 /** Whether an id was given after the highest known one; true if ids do not show that. */
@@ -167,14 +168,8 @@ function isHigher(id: string, highest: bigint | undefined): boolean {
   return highest === undefined || number === undefined || number > highest;
 }
 
-/** A listed record, which may show less than its own address does. */
-function mayBeAlike(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
-  const isBrief = !identityKeys(definition).every((key) => shows(fieldOf(definition, key), listed));
-  return isBrief || isAlike(definition, wanted, listed);
-}
-
-/** Whether a listed record shows a name or URL, and is alike: an id alone proves nothing. */
-function isShownAlike(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
-  const shown = identityKeys(definition).filter((key) => shows(fieldOf(definition, key), listed));
-  return shown.length > 0 && isAlike(definition, wanted, listed);
+/** Whether a listed record has another name and URL. It may show less of them than its own address does. */
+function isListedAsOther(definition: Definition, wanted: WantedValues, listed: ApiRecord): boolean {
+  const showsBoth = identityKeys(definition).every((key) => shows(fieldOf(definition, key), listed));
+  return showsBoth && compareIdentity(definition, wanted, listed) === "differs";
 }

@@ -16,7 +16,7 @@ import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { adviceOnUnconfirmedId, isAlike, showsIdentity } from "./same-record";
+import { adviceOnUnconfirmedId, compareIdentity, confirmsId } from "./same-record";
 
 /** After five cuts in a row, another try is unlikely to succeed. */
 const maxSends = 5;
@@ -103,7 +103,7 @@ async function search(
     // If several are equal, other lost creates may take some of them; so look again.
     if (record && others.length === 0 && (isLast || !needsSecondLook)) {
       // One that the answer has named may only be alike.
-      const isConfirmed = showsIdentity(scope.definition, lostCreate.wanted, record);
+      const isConfirmed = confirmsId(scope.definition, lostCreate.wanted, record);
       return claimFound(scope, lostCreate, record.id, isConfirmed ? record : undefined);
     }
     previousId = record?.id;
@@ -181,8 +181,8 @@ async function keepIdOrThrow(
   const { answeredId } = lostAnswer;
   if (answeredId === undefined) throw lostError(scope, lostAnswer, reason);
   const found = await collection.find(answeredId, operation).catch(() => undefined);
-  if (claims.belongsToAnotherResource(answeredId) || (found && !isAlike(definition, wanted, found)))
-    throw lostError(scope, lostAnswer, reason);
+  const isOthers = found && compareIdentity(definition, wanted, found) === "differs";
+  if (isOthers || claims.belongsToAnotherResource(answeredId)) throw lostError(scope, lostAnswer, reason);
   return claimFound(scope, lostCreate, answeredId);
 }
 

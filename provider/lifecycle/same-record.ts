@@ -2,9 +2,11 @@ import type { ApiRecord } from "../api/record";
 import { message, quoteId, quoteValue, RecordMismatchError, UptimeError, type Message } from "../api/errors";
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
-import type { Definition } from "../definitions/field";
+import type { Definition, Field } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
-import { compare, differences, managedValue, shows, wantedValues, type WantedValues } from "./difference";
+import type { Value } from "../common/values";
+import { compare, differences, managedValue, readableValue, shows, wantedValues } from "./difference";
+import type { WantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, Outputs } from "./resource";
 import { adviseOnOtherKey, isAccountOfState } from "./state-account";
@@ -38,7 +40,7 @@ export function assertSameRecord(
         ${adviseOnOtherKey(scope, outputs, operation)}`,
     );
   const mayBeOf = ({ values }: Pick<Inputs, "values">): boolean =>
-    showsIdentity(definition, wantedValues(definition, values), record);
+    confirmsId(definition, wantedValues(definition, values), record);
   if (outputs.isIdUnconfirmed && !mayBeOf(outputs) && !mayBeOf(declared))
     throw new RecordMismatchError(
       message`${label} ${quoteId(record.id)} seems to be another record than the one in state, so it is left alone. Run
@@ -73,35 +75,49 @@ export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean 
 }
 
 /**
- * Whether a record has the name (and URL, for a monitor), as far as it shows them. Only such a record confirms an unconfirmed id:
- * one that is only alike may be somebody else's, such as the monitor `m-1` beside `m-10`.
+ * Compares the name (and URL, for a monitor) of a record with the wanted ones.
+ *
+ * | result     | what the record shows of them                                                          |
+ * | ---------- | -------------------------------------------------------------------------------------- |
+ * | `notShown` | nothing                                                                                |
+ * | `same`     | nothing that differs                                                                   |
+ * | `alike`    | one that differs, and one that is the same or that the server may have made of ours    |
+ * | `differs`  | another name and another URL                                                           |
  */
-export function showsIdentity(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
-  return identityKeys(definition).every(
-    (key) => compare(fieldOf(definition, key), wanted.get(key) ?? null, record).outcome !== "differs",
-  );
+export function compareIdentity(
+  definition: Definition,
+  wanted: WantedValues,
+  record: ApiRecord,
+): "notShown" | "same" | "alike" | "differs" {
+  const shown = identityKeys(definition)
+    .map((key) => ({ field: fieldOf(definition, key), value: wanted.get(key) ?? null }))
+    .filter(({ field }) => shows(field, record));
+  if (shown.length === 0) return "notShown";
+  const isSame = shown.map(({ field, value }) => compare(field, value, record).outcome === "same");
+  if (!isSame.includes(false)) return "same";
+  const isAlike = isSame.includes(true) || shown.some(({ field, value }) => isMadeOf(field, record, value));
+  return isAlike ? "alike" : "differs";
 }
 
-/** A record is alike if it has the same name or URL, or one that the server may have made of ours, or if it shows neither. */
-export function isAlike(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
-  const keys = identityKeys(definition);
-  if (!keys.some((key) => shows(fieldOf(definition, key), record))) return true;
-  return keys.some((key) => {
-    const field = fieldOf(definition, key);
-    const value = wanted.get(key) ?? null;
-    const comparison = compare(field, value, record);
-    if (comparison.outcome === "same") return true;
-    if (comparison.outcome === "notShown" || typeof value !== "string") return false;
-    const { value: actual } = comparison;
-    if (typeof actual !== "string" || actual === "") return false;
-    return field.type === "url"
-      ? lettersAndDigits(withoutFragment(value)) === lettersAndDigits(actual)
-      : isMadeOf(actual, value);
-  });
+/**
+ * Whether a record confirms an unconfirmed id. One that is only alike does not: it may be somebody else's, such as the monitor `m-1`
+ * beside `m-10`.
+ */
+export function confirmsId(definition: Definition, wanted: WantedValues, record: ApiRecord): boolean {
+  return ["same", "notShown"].includes(compareIdentity(definition, wanted, record));
+}
+
+/** Whether a server may have made what a record shows of our name, which it has cut short, or of our URL, whose signs it has changed. */
+function isMadeOf(field: Field, record: ApiRecord, ours: Value): boolean {
+  const theirs = readableValue(field, record);
+  if (typeof ours !== "string" || typeof theirs !== "string") return false;
+  return field.type === "url"
+    ? lettersAndDigits(withoutFragment(ours)) === lettersAndDigits(theirs)
+    : isMadeOfName(theirs, ours);
 }
 
 /** Whether a server may have made one name of another: cut it short, or left out `www.`, repeated spaces or letter case. */
-function isMadeOf(actual: string, name: string): boolean {
+function isMadeOfName(actual: string, name: string): boolean {
   const [ours, theirs] = [lettersAndDigits(name), lettersAndDigits(actual)];
   // A name may have neither, such as an emoji.
   if (theirs === "") return name.startsWith(actual);

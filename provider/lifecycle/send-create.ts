@@ -17,7 +17,7 @@ import { identityIn, shownValues, type WantedValues } from "./difference";
 import { recoverCreate } from "./lost-create";
 import { wasListed, type Baseline, type ObtainedRecord, type PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { adviceOnUnconfirmedId, isAlike, showsIdentity } from "./same-record";
+import { adviceOnUnconfirmedId, compareIdentity } from "./same-record";
 import type { Claim } from "./resource";
 import { readUntil, sendForm } from "./write";
 
@@ -116,7 +116,7 @@ async function recordInFailure(
     throw new LostAnswerError(failure.parts, "look only", { answeredId: id, cause });
   });
   // The id may be the request's, and also that of somebody else's record.
-  if (!isAlike(scope.definition, wanted, record)) throw failure;
+  if (compareIdentity(scope.definition, wanted, record) === "differs") throw failure;
   return { ...answer, record };
 }
 
@@ -157,7 +157,9 @@ function assertNew(
 
 /** Whether an answer holds the record, and not only an id, or something else with an id, such as a job with a URL. */
 const holdsRecord = ({ definition }: RecordScope, wanted: WantedValues, { record }: WriteAnswer): boolean =>
-  record !== undefined && isRecordOf(definition, record) && isAlike(definition, wanted, record);
+  record !== undefined &&
+  isRecordOf(definition, record) &&
+  compareIdentity(definition, wanted, record) !== "differs";
 
 /**
  * The record of an answer. If the answer has an id alone, its record is read. Returns undefined if the id stays unconfirmed. Throws
@@ -195,10 +197,12 @@ async function recordOfAnswer(
     const shown = hasOnlyId ? undefined : record;
     const answered = shown && shownValues(definition, shown, { unescape: true, refuse: () => undefined });
     const isOfAnother = creates.isRunning(identityIn(definition, found) ?? "");
-    const isRenamed = answered !== undefined && !isOfAnother && isAlike(definition, answered, found);
-    if (!belongsToOther() && (isRenamed || isAlike(definition, wanted, found))) {
-      // With 202, the id is often a job's.
-      const isConfirmed = isRenamed || answer.status !== 202 || showsIdentity(definition, wanted, found);
+    const isRenamed =
+      answered !== undefined && !isOfAnother && compareIdentity(definition, answered, found) !== "differs";
+    const likeness = compareIdentity(definition, wanted, found);
+    if (!belongsToOther() && (isRenamed || likeness !== "differs")) {
+      // With 202, the id is often a job's, and a record that is only alike may be somebody else's.
+      const isConfirmed = isRenamed || answer.status !== 202 || likeness !== "alike";
       return isConfirmed ? found : undefined;
     }
   } catch (cause) {
