@@ -33,8 +33,8 @@ export class Claims {
   ) {}
 
   /** Whether another resource has the record, or is to import it. */
-  belongsToAnotherResource(id: string, record?: ApiRecord, asker?: Asker): boolean {
-    return this.ledger.hasOtherClaim(id, asker) || this.note.belongsToAnotherProcess(id, record);
+  hasOtherClaim(id: string, record?: ApiRecord, asker?: Asker): boolean {
+    return this.ledger.hasOtherClaim(id, asker) || this.note.hasOtherClaim(id, record);
   }
 
   /**
@@ -42,7 +42,7 @@ export class Claims {
    * The resource with this claim does not count.
    */
   isTakenInRun(id: string, claim?: Claim): boolean {
-    return this.ledger.isTakenInRun(id, claim) || this.note.isTaken(id);
+    return this.ledger.isTakenInRun(id, claim) || this.note.isTakenInRun(id);
   }
 
   /** Whether this run deletes a record, or has deleted it. With the record, deletes by a process with another key count too. */
@@ -56,7 +56,7 @@ export class Claims {
    * @param owner the resource that asks, whose replacement can adopt the record that it has in state
    */
   isFree(record: ApiRecord, owner?: Owner): boolean {
-    return !this.belongsToAnotherResource(record.id, record, { owner }) && !this.isDeleted(record.id, record);
+    return !this.hasOtherClaim(record.id, record, { owner }) && !this.isDeleted(record.id, record);
   }
 
   /**

@@ -91,7 +91,7 @@ function likeness(
   const { wanted } = lostCreate;
   const shown = record ?? listed;
   const isEqual = record !== undefined && differences(definition, wanted, record).length === 0;
-  if (claims.belongsToAnotherResource(shown.id, record, { claim: unconfirmedClaim(scope, shown) }))
+  if (claims.hasOtherClaim(shown.id, record, { claim: unconfirmedClaim(scope, shown) }))
     return isEqual ? "alike" : undefined;
   if (isEqual && age.isSurelyNew(shown.id)) return "equal";
   const equalsAnother = creates

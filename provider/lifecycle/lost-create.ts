@@ -182,7 +182,7 @@ async function keepIdOrThrow(
   if (answeredId === undefined) throw lostError(scope, lostAnswer, reason);
   const found = await collection.find(answeredId, operation).catch(() => undefined);
   const isOthers = found && compareIdentity(definition, wanted, found) === "differs";
-  if (isOthers || claims.belongsToAnotherResource(answeredId)) throw lostError(scope, lostAnswer, reason);
+  if (isOthers || claims.hasOtherClaim(answeredId)) throw lostError(scope, lostAnswer, reason);
   return claimFound(scope, lostCreate, answeredId);
 }
 

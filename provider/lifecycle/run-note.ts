@@ -101,7 +101,7 @@ export class RecordNote {
   keep(id: string, claim: Claim, outputs: Outputs): boolean {
     const subject = this.subjectOf(outputs);
     this.tryToAdd(subject.tookExisting ? "keepsTaken" : "keeps", id, claim, subject.identities[0]);
-    return this.hasClaimElsewhere(this.linesSinceCreate(id, subject), claim);
+    return this.hasOtherClaimIn(this.linesSinceCreate(id, subject), claim);
   }
 
   /** A resource has created a record. Throws if another process adopted or found it before the answer came. */
@@ -192,13 +192,13 @@ export class RecordNote {
     const inState = this.subjectOf(outputs);
     const identities = record && [...inState.identities, this.identityOf(record)];
     const subject = identities && { ...inState, identities, isAtAnyAddress: true };
-    if (this.hasClaimElsewhere(this.linesSinceCreate(id, subject), claim)) return "nobody";
+    if (this.hasOtherClaimIn(this.linesSinceCreate(id, subject), claim)) return "nobody";
     this.tryToAdd("deletes", id, claim, inState.identities[0]);
     // Another process may have written its line between our reading and our line: of two deletes the first one is sent, and a resource
     // that has taken the record keeps it. With another key, the other process may delete an equal record in another account.
     const after = this.linesSinceCreate(id, subject);
     const first = after.find((line) => isDelete(line) && this.hasOurAccount(line));
-    if (this.hasClaimElsewhere(after, claim)) return "nobody";
+    if (this.hasOtherClaimIn(after, claim)) return "nobody";
     return first === undefined || this.note.isOwn(first) ? "this process" : "another process";
   }
 
@@ -207,16 +207,16 @@ export class RecordNote {
    *
    * @param record counts also those with another key that have this record
    */
-  belongsToAnotherProcess(id: string, record?: ApiRecord): boolean {
-    return this.hasClaimElsewhere(this.linesSinceCreate(id, record && this.subjectToGet(record)));
+  hasOtherClaim(id: string, record?: ApiRecord): boolean {
+    return this.hasOtherClaimIn(this.linesSinceCreate(id, record && this.subjectToGet(record)));
   }
 
   /** Whether another process has the record, and not only an unconfirmed id. */
-  isTaken(id: string): boolean {
-    return this.hasClaimElsewhere(this.linesSinceCreate(id).filter((line) => !isIdUnconfirmed(line)));
+  isTakenInRun(id: string): boolean {
+    return this.hasOtherClaimIn(this.linesSinceCreate(id).filter((line) => !isIdUnconfirmed(line)));
   }
 
-  private hasClaimElsewhere(lines: readonly NoteLine[], claim?: Claim): boolean {
+  private hasOtherClaimIn(lines: readonly NoteLine[], claim?: Claim): boolean {
     const claims = new Set<string>();
     for (const line of lines) {
       if (isDelete(line)) claims.delete(line.claim);

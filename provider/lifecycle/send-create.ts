@@ -138,15 +138,15 @@ function assertNew(
   const { requestText } = answer;
   // If one create is answered with the id 7 alone, and another one with the monitor 7, the latter keeps the id.
   const hasOnlyId = !holdsRecord(scope, wanted, answer);
-  const belongsToOther = hasOnlyId && claims.isTakenInRun(id);
-  if (!belongsToOther && !isOlderRecord(scope, id, baseline)) return;
+  const isTaken = hasOnlyId && claims.isTakenInRun(id);
+  if (!isTaken && !isOlderRecord(scope, id, baseline)) return;
   if (hasOnlyId)
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and no record.`,
       "look only",
       // The other create may have been answered with the id of a job.
-      { answeredId: belongsToOther ? id : undefined },
+      { answeredId: isTaken ? id : undefined },
     );
   throw new UptimeError(
     message`${requestText} returned ${definition.singular} ${quoteId(id)}, which was there before: the
@@ -189,7 +189,7 @@ async function recordOfAnswer(
       options,
     );
   // Meanwhile another create may have been answered with the record of this id.
-  const belongsToOther = (): boolean => ledger.isVoid(id, claim);
+  const isVoid = (): boolean => ledger.isVoid(id, claim);
   try {
     const hasOnlyId = !isRecordOf(definition, record);
     const found = await readUntil(collection, id, operation, (one) => hasOnlyId || one !== undefined);
@@ -200,7 +200,7 @@ async function recordOfAnswer(
     const isRenamed =
       answered !== undefined && !isOfAnother && compareIdentity(definition, answered, found) !== "differs";
     const likeness = compareIdentity(definition, wanted, found);
-    if (!belongsToOther() && (isRenamed || likeness !== "differs")) {
+    if (!isVoid() && (isRenamed || likeness !== "differs")) {
       // With 202, the id is often a job's, and a record that is only alike may be somebody else's.
       const isConfirmed = isRenamed || answer.status !== 202 || likeness !== "alike";
       return isConfirmed ? found : undefined;
@@ -213,7 +213,7 @@ async function recordOfAnswer(
         otherId: record?.id,
       });
     // The record cannot be read now, but its id is known and must be kept.
-    if (!belongsToOther() && !(cause instanceof RecordMismatchError)) return undefined;
+    if (!isVoid() && !(cause instanceof RecordMismatchError)) return undefined;
   }
   // If jobs and records are numbered separately, a job may have the same id as a record of another create.
   throw lost("another record is there");

@@ -86,7 +86,7 @@ describe("the note of a run", () => {
   ])("keeps a record that another process %s", (_, tell) => {
     tell(note());
     noteAs(otherName);
-    expect(note().belongsToAnotherProcess("1")).toBe(true);
+    expect(note().hasOtherClaim("1")).toBe(true);
     expect(deleter()).toBe("nobody");
     expect(taking).toThrow("a resource of another provider already manages monitor 1");
   });
@@ -108,7 +108,7 @@ describe("the note of a run", () => {
   ])("ignores what a process has told if %s", (_, change) => {
     note().keep("1", claim, kept);
     change();
-    expect(note().belongsToAnotherProcess("1")).toBe(false);
+    expect(note().hasOtherClaim("1")).toBe(false);
     expect(deleter()).toBe("this process");
   });
 
@@ -117,7 +117,7 @@ describe("the note of a run", () => {
     fs.appendFileSync(file(), "keeps 5e44e44e mon");
     note().keep("1", claim, kept);
     noteAs(otherName);
-    expect(["1", "2"].map((id) => note().belongsToAnotherProcess(id))).toEqual([true, true]);
+    expect(["1", "2"].map((id) => note().hasOtherClaim(id))).toEqual([true, true]);
   });
 
   test("counts what a process has told that has crashed since this one began", () => {
@@ -200,7 +200,7 @@ describe("the note of a run", () => {
     const one = note();
     deleter(claim, one);
     refuseOther("this run deletes monitor 1");
-    expect(one.belongsToAnotherProcess("1")).toBe(false);
+    expect(one.hasOtherClaim("1")).toBe(false);
     one.tellCreated("1", newClaim(), undefined);
   });
 
@@ -250,14 +250,14 @@ describe("the note of a run", () => {
     note().keep("1", newClaim(), kept);
     note().take(record, claim);
     noteAs(otherName);
-    expect(withOtherKey().belongsToAnotherProcess("1")).toBe(false);
+    expect(withOtherKey().hasOtherClaim("1")).toBe(false);
     expect(deleter(newClaim(), withOtherKey())).toBe("nobody");
     // It may have been renamed since the other process has read its state.
     const values = { ...home, name: "Another" };
     const renamed = { ...record, raw: values };
     expect(deleter(newClaim(), withOtherKey(), renamed)).toBe("nobody");
     expect(deleter(newClaim(), withOtherKey(), renamed, { ...kept, values })).toBe("this process");
-    expect(note("127.0.0.1:4001").belongsToAnotherProcess("1")).toBe(false);
+    expect(note("127.0.0.1:4001").hasOtherClaim("1")).toBe(false);
   });
 
   test("leaves a record alone that another resource of this process takes while it is read", async () => {
@@ -280,7 +280,7 @@ describe("the note of a run", () => {
     fs.rmSync(file());
     elsewhere().take(record, newClaim());
     noteAs(otherName);
-    expect(note().belongsToAnotherProcess("1", record)).toBe(false);
+    expect(note().hasOtherClaim("1", record)).toBe(false);
     note().take(record, claim);
     note().keep("1", claim, { ...kept, importId: "1", tookExisting: true });
     expect(deleter()).toBe("nobody");
@@ -323,7 +323,7 @@ describe("the note of a run", () => {
   test("is not written without an engine", () => {
     const none = new RecordNote(openRunNote(undefined), monitor, { hash: "", url: "", source: "" }, "81d0");
     none.take(record, claim);
-    expect([none.belongsToAnotherProcess("1"), fs.readdirSync(temporary)]).toEqual([false, []]);
+    expect([none.hasOtherClaim("1"), fs.readdirSync(temporary)]).toEqual([false, []]);
   });
 });
 
