@@ -50,6 +50,6 @@ export async function withRedactedErrors<T>(
   } catch (error) {
     // Only a connection adds its account's key.
     const redactor = new Redactor([...session.secrets, ...ownSecrets]);
-    throw new UptimeError(redactor.error(session.explainKeyOnce(error)), { cause: error });
+    throw new UptimeError(redactor.error(error), { cause: error });
   }
 }

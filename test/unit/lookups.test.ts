@@ -407,17 +407,10 @@ describe("Pulumi's options", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("each run of a process that has several explains a refused key", async () => {
+  test("each lookup explains a refused key, because a program may catch the first one's error", async () => {
     emulator.fault = () => answer(401);
-    const failures: string[] = [];
-    for (let run = 0; run < 2; run++) {
-      await startMocks();
-      await pulumi.runtime.runInPulumiStack(async () => {
-        failures.push(await failureOf(uptime.getMonitors()));
-        return {};
-      });
-      await pulumi.runtime.disconnect();
-    }
+    await startMocks();
+    const failures = [await failureOf(uptime.getMonitors()), await failureOf(uptime.getMonitor({ id: 1 }))];
     expect(failures).toEqual([expect.stringContaining("status 401"), expect.stringContaining("status 401")]);
   });
 
