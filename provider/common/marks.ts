@@ -20,6 +20,12 @@ const engineUnknowns: readonly unknown[] = [
 ];
 export const isEngineUnknown = (value: unknown): boolean => engineUnknowns.includes(value);
 
+/** Whether a value, or a part of it, is not known yet. */
+export function hasEngineUnknown(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return isEngineUnknown(value);
+  return Object.values(value).some(hasEngineUnknown);
+}
+
 /** The key that marks a special value, such as a secret or an asset. */
 export const specialSigKey = "4dabf18193072939515e22adb298388d";
 

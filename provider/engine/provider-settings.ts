@@ -9,7 +9,7 @@ import {
   readSettings,
 } from "../api/settings";
 import type { Config, Settings } from "../api/settings";
-import { asSecret, engineUnknown, unwrapSecrets, type Properties } from "../common/marks";
+import { asSecret, hasEngineUnknown, isEngineUnknown, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, providerType } from "../common/pulumi";
 import { unknownSettingWarnings } from "../definitions/setting-warnings";
 import { settingNames, settingOf } from "../definitions/settings";
@@ -121,8 +121,6 @@ export function pairsOfOtherAccounts(
   return [...new Set(pairs)];
 }
 
-const hasEngineUnknown = (value: unknown): boolean => JSON.stringify([value]).includes(engineUnknown);
-
 function providerNameIn(settings: Properties): string | undefined {
   return stringOf(settings[hiddenNames.providerName]);
 }
@@ -171,6 +169,6 @@ export function configOf(settings: Properties): Config {
 
 /** A setting as a string, as a stack's configuration has it. SDKs send other types as JSON. */
 function stringOf(value: unknown): string | undefined {
-  if (value === undefined || value === null || value === engineUnknown) return undefined;
+  if (value === undefined || value === null || isEngineUnknown(value)) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);
 }

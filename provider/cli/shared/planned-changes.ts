@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { engineUnknown } from "../../common/marks";
+import { isEngineUnknown } from "../../common/marks";
 import { hiddenNames, providerType, stackType } from "../../common/pulumi";
 import { withoutLogin } from "../../common/url";
 import { explicitProviderOf, parseUrn } from "../../common/urn";
@@ -306,7 +306,7 @@ const unknownText = "(known after apply)";
 function shownJson(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === secretText) return secretText;
-  if (value === engineUnknown) return unknownText;
+  if (isEngineUnknown(value)) return unknownText;
   // Also a part of a list may be unknown.
-  return JSON.stringify(value, (_, part: unknown) => (part === engineUnknown ? unknownText : part));
+  return JSON.stringify(value, (_, part: unknown) => (isEngineUnknown(part) ? unknownText : part));
 }

@@ -11,7 +11,7 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 
-import { asSecret, engineUnknown, type Properties } from "../../common/marks";
+import { asSecret, isEngineUnknown, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import type { EngineLog } from "../engine-log";
 import { OperationError } from "../operation-error";
@@ -211,7 +211,7 @@ function queryMethods(runs: Runs): UntypedServiceImplementation {
     list: streaming(async (message: proto.ListRequest, write: (response: proto.ListResponse) => void) => {
       const query = fromStruct(message.getQuery());
       // What a query with a value that is not known yet selects is not known either.
-      if (Object.values(query).includes(engineUnknown)) {
+      if (Object.values(query).some(isEngineUnknown)) {
         write(new proto.ListResponse().setComputed(new proto.ListResponse.Computed()));
         return;
       }
