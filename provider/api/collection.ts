@@ -6,7 +6,7 @@ import type { FormPair, FallbackForms } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError, quoteBody } from "./error-body";
-import { adviceIfMaybeGone, maybeGoneAdvice } from "./failed-attempt";
+import { maybeGoneAdvice, maybeGoneAdviceFor } from "./failed-attempt";
 import {
   ApiError,
   LostAnswerError,
@@ -166,9 +166,8 @@ export class Collection {
     for (let pass = 1; ; pass++) {
       const seenBefore = seen.size;
       const { totals, hasEnd } = yield* this.readPass(operation, parameters, seen);
-      // If a record is deleted while the pages are read, later ones move up one place, and one can be missed. If another is
-      // created meanwhile, the total does not change, so the records are counted too.
-      // If no page says the total, both comparisons are with NaN, and false.
+      // If a record is deleted while the pages are read, later ones move up one place, and one can be missed: then the total shrinks. If
+      // another one is created meanwhile, it does not, but fewer records are read than it says. Without a total (NaN) neither holds.
       const hasShrunk = totals.some((total, index) => total < (totals[index - 1] ?? NaN));
       const isShort = seen.size < (totals[0] ?? NaN);
       if (!hasShrunk && !isShort) return;
@@ -223,7 +222,12 @@ export class Collection {
   private failureIn(answer: Answer, request: ApiRequest): ApiError | undefined {
     if (!isFailure(answer.body, this.definition, request.method)) return undefined;
     const { requestText, status, body } = answer;
-    return new ApiError({ requestText, status, ...parseError(body, ""), advice: adviceIfMaybeGone(request) });
+    return new ApiError({
+      requestText,
+      status,
+      ...parseError(body, ""),
+      advice: maybeGoneAdviceFor(request),
+    });
   }
 
   /** A request about one record. Throws {@link NotFoundError}. */

@@ -141,7 +141,7 @@ export class KeyRefusedError extends ApiError {
   }
 }
 
-interface LostAnswerOptions extends ErrorOptions {
+export interface LostAnswerOptions extends ErrorOptions {
   readonly answeredId?: string | undefined;
   readonly otherId?: string | undefined;
 }

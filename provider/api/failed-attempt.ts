@@ -148,7 +148,7 @@ export function unansweredAttempt(
 export const maybeGoneAdvice =
   "If state has this record and it no longer exists, run `pulumi state delete URN`.";
 
-export function adviceIfMaybeGone({ method, id }: Pick<AttemptedRequest, "method" | "id">): string[] {
+export function maybeGoneAdviceFor({ method, id }: Pick<AttemptedRequest, "method" | "id">): string[] {
   return id !== undefined && ["GET", "DELETE"].includes(method) ? [maybeGoneAdvice] : [];
 }
 
@@ -160,7 +160,7 @@ function adviceFor(
   const { source } = address;
   const key = settings.apiKeySource;
   const settingsAdvice = oldSettingsAdvice(operation.mayHaveOldSettings);
-  const providerAdvice = operation.mayHaveOldSettings ? adviceOnProvider(settings) : [];
+  const providerAdvice = operation.mayHaveOldSettings ? providerAdviceFor(settings) : [];
   if (status === 401)
     return [
       `The API does not accept the key from ${key}: set a valid one.`,
@@ -174,7 +174,7 @@ function adviceFor(
     return [
       `The key from ${key} may not do this${orAddress}.`,
       ...settingsAdvice,
-      ...adviceIfMaybeGone({ method, id }),
+      ...maybeGoneAdviceFor({ method, id }),
     ];
   }
   if (status === 404 && isList)
@@ -203,7 +203,7 @@ function adviceFor(
  * Advice if a refused key comes from state. Pulumi uses that key to delete the resources of a provider that the program no longer
  * declares.
  */
-function adviceOnProvider({ providerName }: Settings): string[] {
+function providerAdviceFor({ providerName }: Settings): string[] {
   if (providerName === undefined) return [];
   return providerName === defaultProvider
     ? [

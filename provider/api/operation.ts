@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 
-import { maxTimerMilliseconds, systemClock, type Clock } from "./clock";
+import { maxTimerMilliseconds, type Clock } from "./clock";
 import { afterError, InterruptedError, message, OperationTimeoutError } from "./errors";
 import type { Message, UptimeError } from "./errors";
 
@@ -8,7 +8,7 @@ import type { Message, UptimeError } from "./errors";
 export interface RunContext {
   readonly clock: Clock;
   /** Aborts when Pulumi is interrupted. */
-  readonly interruption: AbortSignal | undefined;
+  readonly interruption?: AbortSignal | undefined;
 }
 
 /** What an operation needs to know. Pulumi shows a long wait in the row of the resource that `urn` or `owner` names. */
@@ -46,7 +46,7 @@ export class Operation {
   readonly waitSignal: AbortSignal | undefined;
 
   constructor(
-    { clock = systemClock, interruption }: Partial<RunContext> = {},
+    { clock, interruption }: RunContext,
     { timeout = Infinity, mayHaveOldSettings = false, urn, owner }: OperationOptions = {},
   ) {
     this.clock = clock;

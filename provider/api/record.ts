@@ -1,6 +1,6 @@
-import { unwrapNullable } from "../definitions/codecs";
+import { idNameIn, unwrapNullable } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
-import { getOrMake, idNameIn, isObject, maxDepth } from "../common/values";
+import { getOrMake, isObject, maxDepth } from "../common/values";
 import { byPlainName, isRealDate, isTrue, plainName, textOf } from "./shown-values";
 
 /** A record as the API shows it: its id, its fields under the API's names, and everything else under the server's. */

@@ -51,8 +51,8 @@ function stepsAfterStatus(status: number, hasRetryAfter: boolean): Steps {
 }
 
 /**
- * The next step after a failed attempt. GET, DELETE and updates of absolute values may be retried; a create only if it
- * certainly had no effect.
+ * The next step after a failed attempt. All requests but creates may be repeated. A create is repeated at once only if it certainly had no
+ * effect; otherwise its record is looked for first.
  */
 export function nextStep(method: Method, failure: Failure): Step {
   const [repeatable, create] =

@@ -19,22 +19,9 @@ export function isEmpty(value: unknown): boolean {
   );
 }
 
-/**
- * Whether a date means that none is set: all zeros in MySQL, which PHP shows as the last day of November before the year 0, and
- * the first day of year 1 in Go and .NET.
- */
-export function isZeroDate(date: unknown): boolean {
-  if (typeof date !== "string" && typeof date !== "number") return false;
-  return /^(?:-0+1-11-30|0001-01-01|[0\s:T.Z+-]+$)[\s:T0.]*(?:Z|\+00:?00)?$/.test(String(date));
-}
-
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-
-/** The name of the id in an object: `ID` of GORM's models in Go, for example. */
-export const idNameIn = (object: Record<string, unknown>): string =>
-  ["id", "ID", "Id"].find((name) => (object[name] ?? null) !== null) ?? "id";
 
 /** Stands for a value that is not known yet in a preview, at any depth. Each front translates the engine's form to this one. */
 export const notYetKnown: unique symbol = Symbol("not yet known");

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 
 import type { Field, FieldType } from "./field";
-import { idNameIn, isEmpty, isObject, isZeroDate, parseJson } from "../common/values";
+import { isEmpty, isObject, parseJson } from "../common/values";
 import type { RequestHeader, Value } from "../common/values";
 
 export type FormPair = [name: string, value: string];
@@ -66,13 +66,13 @@ export function isList({ type }: Field): boolean {
  * for `field=1`.
  */
 export function hasFallbackForm(field: Field, value: Value): boolean {
-  return field.takesWords === true || (isEmpty(value) && (isList(field) || field.zeroIsEmpty === true));
+  return field.takesTrueFalse === true || (isEmpty(value) && (isList(field) || field.zeroIsEmpty === true));
 }
 
 export function encodeValue(field: Field, value: Value, fallbackForms: FallbackForms): FormPair[] {
   const codec = codecOf[field.type];
   const isFallback = fallbackForms.has(field.wire);
-  if (isFallback && field.takesWords) return [[field.wire, String(value === true)]];
+  if (isFallback && field.takesTrueFalse) return [[field.wire, String(value === true)]];
   if (!isEmpty(value)) return codec.encode(field.wire, value);
   if (!isFallback) return codec.empty(field.wire);
   return field.zeroIsEmpty ? codec.encode(field.wire, 0) : emptyString(field.wire);
@@ -160,6 +160,15 @@ const dateTimeCodec: Codec<string> = {
   },
 };
 
+/**
+ * Whether a date means that none is set: all zeros in MySQL, which PHP shows as the last day of November before the year 0, and
+ * the first day of year 1 in Go and .NET.
+ */
+function isZeroDate(date: unknown): boolean {
+  if (typeof date !== "string" && typeof date !== "number") return false;
+  return /^(?:-0+1-11-30|0001-01-01|[0\s:T.Z+-]+$)[\s:T0.]*(?:Z|\+00:?00)?$/.test(String(date));
+}
+
 /** Flask shows dates as HTTP does: `Thu, 31 Jan 2030 22:00:00 GMT`. */
 function asIsoDate(text: string | null): string | null {
   const time = text?.endsWith(" GMT") ? Date.parse(text) : NaN;
@@ -176,6 +185,10 @@ const idListCodec: Codec<readonly (string | number)[]> = {
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[`${wire}[]`, ""]],
 };
+
+/** The name of the id in an object: `ID` of GORM's models in Go, for example. */
+export const idNameIn = (object: Record<string, unknown>): string =>
+  ["id", "ID", "Id"].find((name) => (object[name] ?? null) !== null) ?? "id";
 
 /** Some servers show ids as their database stores them: `1,2`. */
 const isDigitList = (raw: unknown): raw is string =>

@@ -40,7 +40,7 @@ export interface Field<In = unknown, Out = unknown> {
   /** @internal Empty and `0` mean the same in the API. */
   readonly zeroIsEmpty?: boolean;
   /** @internal The API documents a boolean, so a server that refuses 1 and 0 may take `true` and `false`. */
-  readonly takesWords?: boolean;
+  readonly takesTrueFalse?: boolean;
   /** @internal Names in the API's records besides `wire`, in order of preference. */
   readonly shownAs?: readonly string[];
   /** For the compiler only: the types of the declared and the resulting value. */

@@ -91,7 +91,7 @@ export const monitorFields = {
    */
   pause: boolean("pause", {
     updateOnly: true,
-    takesWords: true,
+    takesTrueFalse: true,
     shownAs: ["paused", "is_paused", "paused_at"],
   }),
 };

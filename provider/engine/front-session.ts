@@ -4,7 +4,7 @@ import { Session } from "../lifecycle/session";
 /** More lines would push errors off the screen. */
 const maxAnnouncements = 19;
 
-interface Namesake {
+interface NamesakeNotice {
   readonly text: string;
   readonly isStillFree: () => boolean;
   /** The setting by which equal records are adopted, which is the same for all resources of a process. */
@@ -20,9 +20,8 @@ export class FrontSession extends Session {
   /** A check has refused inputs. The engine stops at the first one, so the end of the log names `doctor`. */
   hasRefused = false;
   private announced = 0;
-  private readonly replacements = new Set<string>();
   /** Records like new ones: each is told of at the end if it is left then. */
-  private namesakes: Namesake[] = [];
+  private namesakes: NamesakeNotice[] = [];
   private readonly running = new Set<Promise<unknown>>();
 
   /** Runs an operation. {@link idle} waits for it. */
@@ -48,11 +47,10 @@ export class FrontSession extends Session {
   /** Tells once why resources are replaced that get another provider, and what prevents that. */
   explainReplacementOnce(advice: string): void {
     const line = `uptime: Resources that move to another provider are replaced, because its address or key differs. If the account is the same, ${advice}.`;
-    if (!this.replacements.has(line)) this.print(line);
-    this.replacements.add(line);
+    if (this.isFirst(line)) this.print(line);
   }
 
-  noteNamesake(namesake: Namesake): void {
+  noteNamesake(namesake: NamesakeNotice): void {
     this.namesakes.push(namesake);
   }
 

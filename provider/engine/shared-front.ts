@@ -5,7 +5,7 @@ import { oldSettingsAdvice } from "../api/failed-attempt";
 import { NoAccountError, sourceOf, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarkedSecrets } from "../definitions/keys";
-import { engineUnknown, type Properties } from "../common/marks";
+import { isEngineUnknown, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import { safeName } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
@@ -16,7 +16,7 @@ import {
   adviseSameAccount,
   fingerprintInState,
   leavesAccount,
-  isProvenAccountOfState,
+  isAccountOfState,
 } from "../lifecycle/state-account";
 import { assertNothingOverwritten } from "../lifecycle/import";
 import { readUnmanaged, readUnmanagedAgain } from "../lifecycle/read";
@@ -167,7 +167,7 @@ export class SharedFront {
     const decoded = decodeInputs(this.definition, news);
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
-    const inputs = news.account === engineUnknown ? { ...decoded, account: outputs.account } : decoded;
+    const inputs = isEngineUnknown(news.account) ? { ...decoded, account: outputs.account } : decoded;
     const declaredScope = this.scopeOf(inputs.account, news, oldOutputs);
     if (formerProvider && leavesAccount(declaredScope, outputs, formerProvider.settings)) {
       this.context.session.explainReplacementOnce(
@@ -175,7 +175,9 @@ export class SharedFront {
       );
       return { changed: ["provider"], replaces: ["provider"], deleteBeforeReplace: false };
     }
-    const isKnown = inputs.account === outputs.account || isProvenAccountOfState(declaredScope, outputs);
+    // If state has the digits of the declared account, at most its name has changed. Old state has none.
+    const isRenamed = outputs.keyFingerprint !== undefined && isAccountOfState(declaredScope, outputs);
+    const isKnown = inputs.account === outputs.account || isRenamed;
     const stateScope = isKnown ? declaredScope : this.stateScope(declaredScope, outputs, news, oldOutputs);
     // Two names of one account share a ledger, even if state still has the address and key from before a rotation.
     const isMoved = stateScope.ledger !== declaredScope.ledger;

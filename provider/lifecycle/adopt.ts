@@ -3,11 +3,12 @@ import { joinMessages, message, quoteValue, UptimeError, type Message } from "..
 import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import { hasUniqueName, identityKeys, nameKeyOf } from "../definitions/keys";
+import { searchKeyOf, namelessKey, type Baseline } from "./baseline";
 import { describeRecord, describeRecords } from "./describe";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import type { Owner } from "./owners";
-import { searchKeyOf, namelessKey, type Baseline, type ObtainedRecord } from "./run-creates";
+import type { ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */
@@ -50,7 +51,7 @@ export async function adopt(
   const [chosen] = equal;
   if (chosen && equal.length === 1) {
     const { record } = chosen;
-    return { id: record.id, record, claim: claims.take(record, owner), isAdopted: true };
+    return { id: record.id, record, claim: claims.take(record, owner), tookExisting: true };
   }
   if (free.length === 0) return undefined;
   throw noAdoptionError(scope, free, equal);

@@ -65,7 +65,7 @@ export async function check(
   const importId = checkImportId(definition, declaration, scope, refuse("import"));
   const inputs = { values, account, importId };
   if (importId === undefined || old || !scope) return { inputs, problems, warnings: [] };
-  const malformed = new Set(problems.map(({ property }) => topLevel(property)));
+  const malformed = malformedKeys(problems);
   // A value of another type cannot be compared.
   const comparable = Object.fromEntries(Object.entries(values).filter(([key]) => !malformed.has(key)));
   const imported = await checkImport(scope, { ...inputs, values: comparable }, importId, declaration.options);
@@ -145,7 +145,7 @@ export function problemsOf(
   for (const key of Object.keys(values))
     if (!Object.hasOwn(definition.fields, key))
       problems.push({ property: key, reason: unknownProperty(definition, key) });
-  const malformed = new Set(problems.map(({ property }) => topLevel(property)));
+  const malformed = malformedKeys(problems);
   for (const rule of definition.rules) {
     if (rule.properties.every(isUnchangedInState)) continue;
     if (rule.properties.some((key) => malformed.has(key) || hasUnknown(values[key]))) continue;
@@ -158,6 +158,9 @@ export function problemsOf(
   }
   return problems;
 }
+
+const malformedKeys = (problems: readonly InputProblem[]): ReadonlySet<string> =>
+  new Set(problems.map(({ property }) => topLevel(property)));
 
 function unknownProperty(definition: Definition, key: string): string {
   const known = [...Object.keys(definition.fields), "account"];

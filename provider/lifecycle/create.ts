@@ -3,11 +3,12 @@ import { message, messageOf, NotFoundError, quoteId, RecordMismatchError } from 
 import { Operation } from "../api/operation";
 import { comparableIdentity, fieldOf, nameKeyOf } from "../definitions/keys";
 import { adopt } from "./adopt";
+import { searchKeyOf, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
 import { compare, identityIn, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
-import { searchKeyOf, type Baseline, type ObtainedRecord } from "./run-creates";
+import type { ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
 import { confirmsId } from "./same-record";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
@@ -63,12 +64,12 @@ async function settle(
   operation: Operation,
 ): Promise<OperationResult> {
   const { definition, ledger } = scope;
-  const { id, claim, record, advice, isAdopted = false } = created;
+  const { id, claim, record, advice, tookExisting = false } = created;
   const wanted = wantedValues(definition, inputs.values);
   // An update still has to send update-only fields, and fields that an adopted record does not show as declared.
   const hasUnsent = [...wanted].some(([key, value]) => {
     const field = fieldOf(definition, key);
-    if (!isAdopted && !field.updateOnly) return false;
+    if (!tookExisting && !field.updateOnly) return false;
     return !record || compare(field, value, record).outcome !== "same";
   });
   let confirmed = record;
@@ -78,13 +79,13 @@ async function settle(
     const settled = hasUnsent
       ? await updateNew(scope, created, wanted, operation)
       : await verify(scope, created, wantedOnCreate, { ...created, record: confirmed }, operation);
-    return { id, outputs: outputsOf(scope, inputs, settled, { claim, tookExisting: isAdopted }) };
+    return { id, outputs: outputsOf(scope, inputs, settled, { claim, tookExisting }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (confirmed ?? { id, raw: {} });
     const isIdUnconfirmed = confirmed === undefined;
-    const kept = { claim, tookExisting: isAdopted, isIdUnconfirmed };
+    const kept = { claim, tookExisting, isIdUnconfirmed };
     const outputs = partialOutputsOf(scope, inputs, seen, kept);
-    const failure = message`The ${definition.label} was ${isAdopted ? "adopted" : "created"} with the id
+    const failure = message`The ${definition.label} was ${tookExisting ? "adopted" : "created"} with the id
       ${quoteId(id)}, but ${messageOf(error)}`;
     const text = advice && isIdUnconfirmed ? message`${failure}. ${advice}` : failure;
     throw new PartialFailureError(id, outputs, text, { cause: error });

@@ -15,9 +15,9 @@ export interface Changes {
   /** Properties that only a replacement can change. */
   readonly replaces: readonly string[];
   /**
-   * Whether a replacement must delete the old record first. Otherwise its create would adopt the old record, or be refused as a
-   * duplicate: a monitor with `uptime:adoptExisting` that keeps its name and URL, for example. It is also set if nothing here
-   * replaces, because the engine does not tell the plugin its own reasons, such as `replaceOnChanges`.
+   * Whether a replacement must delete the old record first. Otherwise its create would adopt that record, or be refused because its name is
+   * taken: a monitor with `uptime:adoptExisting` that keeps its name and URL, for example. It is set even if `replaces` is empty, because
+   * the engine may replace for reasons that it does not tell the plugin, such as `replaceOnChanges`.
    */
   readonly deleteBeforeReplace: boolean;
 }

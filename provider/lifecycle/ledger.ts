@@ -44,20 +44,19 @@ interface Entry {
  */
 export class Ledger {
   private readonly entries = new Map<string, Entry>();
-  private readonly heard = new Set<string>();
+  /** The records that this process has heard of. `gone`: it has deleted them, or has found them gone. */
+  private readonly heard = new Map<string, "living" | "gone">();
   /** The records whose delete was sent, and whose result is not known yet. */
   private readonly beingDeleted = new Set<string>();
   /** The records that this process has deleted, and when, on the clock. */
   private readonly deleted = new Map<string, number>();
-  /** The records that this process has deleted, or has found gone. */
-  private readonly gone = new Set<string>();
 
   constructor(private readonly owners: Owners) {}
 
   /** A resource in state has the record. */
   hear(id: string, claim: Claim, owner: Owner | undefined): void {
     const { holders } = this.entry(id);
-    this.heard.add(id);
+    getOrMake(this.heard, id, () => "living");
     const known = holders.get(claim);
     if (this.isVoid(id, claim) || known?.status === "taken" || known?.status === "ended") return;
     // The owner in a resource's outputs may be older than the one in its inputs, which come later.
@@ -84,7 +83,7 @@ export class Ledger {
     // Servers reuse ids. If state has this id, it means an earlier record, which is gone, so its claims end.
     if (isCreated) entry.holders.clear();
     entry.isCreated ||= isCreated;
-    // An import may name a record that this process has created. Only the last resource to take it has got it in this run.
+    // If this process has created the record and another resource then imports it, only that one has got it in this run.
     for (const [other, { owner: otherOwner, status }] of entry.holders)
       if (status === "taken") entry.holders.set(other, { owner: otherOwner, status: "in state" });
     entry.holders.set(claim, { owner, status: "taken" });
@@ -112,8 +111,7 @@ export class Ledger {
   }
 
   markSeen(id: string): void {
-    this.heard.add(id);
-    this.gone.delete(id);
+    this.heard.set(id, "living");
     this.entry(id).wasSeen = true;
   }
 
@@ -124,7 +122,7 @@ export class Ledger {
 
   /** The delete of a resource begins, even if its record stays. */
   endClaim(id: string, claim: Claim): void {
-    this.heard.add(id);
+    getOrMake(this.heard, id, () => "living");
     if (!this.isVoid(id, claim)) this.entry(id).holders.set(claim, { owner: undefined, status: "ended" });
   }
 
@@ -145,7 +143,7 @@ export class Ledger {
 
   markGone(id: string): void {
     this.entries.delete(id);
-    this.gone.add(id);
+    if (this.heard.has(id)) this.heard.set(id, "gone");
   }
 
   /**
@@ -182,8 +180,8 @@ export class Ledger {
   }
 
   /**
-   * Whether a claim no longer has the record, because a create of this process has got it since. The claim is in state, and its record
-   * is gone; or it belongs to an earlier create, which was answered with only the id.
+   * Whether a claim is void: since it was made, another create of this process has got a record with the same id. So the claim is about an
+   * earlier record, which is gone, or about a create whose answer named the id alone.
    */
   isVoid(id: string, claim: Claim): boolean {
     const entry = this.entries.get(id);
@@ -220,7 +218,7 @@ export class Ledger {
 
   /** Whether this process has heard of a record that it has neither deleted nor found gone. */
   get hasHeardOfLivingRecord(): boolean {
-    return [...this.heard].some((id) => !this.gone.has(id));
+    return [...this.heard.values()].includes("living");
   }
 
   /** The resources with living claims on a record, beside the one with this claim. */

@@ -16,7 +16,7 @@ import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { adviceOnUnconfirmedId, compareIdentity, confirmsId } from "./same-record";
+import { unconfirmedIdAdvice, compareIdentity, confirmsId } from "./same-record";
 
 /** After five cuts in a row, another try is unlikely to succeed. */
 const maxSends = 5;
@@ -95,7 +95,8 @@ async function search(
     const look = { ...found, equal: found.equal.filter(isLeft), alike: found.alike.filter(isLeft) };
     const [record, ...others] = look.equal;
     if (failure === undefined) looks++;
-    // A look that has failed or is undecided is repeated. After an interruption, the first look that began after it decides.
+    // A look that has failed or is undecided does not end the search before the minute is over. After an interruption, one look that
+    // began after it decides.
     const isAtEnd = failure === undefined && !isUndecided ? isLast && looks >= minLooks : clock.now() >= end;
     // If the answer has named another id, two looks must find the record: a replica that lags may first show a person's record.
     const hasOtherId = answeredId !== undefined && record?.id !== answeredId;
@@ -163,7 +164,7 @@ function claimFound(
   }
   creates.unconfirmedIds.set(id, { claim, wanted });
   // The answer may have said that the create failed.
-  return { id, claim, advice: message`${lostAnswer}. ${adviceOnUnconfirmedId(scope, id)}` };
+  return { id, claim, advice: message`${lostAnswer}. ${unconfirmedIdAdvice(scope, id)}` };
 }
 
 /**

@@ -9,8 +9,8 @@ import { assertGoneInRefresh } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs, OperationResult } from "./resource";
-import { adviceOnUnconfirmedId, assertSameRecord } from "./same-record";
-import { assertSameAddress, isAccountOfState, oldSettingsHint } from "./state-account";
+import { unconfirmedIdAdvice, assertSameRecord } from "./same-record";
+import { assertSameAddress, isAccountOfState, oldSettingsSentences } from "./state-account";
 
 /** The current outputs of a resource in state, or undefined if it is gone. */
 export async function read(
@@ -71,8 +71,8 @@ async function findRecord(
     // Without it, the next create would make a second record.
     if (!outputs.isIdUnconfirmed || scope.settings.adoptExisting) return undefined;
     throw new UptimeError(
-      message`${scope.definition.label} ${quoteId(id)} does not exist (${error}). ${adviceOnUnconfirmedId(scope, id)} If it is
-        gone, run \`pulumi state delete URN\`.${oldSettingsHint(operation)}`,
+      message`${scope.definition.label} ${quoteId(id)} does not exist (${error}). ${unconfirmedIdAdvice(scope, id)} If it is
+        gone, run \`pulumi state delete URN\`.${oldSettingsSentences(operation)}`,
       { cause: error },
     );
   }

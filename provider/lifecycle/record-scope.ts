@@ -9,8 +9,8 @@ import type { Owners } from "./owners";
 import type { RunCreates } from "./run-creates";
 import type { RecordReader } from "./reader";
 
-/** An account, with the digits that tell it apart from the one that state was made with. */
-export interface Account {
+/** The settings by which this process reaches an account, with the digits that tell it apart from the one that state was made with. */
+export interface AccountAccess {
   readonly settings: Settings;
   readonly address: Address;
   /** Four hex digits of address and key: see `Outputs.keyFingerprint`. */
@@ -33,7 +33,7 @@ export interface SharedScope {
 }
 
 /** What the lifecycle's verbs need to work on one kind of record in one account. */
-export interface RecordScope extends Account, SharedScope, RunContext {
+export interface RecordScope extends AccountAccess, SharedScope, RunContext {
   /** The kind of record. For a resource, `SharedFront.scopeOf` sets a definition that knows which inputs are secret; all else is shared. */
   readonly definition: Definition;
   readonly owners: Owners;

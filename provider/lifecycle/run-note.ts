@@ -49,7 +49,7 @@ const isTake = ({ verb }: NoteLine): boolean => verb === "takes";
 const isDelete = ({ verb }: NoteLine): boolean => verb === "deletes";
 
 /** Whether the resource of a line has imported or adopted the record, so that one with another key may have it too. */
-const hasExistingRecord = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "keepsTaken";
+const tookExistingRecord = ({ verb }: NoteLine): boolean => verb === "takes" || verb === "keepsTaken";
 
 /** The record in question, by which lines of other keys about the same record are recognized. */
 interface Subject {
@@ -136,9 +136,8 @@ export class RecordNote {
   }
 
   /**
-   * The line of another process that adopted a record of this process between the create and its answer, which this claim has taken. For
-   * example, B has adopted A's new record if the lines are `creates 7` (an earlier record), `takes 7` (by B), `creates 7` (by A, with this
-   * claim).
+   * The line by which another process has adopted the record before this process's create of it was answered; undefined if there is none.
+   * For example, B has it if the lines are `creates 7` (an earlier record), `takes 7` (by B), `creates 7` (this claim).
    */
   private adoptionSinceCreate(id: string, claim: Claim, record: ApiRecord | undefined): NoteLine | undefined {
     const all = this.linesAbout(id);
@@ -178,7 +177,7 @@ export class RecordNote {
   mayBeAnotherRecord(id: string, outputs: Outputs): boolean {
     const { tookExisting } = this.subjectOf(outputs);
     return this.linesAbout(id).some(
-      (line) => !this.hasOurAccount(line) && !isDelete(line) && (tookExisting || hasExistingRecord(line)),
+      (line) => !this.hasOurAccount(line) && !isDelete(line) && (tookExisting || tookExistingRecord(line)),
     );
   }
 
@@ -267,7 +266,7 @@ export class RecordNote {
   private isAbout(line: NoteLine, subject: Subject | undefined): boolean {
     if (this.hasOurAccount(line)) return true;
     if (!subject || line.identity === undefined || !subject.identities.includes(line.identity)) return false;
-    if (hasExistingRecord(line) || isDelete(line))
+    if (tookExistingRecord(line) || isDelete(line))
       return subject.isAtAnyAddress === true || line.address === this.address.hash;
     return subject.tookExisting && line.address === this.address.hash;
   }

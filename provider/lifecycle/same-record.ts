@@ -9,7 +9,7 @@ import { compare, differences, managedValue, readableValue, shows, wantedValues 
 import type { WantedValues } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, Outputs } from "./resource";
-import { adviseOnOtherKey, isAccountOfState } from "./state-account";
+import { otherKeyAdvice, isAccountOfState } from "./state-account";
 
 /**
  * Throws if a record may not be the one in state: a field that no update changes differs, or the key is another one and the name or URL
@@ -37,7 +37,7 @@ export function assertSameRecord(
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has a
         ${keys.join(" or ")} that differs from state, so it may be another account's and is left alone.
-        ${adviseOnOtherKey(scope, outputs, operation)}`,
+        ${otherKeyAdvice(scope, outputs, operation)}`,
     );
   const mayBeOf = ({ values }: Pick<Inputs, "values">): boolean =>
     confirmsId(definition, wantedValues(definition, values), record);
@@ -62,7 +62,7 @@ export function assertSameRecord(
 }
 
 /** What to do if an unconfirmed id is not the record's. */
-export function adviceOnUnconfirmedId({ definition, settings }: RecordScope, id: string): Message {
+export function unconfirmedIdAdvice({ definition, settings }: RecordScope, id: string): Message {
   return message`If ${quoteId(id)} is the id of something else, such as a job, the ${definition.singular} may exist
     with another id: then \`pulumi up --refresh --run-program\` with the setting ${sourceOf(settings, "adoptExisting")}
     finds and adopts it.`;

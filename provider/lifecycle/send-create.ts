@@ -3,6 +3,7 @@ import type { WriteAnswer } from "../api/collection";
 import {
   ApiError,
   LostAnswerError,
+  type LostAnswerOptions,
   message,
   NotFoundError,
   quoteId,
@@ -13,12 +14,12 @@ import type { Operation } from "../api/operation";
 import type { FormPair } from "../definitions/codecs";
 import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
+import { wasListed, type Baseline } from "./baseline";
 import { identityIn, shownValues, type WantedValues } from "./difference";
 import { recoverCreate } from "./lost-create";
-import { wasListed, type Baseline, type ObtainedRecord, type PlannedCreate } from "./run-creates";
+import type { ObtainedRecord, PlannedCreate } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { adviceOnUnconfirmedId, compareIdentity } from "./same-record";
-import type { Claim } from "./resource";
+import { unconfirmedIdAdvice, compareIdentity } from "./same-record";
 import { readUntil, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
@@ -76,7 +77,10 @@ async function postOnce(
   const claim = claims.takeCreated(id, owner, holdsRecord(scope, wanted, answer));
   ledger.markChanged(id);
   try {
-    const record = await recordOfAnswer(scope, id, claim, wanted, answer, mayBeDeleted, operation);
+    const isProof = holdsRecord(scope, wanted, answer) && !mayBeDeleted;
+    const record = isProof
+      ? answer.record
+      : await readCreated(scope, { id, claim }, wanted, answer, operation);
     if (record) ledger.confirm(id);
     else creates.unconfirmedIds.set(id, { claim, wanted });
     creates.rememberId(id, baseline);
@@ -86,7 +90,7 @@ async function postOnce(
       claim,
       record,
       fallbackForms,
-      advice: record ? undefined : adviceOnUnconfirmedId(scope, id),
+      advice: record ? undefined : unconfirmedIdAdvice(scope, id),
     };
   } catch (error) {
     ledger.release(id, claim);
@@ -162,27 +166,19 @@ const holdsRecord = ({ definition }: RecordScope, wanted: WantedValues, { record
   compareIdentity(definition, wanted, record) !== "differs";
 
 /**
- * The record of an answer. If the answer has an id alone, its record is read. Returns undefined if the id stays unconfirmed. Throws
- * {@link LostAnswerError} if the record is not the resource's.
- *
- * @param mayBeDeleted the record in the answer may have been deleted, so it is read too
+ * Reads the record of a create whose answer does not prove what was created, such as an id alone. Returns undefined if the id stays
+ * unconfirmed. Throws {@link LostAnswerError} if the record is not the resource's.
  */
-async function recordOfAnswer(
+async function readCreated(
   scope: RecordScope,
-  id: string,
-  claim: Claim,
+  { id, claim }: Pick<ObtainedRecord, "id" | "claim">,
   wanted: WantedValues,
   answer: WriteAnswer,
-  mayBeDeleted: boolean,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
   const { collection, creates, definition, ledger } = scope;
   const { record, requestText } = answer;
-  if (holdsRecord(scope, wanted, answer) && !mayBeDeleted) return record;
-  const lost = (
-    problem: string,
-    options?: { cause: unknown; answeredId: string; otherId: string | undefined },
-  ): LostAnswerError =>
+  const lost = (problem: string, options?: LostAnswerOptions): LostAnswerError =>
     new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)}, but ${problem}.`,
       "look only",

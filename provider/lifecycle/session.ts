@@ -29,11 +29,10 @@ export class Session {
   /** By kind of record, address and key. */
   private readonly scopes = new Map<string, SharedScope>();
   private readonly namedPairs = new Set<string>();
-  /** The settings whose keys the API has refused. */
-  private readonly refusedKeys = new Set<string>();
+  /** See {@link isFirst}. */
+  private readonly topics = new Set<string>();
   private readonly dependencies: ClientDependencies & Required<Pick<SessionDependencies, "runNote">>;
   protected readonly print: (line: string) => unknown;
-  private hasWarnedOfNote = false;
   private readonly interrupter = new AbortController();
   /** Aborted once the engine was interrupted. */
   readonly interruption: AbortSignal = this.interrupter.signal;
@@ -54,14 +53,18 @@ export class Session {
   explainKeyOnce(error: unknown): unknown {
     if (!(error instanceof KeyRefusedError)) return error;
     const { keySource } = error;
-    if (!this.refusedKeys.has(keySource)) {
-      this.refusedKeys.add(keySource);
-      return error;
-    }
+    if (this.isFirst(`refused ${keySource}`)) return error;
     return new UptimeError(
       `The API does not accept the key from ${keySource}; the error of another resource says what to do.`,
       { cause: error },
     );
+  }
+
+  /** Whether a topic comes up for the first time, so that people are told of it once. */
+  protected isFirst(topic: string): boolean {
+    const isFirst = !this.topics.has(topic);
+    this.topics.add(topic);
+    return isFirst;
   }
 
   /** Ends waits, and begins no further write. Requests that were sent get their answers. */
@@ -98,8 +101,7 @@ export class Session {
 
   /** Warns once that the processes of this run cannot tell each other what they do. Called where that is not an error. */
   private readonly warnOfNote = (problem: unknown): void => {
-    if (this.hasWarnedOfNote) return;
-    this.hasWarnedOfNote = true;
+    if (!this.isFirst("note")) return;
     const reason = problem instanceof Error ? problem.message : String(problem);
     this.print(
       `uptime: ${reason} Until that is fixed, creates and deletes do not take into account what other providers of this run adopt, import or delete.`,

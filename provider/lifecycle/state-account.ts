@@ -2,24 +2,18 @@ import { UptimeError } from "../api/errors";
 import { oldSettingsAdvice } from "../api/failed-attempt";
 import type { OperationOptions } from "../api/operation";
 import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
-import type { Account, RecordScope } from "./record-scope";
+import type { AccountAccess, RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
 
 /** What an operation, or its options, know of the settings' age. */
 type OldSettings = Pick<OperationOptions, "mayHaveOldSettings">;
 
 /** Whether state was made with the current address and key, or `uptime:sameAccount` says that it is the same account. */
-export function isAccountOfState(account: Account, outputs: Outputs): boolean {
+export function isAccountOfState(account: AccountAccess, outputs: Outputs): boolean {
   const { keyFingerprint, settings } = account;
   const fingerprint = fingerprintInState(account, outputs);
   const isCurrent = fingerprint === keyFingerprint && isAddressOfState(account, outputs);
   return isCurrent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
-}
-
-/** Whether state has the digits of this account, so that only the account's name in `uptime:accounts` has changed. */
-export function isProvenAccountOfState(account: Account, outputs: Outputs): boolean {
-  const { addressHash, keyFingerprint } = outputs;
-  return addressHash !== undefined && keyFingerprint !== undefined && isAccountOfState(account, outputs);
 }
 
 /**
@@ -37,36 +31,39 @@ export function leavesAccount(account: RecordScope, outputs: Outputs, former: Se
 }
 
 /** The advice on old settings as the end of a message. */
-export function oldSettingsHint({ mayHaveOldSettings }: OldSettings): string {
+export function oldSettingsSentences({ mayHaveOldSettings }: OldSettings): string {
   return oldSettingsAdvice(mayHaveOldSettings)
     .map((sentence) => ` ${sentence}`)
     .join("");
 }
 
 /** A refresh that runs the program reads a resource with its new provider, before Pulumi has replaced it. */
-function movedHint({ settings }: Account): string {
+function movedAdvice({ settings }: AccountAccess): string {
   if (settings.providerName === undefined) return "";
   return " If the program has just moved the resource to this provider, run `pulumi up` without `--refresh`.";
 }
 
 /** What to do if state was made with another key. */
-export function adviseOnOtherKey(account: Account, outputs: Outputs, operation: OldSettings): string {
+export function otherKeyAdvice(account: AccountAccess, outputs: Outputs, operation: OldSettings): string {
   return (
     `If the current key belongs to the stack's account, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; ` +
-    `otherwise set the key of its account.${movedHint(account)}${oldSettingsHint(operation)}`
+    `otherwise set the key of its account.${movedAdvice(account)}${oldSettingsSentences(operation)}`
   );
 }
 
-export function isAddressOfState({ address }: Pick<Account, "address">, { addressHash }: Outputs): boolean {
+export function isAddressOfState(
+  { address }: Pick<AccountAccess, "address">,
+  { addressHash }: Outputs,
+): boolean {
   return addressHash === undefined || addressHash === address.hash;
 }
 
 /** Throws if state was made at another server, where the same ids are other records. */
-export function assertSameAddress(account: Account, outputs: Outputs, operation: OldSettings): void {
+export function assertSameAddress(account: AccountAccess, outputs: Outputs, operation: OldSettings): void {
   if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source, otherSource } = account.address;
   const former = otherSource === undefined ? source : `${source} or ${otherSource}`;
-  const hint = movedHint(account) + oldSettingsHint(operation);
+  const hint = movedAdvice(account) + oldSettingsSentences(operation);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
       `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint}`,
@@ -78,22 +75,25 @@ export function assertSameAddress(account: Account, outputs: Outputs, operation:
  * and to those of other errors, because people run one command after the other. A pair for an empty account is given alone, because
  * it makes records count as gone.
  */
-export function adviseSameAccount({ keyFingerprint, namedPairs, settings }: Account, digits: string): string {
-  const pair = `${digits}=${keyFingerprint}`;
+export function adviseSameAccount(
+  { keyFingerprint, namedPairs, settings }: AccountAccess,
+  fingerprint: string,
+): string {
+  const pair = `${fingerprint}=${keyFingerprint}`;
   const others = [...namedPairs].filter((other) => other !== pair && !settings.sameAccount.includes(other));
-  if (digits !== keyFingerprint) namedPairs.add(pair);
-  const advice = adviseOnPairs(settings, [...settings.sameAccount, ...others, pair]);
+  if (fingerprint !== keyFingerprint) namedPairs.add(pair);
+  const advice = pairsAdvice(settings, [...settings.sameAccount, ...others, pair]);
   return others.length === 0 ? advice : `${advice} (it has the pairs of other errors too)`;
 }
 
-export function adviseOnPairs(config: Pick<Config, "providerName">, pairs: readonly string[]): string {
+export function pairsAdvice(config: Pick<Config, "providerName">, pairs: readonly string[]): string {
   const text = pairs.join(",");
   const command = configCommand(config, "sameAccount", text);
   return command ? `run ${command}` : `set ${sourceOf(config, "sameAccount")} to ${JSON.stringify(text)}`;
 }
 
 /** Four hex digits of the address and key that state was made with: the current ones if state does not have them. */
-export function fingerprintInState(account: Account, outputs: Outputs): string {
+export function fingerprintInState(account: AccountAccess, outputs: Outputs): string {
   const { keyFingerprint, addressHash } = outputs;
   const ofAddress = isAddressOfState(account, outputs) ? undefined : addressHash?.slice(0, 4);
   return keyFingerprint ?? ofAddress ?? account.keyFingerprint;

@@ -16,7 +16,7 @@ import {
   type Outputs,
   type OperationResult,
 } from "./resource";
-import { adviceOnUnconfirmedId, assertSameRecord, mustCompareFirst } from "./same-record";
+import { unconfirmedIdAdvice, assertSameRecord, mustCompareFirst } from "./same-record";
 import { assertSameAddress } from "./state-account";
 import { NotStoredError, sendUpdate } from "./write";
 
@@ -68,7 +68,7 @@ async function explainNotFound(
 ): Promise<unknown> {
   const { label, singular } = scope.definition;
   const wayOut = outputs.isIdUnconfirmed
-    ? adviceOnUnconfirmedId(scope, id)
+    ? unconfirmedIdAdvice(scope, id)
     : [
         `Run \`pulumi up --refresh --run-program\`: it removes the ${singular} from state and creates it again.`,
       ];

@@ -108,7 +108,7 @@ export async function verify(
   }
   // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
   const untried = notStored
-    .filter(({ field, wanted: sent }) => !field.takesWords && hasUntriedForm(field, sent, fallbackForms))
+    .filter(({ field, wanted: sent }) => !field.takesTrueFalse && hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
   if (untried.length === notStored.length)
     return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...untried]));

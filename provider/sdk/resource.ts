@@ -1,8 +1,9 @@
-import { all, Output, output, RunError, unsecret } from "@pulumi/pulumi";
-import type { CustomResource, CustomResourceOptions, Input } from "@pulumi/pulumi";
+import { all, output, RunError, unsecret } from "@pulumi/pulumi";
+import type { CustomResource, CustomResourceOptions, Input, Output } from "@pulumi/pulumi";
 
 import type { AccountArgs, ArgsOf, Definition } from "../definitions/field";
 import type { Binding } from "./binding";
+import { isLater } from "./secret-inputs";
 
 /** `get` takes it, as in every Pulumi SDK, and reads the API's value instead. Editors show this name beside the field. */
 type NotUsed<Value> = Value | undefined;
@@ -96,8 +97,7 @@ export class Registration {
 function withoutNull(shown: Output<unknown> | undefined, declared: unknown): Output<unknown> {
   if (shown === undefined) return noValue;
   // A program in JavaScript may also declare null.
-  const isLater = Output.isInstance(declared) || declared instanceof Promise;
-  const mayBeNull = declared === undefined || declared === null || isLater;
+  const mayBeNull = declared === undefined || declared === null || isLater(declared);
   return mayBeNull ? shown.apply((value) => value ?? undefined) : shown;
 }
 
@@ -135,6 +135,5 @@ export function argsToRead(
  * would read the record of this id in the default account.
  */
 function idToRead(id: Input<string>, { account }: AccountArgs): Input<string> {
-  const isLater = Output.isInstance(account) || account instanceof Promise;
-  return isLater ? unsecret(all([id, account]).apply(([known]) => known)) : id;
+  return isLater(account) ? unsecret(all([id, account]).apply(([known]) => known)) : id;
 }

@@ -30,7 +30,8 @@ async function hasSecretOutput(value: unknown): Promise<boolean> {
   return (await Promise.all(elementsOf(value).map(hasSecretOutput))).includes(true);
 }
 
-const isLater = (value: unknown): boolean => Output.isInstance(value) || value instanceof Promise;
+/** Whether a value is an output or a promise. */
+export const isLater = (value: unknown): boolean => Output.isInstance(value) || value instanceof Promise;
 
 /** A program in JavaScript may pass a resource instead of one of its outputs, and a resource refers to itself. */
 const elementsOf = (value: unknown): unknown[] =>

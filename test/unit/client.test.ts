@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type * as Undici from "undici";
 
 import type { Answer, ApiRequest, Client } from "../../provider/api/client";
-import type { Clock } from "../../provider/api/clock";
+import { systemClock, type Clock } from "../../provider/api/clock";
 import { LostAnswerError, type UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import type { Transport } from "../../provider/api/transport";
@@ -32,7 +32,7 @@ function send(client: Client, message: Partial<ApiRequest> = {}): Promise<Answer
   return client.send({
     method: "GET",
     plural: "monitors",
-    operation: new Operation(),
+    operation: new Operation({ clock: systemClock }),
     ...message,
   });
 }

@@ -1,3 +1,4 @@
+import { systemClock } from "../../provider/api/clock";
 import { Collection } from "../../provider/api/collection";
 import {
   ApiError,
@@ -48,7 +49,7 @@ const pageIn = (query: URLSearchParams): number => Number(query.get("page") ?? 1
 const pagesOf = (answer: (page: number) => unknown, options?: Parameters<typeof collectionOf>[1]) =>
   collectionOf((query) => answer(pageIn(query)), options);
 
-const start = (): Operation => new Operation();
+const start = (): Operation => new Operation({ clock: systemClock });
 
 async function listed(monitors: Collection, parameters = {}): Promise<string[]> {
   const ids: string[] = [];

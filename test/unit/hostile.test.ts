@@ -49,7 +49,7 @@ function collection(url: string, clock?: Clock): Collection {
   return new Collection(monitor, clientOf(settings, clock));
 }
 
-const soon = (): Operation => new Operation();
+const soon = (): Operation => new Operation({ clock: systemClock });
 
 const show = (url: string, clock?: Clock) => collection(url, clock).get("7", soon());
 

@@ -6,7 +6,7 @@ import { getOrMake, groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { namesakesOf } from "../../lifecycle/adopt";
 import type { WantedValues } from "../../lifecycle/difference";
-import type { Baseline } from "../../lifecycle/run-creates";
+import type { Baseline } from "../../lifecycle/baseline";
 import type { Session } from "../../lifecycle/session";
 import type { PreviewStep } from "../shared/preview";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";

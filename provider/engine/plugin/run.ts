@@ -8,7 +8,7 @@ import { parseUrn } from "../../common/urn";
 import { openRunNote } from "../run-note-file";
 import { listRecords } from "../../lifecycle/lookup";
 import type { Connect } from "../../lifecycle/record-scope";
-import { adviseOnPairs } from "../../lifecycle/state-account";
+import { pairsAdvice } from "../../lifecycle/state-account";
 import type { SessionDependencies } from "../../lifecycle/session";
 import { collectVariable, newFront } from "../collecting-front";
 import type { EngineLog } from "../engine-log";
@@ -78,7 +78,7 @@ export class PluginRun {
   diffSettings(old: Properties, current: Properties): { changed: string[]; replaces: boolean } {
     if (old[hiddenNames.providerName] === undefined) this.dynamicProvider = old;
     const pairs = pairsOfOtherAccounts(old, current, this.env);
-    if (pairs.length > 0) this.session.explainReplacementOnce(adviseOnPairs(configOf(current), pairs));
+    if (pairs.length > 0) this.session.explainReplacementOnce(pairsAdvice(configOf(current), pairs));
     const replaces = pairs.length > 0;
     const changed = changedSettings(old, current);
     // The addresses may differ by a variable of the environment, which an explicit provider with its own address does not read. Pulumi
