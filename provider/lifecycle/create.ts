@@ -1,16 +1,16 @@
 import type { ApiRecord } from "../api/record";
 import { message, messageOf, NotFoundError, quoteId, RecordMismatchError } from "../api/errors";
 import { Operation } from "../api/operation";
-import { comparableIdentity, fieldOf, nameKeyOf } from "../definitions/keys";
+import { fieldOf, nameKeyOf } from "../definitions/keys";
 import { adopt } from "./adopt";
 import { searchKeyOf, type Baseline } from "./baseline";
 import { describeRecord } from "./describe";
-import { compare, identityIn, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
+import { compare, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import type { ObtainedRecord } from "./run-creates";
 import type { RecordScope } from "./record-scope";
-import { confirmsId } from "./same-record";
+import { compareIdentity, confirmsId } from "./same-record";
 import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
 import { sendCreate } from "./send-create";
 import { NotStoredError, readUntil, sendUpdate, verify } from "./write";
@@ -37,15 +37,16 @@ export async function create(
   return { ...result, announcement };
 }
 
-/** A record that was there before a new one, with the same name (and URL, for a monitor), and that no resource has. */
+/** A record that was there before a new one, with the same name (and URL, for a monitor) as far as the list shows them, and that no resource has. */
 function freeNamesake(
   { claims, definition }: RecordScope,
   wanted: WantedValues,
   { byName }: Baseline,
 ): OperationResult["namesake"] {
-  const identity = comparableIdentity(definition, (key) => wanted.get(key));
   const listed = byName.get(searchKeyOf(wanted.get(nameKeyOf(definition)))) ?? [];
-  const found = listed.find((record) => identityIn(definition, record) === identity && claims.isFree(record));
+  const found = listed.find(
+    (record) => compareIdentity(definition, wanted, record) === "same" && claims.isFree(record),
+  );
   // A replacement deletes the old record later, and no diff announces some replacements.
   return (
     found && {

@@ -374,6 +374,21 @@ test("the end of a run names what a killed run may have made, if the setting is 
   ]);
 });
 
+test("the end of a run names such a record also if lists show no URLs", async () => {
+  add();
+  on(isList, () =>
+    answer(
+      200,
+      emulator.monitors.all().map(({ id, name }) => ({ id, name })),
+    ),
+  );
+  const printed: string[] = [];
+  const session = new FrontSession({ clock, print: (line) => printed.push(line) });
+  await new Program("dynamic", {}, { session }).resource().up(home);
+  session.printSummary();
+  expect(printed).toEqual([expect.stringContaining('manages: monitor 1 ("Home").')]);
+});
+
 test("with an explicit provider, the end of a run and the refusal of an import name its argument", async () => {
   add();
   const id = add({ name: "Other" });
