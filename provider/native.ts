@@ -55,13 +55,31 @@ const domains = lookups<dynamic.GetDomainArgs, dynamic.GetDomainsArgs, dynamic.G
   pluginBinding,
 );
 
-/** Finds one domain without managing it. (docs/domain.md) */
+/**
+ * Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md)
+ *
+ * @throws if no argument says which domain, if none matches, or if more than one does: see docs/errors.md
+ */
 export const getDomain: typeof dynamic.getDomain = domains.one;
-/** Finds one domain as {@link getDomain} does, and takes inputs. (docs/domain.md) */
+/**
+ * Finds one domain as {@link getDomain} does, and takes inputs. The result is unknown in a preview if an input is. (docs/domain.md)
+ *
+ * @throws if no domain matches, or more than one: see docs/errors.md
+ */
 export const getDomainOutput: typeof dynamic.getDomainOutput = domains.oneOutput;
-/** Finds all domains that the arguments select, without managing them. (docs/domain.md) */
+/**
+ * Finds all domains that the arguments select, without managing them. It reads every page of the list, or fails.
+ * (docs/domain.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
 export const getDomains: typeof dynamic.getDomains = domains.all;
-/** Finds all domains as {@link getDomains} does, and takes inputs. (docs/domain.md) */
+/**
+ * Finds all domains as {@link getDomains} does, and takes inputs. The result is unknown in a preview if an input is.
+ * (docs/domain.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
 export const getDomainsOutput: typeof dynamic.getDomainsOutput = domains.allOutput;
 
 export interface Monitor extends dynamic.Monitor {}
@@ -105,11 +123,29 @@ const monitors = lookups<dynamic.GetMonitorArgs, dynamic.GetMonitorsArgs, dynami
   pluginBinding,
 );
 
-/** Finds one monitor without managing it. (docs/monitor.md) */
+/**
+ * Finds one monitor without managing it, by its id, the exact value of a field, or a search. (docs/monitor.md)
+ *
+ * @throws if no argument says which monitor, if none matches, or if more than one does: see docs/errors.md
+ */
 export const getMonitor: typeof dynamic.getMonitor = monitors.one;
-/** Finds one monitor as {@link getMonitor} does, and takes inputs. (docs/monitor.md) */
+/**
+ * Finds one monitor as {@link getMonitor} does, and takes inputs. The result is unknown in a preview if an input is. (docs/monitor.md)
+ *
+ * @throws if no monitor matches, or more than one: see docs/errors.md
+ */
 export const getMonitorOutput: typeof dynamic.getMonitorOutput = monitors.oneOutput;
-/** Finds all monitors that the arguments select, without managing them. (docs/monitor.md) */
+/**
+ * Finds all monitors that the arguments select, without managing them. It reads every page of the list, or fails.
+ * (docs/monitor.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
 export const getMonitors: typeof dynamic.getMonitors = monitors.all;
-/** Finds all monitors as {@link getMonitors} does, and takes inputs. (docs/monitor.md) */
+/**
+ * Finds all monitors as {@link getMonitors} does, and takes inputs. The result is unknown in a preview if an input is.
+ * (docs/monitor.md)
+ *
+ * @throws if a page cannot be read: see docs/errors.md
+ */
 export const getMonitorsOutput: typeof dynamic.getMonitorsOutput = monitors.allOutput;
