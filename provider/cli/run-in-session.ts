@@ -3,8 +3,7 @@ import { CommanderError } from "commander";
 import { quote, UptimeError } from "../api/errors";
 import { Redactor } from "../engine/redactor";
 import { Session } from "../lifecycle/session";
-import { printable } from "./shared/quoting";
-import { withoutSecrets, type CommandContext, type ProcessContext } from "./shared/terminal";
+import { withoutSecrets, writeLine, type CommandContext, type ProcessContext } from "./shared/terminal";
 
 /** A person waits for the answer, so a refused connection is tried again for less time than in a deployment. */
 const unreachableMilliseconds = 3000;
@@ -23,8 +22,7 @@ export async function runInSession(
     return code;
   } catch (error) {
     if (error instanceof CommanderError) throw error;
-    for (const line of explanation(error, new Redactor(session.secrets)))
-      stderr.write(`${printable(line)}\n`);
+    for (const line of explanation(error, new Redactor(session.secrets))) writeLine(stderr, line);
     return 1;
   }
 }

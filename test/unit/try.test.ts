@@ -630,6 +630,14 @@ describe("which monitors", () => {
     });
   });
 
+  test("what the Pulumi CLI says of a stack that cannot be read neither controls the terminal nor commands CI", async () => {
+    const env = withStack(folder, {});
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: site\nruntime: yaml\n");
+    writeFileSync(join(folder, "bin", "pulumi"), "#!/bin/sh\nprintf 'no \\033[2J##[error]x' >&2; exit 255\n");
+    const { stderr } = await cli(emulator, folder, ["try", "--all"], { env });
+    expect(stderr).toContain("failed: no \\u001b[2J\\u0023#[error]x.\n");
+  });
+
   test("errors have exit code 1: of the API, of a file, of arguments", async () => {
     const other = { url: emulator.url, apiKey: "another" };
     expect(await cli(other, folder, ["try", "--all"])).toMatchObject({ code: 1, stdout: "" });
@@ -638,10 +646,15 @@ describe("which monitors", () => {
       stderr: expect.stringMatching(/^There is no file \/.*\/none\.json\.\n$/m) as string,
     });
     expect(await cli(emulator, folder, ["try", "--all", "--state"])).toMatchObject({ code: 1 });
-    expect(await cli(emulator, folder, ["try", "--account", "eu"])).toMatchObject({
-      code: 1,
-      stderr: "--account needs --all.\n",
-    });
+    // The preview would use the settings of the stack.
+    for (const [option, value] of [
+      ["--account", "eu"],
+      ["--base-url", emulator.url],
+    ] as const)
+      expect(await cli(emulator, folder, ["try", option, value])).toMatchObject({
+        code: 1,
+        stderr: `${option} needs --all.\n`,
+      });
   });
 });
 
@@ -724,6 +737,12 @@ describe("what is printed", () => {
     const lookup = { ...secretMark, plaintext: JSON.stringify(canary("try-text")) };
     const properties = { url: await answering("Hi"), alertCondition: "url_no_text", alertTextLookup: lookup };
     expect(await said(properties)).toBe("alerts the response does not contain alertTextLookup");
+  });
+
+  test("is in the order of names, because the engine plans in another order in each run", async () => {
+    const names = ["m10", "m2", "m1"];
+    const { stdout } = await tryState(names.map((name) => monitor(name, { pause: true })));
+    expect(stdout.match(/^Monitor m\d+/gm)).toEqual(["Monitor m1", "Monitor m2", "Monitor m10"]);
   });
 
   test("is progress on a terminal, erased at the end", async () => {

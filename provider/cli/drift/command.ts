@@ -22,12 +22,12 @@ import {
 import { jsonText } from "../shared/json";
 import { shownAccount, connectorTo, type ConnectTo } from "../shared/providers";
 import { readState } from "../shared/pulumi-cli";
-import { byName, printable } from "../shared/quoting";
+import { byName } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
 import { managedResources, managesRecord, pendingCreates } from "../shared/state";
 import type { ManagedResource, StateResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
-import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
+import { reasonOf, withProgress, writeLine, type CommandContext } from "../shared/terminal";
 import { compareResource, hearClaim, type ComparedResource } from "./comparison";
 
 interface DriftOptions extends SettingOptions {
@@ -73,7 +73,7 @@ Examples:
       const errors = groupErrors(report).map(({ urn, reason }) => `${parseUrn(urn).name}: ${reason}`);
       if (report.unlisted !== undefined)
         errors.push(`The unmanaged records cannot be listed: ${report.unlisted}`);
-      for (const error of errors) stderr.write(`${printable(error)}\n`);
+      for (const error of errors) writeLine(stderr, error);
       const isFound = report.drifted.length > 0 || (report.unmanaged?.length ?? 0) > 0;
       const isIncomplete = report.errors.length > 0 || report.unlisted !== undefined;
       setExitCode(isIncomplete ? 1 : isFound ? 2 : 0);

@@ -19,7 +19,7 @@ import { findDefinition } from "../shared/resource-types";
 import { packageFiles, writeProject } from "../shared/scaffold";
 import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
 import { managedResources, managesRecord, type StackState } from "../shared/state";
-import type { CommandContext } from "../shared/terminal";
+import { writeLine, type CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
 import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
@@ -154,7 +154,7 @@ async function readAccount(
   const stackSettings = await settingsInFolder(options, context, location, stack !== undefined);
   const { config, forAccount, unreadStack } = stackSettings;
   if (unreadStack !== undefined)
-    context.stderr.write(`${unreadStack} Records that the stack manages already are exported too.\n`);
+    writeLine(context.stderr, `${unreadStack} Records that the stack manages already are exported too.`);
   const hasStack = project.exists && unreadStack === undefined;
   const state: StackState = hasStack ? await exportState(location) : { version: 3, deployment: {} };
   const settings = forAccount(account);

@@ -47,6 +47,10 @@ export function addSettingOptions(command: Command): Command {
 const flagOf = (name: SettingName): string =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
+/** The options that are given, such as `--base-url`. */
+export const givenFlags = (options: SettingOptions): string[] =>
+  optionNames.filter((name) => options[name] !== undefined).map(flagOf);
+
 export interface CommandSettings {
   /** The values of options and of the stack's configuration, by full key. */
   readonly config: ReadonlyMap<string, string>;

@@ -2,6 +2,7 @@ import { UptimeError } from "../../api/errors";
 import { Redactor } from "../../engine/redactor";
 import type { Session } from "../../lifecycle/session";
 import { secretText } from "./preview";
+import { printable } from "./quoting";
 
 /** Where a command writes: a stream of the process, or of a test. */
 interface OutputStream {
@@ -28,6 +29,11 @@ export type ProcessContext = Omit<CommandContext, "setExitCode" | "session">;
 export function reasonOf(error: unknown, { secrets }: Session): string {
   if (!(error instanceof UptimeError)) throw error;
   return new Redactor(secrets).error(error);
+}
+
+/** Writes a text that may have come from elsewhere, on one line. */
+export function writeLine(stream: OutputStream, text: string): void {
+  stream.write(`${printable(text)}\n`);
 }
 
 /** A shorter secret may be a word of the output. */

@@ -6,8 +6,10 @@ import { UptimeError } from "../../api/errors";
 import { monitor } from "../../definitions/monitor";
 import { jsonText } from "../shared/json";
 import { readState } from "../shared/pulumi-cli";
-import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
-import { withProgress, type CommandContext } from "../shared/terminal";
+import { byName } from "../shared/quoting";
+import { addSettingOptions, givenFlags, settingsInFolder } from "../shared/setting-options";
+import type { SettingOptions } from "../shared/setting-options";
+import { withProgress, writeLine, type CommandContext } from "../shared/terminal";
 import { alertingIn, tryText, type TryReport } from "../shared/try-report";
 import { monitorsInAccount, monitorsInState, previewedMonitors, type KnownMonitor } from "./monitors";
 import { Sender } from "./sender";
@@ -70,7 +72,8 @@ Examples:
           show(`Tried ${++done} of ${monitors.length} …`);
           return tried;
         });
-        return { monitors: await Promise.all(trying) };
+        // The engine plans in parallel, so the order of a preview changes from run to run.
+        return { monitors: (await Promise.all(trying)).sort((a, b) => byName(a.title, b.title)) };
       });
       stdout.write(options.json ? jsonText(report) : tryText(report));
       setExitCode(alertingIn(report).length > 0 ? 2 : 0);
@@ -85,11 +88,13 @@ async function readMonitors(
   const { state, all, account, stack } = options;
   const at = (path: string): string => resolve(context.cwd, path);
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack };
-  if (account !== undefined && !all) throw new UptimeError("--account needs --all.");
+  // A preview has the stack's settings, and state needs none.
+  const [unused] = all ? [] : [...(account === undefined ? [] : ["--account"]), ...givenFlags(options)];
+  if (unused !== undefined) throw new UptimeError(`${unused} needs --all.`);
   if (all) {
     const isStackAsked = stack !== undefined;
     const { forAccount, unreadStack } = await settingsInFolder(options, context, location, isStackAsked);
-    if (unreadStack !== undefined) context.stderr.write(`${unreadStack}\n`);
+    if (unreadStack !== undefined) writeLine(context.stderr, unreadStack);
     return monitorsInAccount(context.session.connect(monitor, forAccount(account)), context);
   }
   if (state === undefined) {
