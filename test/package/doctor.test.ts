@@ -292,6 +292,17 @@ test("takes the project's folder from --program or from --cwd, not from both", a
   });
 });
 
+test("compares no program, which has the stack's address, with the records at another one", async () => {
+  emulator.forget();
+  for (const option of ["--base-url", "--monitors-base-url"])
+    expect(await doctor("--program", ".", option, emulator.url)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining(`cannot be used with option '${option} <url>'`) as string,
+    });
+  expect(emulator.requests).toEqual([]);
+});
+
 test("refuses a folder that does not exist", async () => {
   const stderr = `${join(folder, "nowhere")} does not exist.\n`;
   expect(await doctor("--cwd", "nowhere")).toEqual({ code: 1, stdout: "", stderr });

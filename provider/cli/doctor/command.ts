@@ -42,9 +42,12 @@ export function configure(command: Command, context: CommandContext): void {
         "the stack whose configuration holds the settings (default: the selected one)",
       )
       .addOption(new Option("--cwd <dir>", "the project's folder (default: this one)").conflicts("program"))
-      .option(
-        "--program <dir>",
-        "also preview a program: list all refused resources, and what `pulumi up` would do",
+      .addOption(
+        // A preview has the stack's addresses, so records at another one say nothing about it.
+        new Option(
+          "--program <dir>",
+          "also preview a program: list all refused resources, and what `pulumi up` would do",
+        ).conflicts(["baseUrl", "monitorsBaseUrl"]),
       )
       .option("--json", "print JSON"),
   )
