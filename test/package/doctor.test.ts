@@ -443,6 +443,14 @@ describe("in a project", () => {
     );
   });
 
+  test("says by which signal the Pulumi CLI was ended", async () => {
+    const env = withStack(folder, {});
+    write(join("bin", "pulumi"), "#!/bin/sh\nkill -9 $$\n", 0o755);
+    expect((await doctorWithout(env, "--stack")).stdout).toMatch(
+      /^failed {3}`pulumi config --show-secrets` in .* failed: it ended with SIGKILL$/m,
+    );
+  });
+
   test("ignores a project in a folder above, which Pulumi would find", async () => {
     const env = withStack(folder, { "uptime:apiKey": "of-the-project-above" });
     mkdirSync(join(folder, "below"));

@@ -40,8 +40,8 @@ async function runPulumi(args: readonly string[], { cwd, env }: StackLocation) {
   });
   try {
     const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-    const code = child.exitCode;
-    const printed = oneLine(err) || `it ended with code ${String(code)}`;
+    const { exitCode: code, signalCode } = child;
+    const printed = oneLine(err) || `it ended with ${signalCode ?? `code ${String(code)}`}`;
     const cliMessage = printed.includes("failed to load checkpoint: EOF")
       ? `${printed}. ${emptyFileAdvice}`
       : printed;
