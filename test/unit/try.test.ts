@@ -278,6 +278,20 @@ describe("would alert at once", () => {
       expect((await tried({ url: await answering(body, headers), ...text("url_text") })).code).toBe(2);
   });
 
+  test("by its text only if that can be read", async () => {
+    const zstd = Buffer.from("28b52ffd2010810000477265657469", "hex");
+    const compressed = { "content-encoding": "zstd" };
+    const unread = "skipped the response is compressed in a way that is not known here";
+    for (const condition of ["url_text", "url_no_text"])
+      expect(await said({ url: await answering(zstd, compressed), ...text(condition) })).toBe(unread);
+    expect(await said({ url: await answering(zstd, compressed, 500), ...text("url_text") })).toBe(
+      "alerts status 500",
+    );
+    // Some servers name what is no compression.
+    const plain = await answering("Grüße & Welcome", { "content-encoding": "utf-8" });
+    expect((await tried({ url: plain, ...text("url_text") })).code).toBe(2);
+  });
+
   test("by its text, which a response to HEAD has not", async () => {
     const url = await answering("Grüße & Welcome");
     expect((await tried({ url, requestMethod: "HEAD", ...text("url_no_text") })).code).toBe(2);

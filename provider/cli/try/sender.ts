@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { checkServerIdentity } from "node:tls";
 import { brotliDecompressSync, constants, unzipSync } from "node:zlib";
 
@@ -27,8 +28,8 @@ export interface MonitorAnswer {
   readonly isCrossOrigin: boolean;
   /** When the certificate of the request's own host ends. */
   readonly certificateEnd: Date | undefined;
-  /** The beginning or all of the text; undefined if it was not needed. */
-  readonly text: { readonly content: string; readonly isWhole: boolean } | undefined;
+  /** The beginning or all of the text; undefined if it was not needed. It has no content if its compression is not known here. */
+  readonly text: { readonly content: string | undefined; readonly isWhole: boolean } | undefined;
 }
 
 /** There is no answer: none came, or the request must not or cannot be sent from here. */
@@ -162,11 +163,11 @@ async function readBody(body: AsyncIterable<Buffer>, headers: Headers): Promise<
     if (size > maxTextBytes) break;
   }
   const bytes = decompress(Buffer.concat(chunks), headers["content-encoding"]);
-  return { content: decodeText(bytes, headers), isWhole: size <= maxTextBytes };
+  return { content: bytes && decodeText(bytes, headers), isWhole: size <= maxTextBytes };
 }
 
-/** A server compresses only if a monitor declares a header that allows it. */
-function decompress(bytes: Buffer, encoding: Headers[string]): Buffer {
+/** A server compresses only if a monitor declares a header that allows it. Undefined if it is not known how. */
+function decompress(bytes: Buffer, encoding: Headers[string]): Buffer | undefined {
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
   const options = { maxOutputLength: 4 * maxTextBytes };
   try {
@@ -174,7 +175,8 @@ function decompress(bytes: Buffer, encoding: Headers[string]): Buffer {
       return brotliDecompressSync(bytes, { ...options, finishFlush: BROTLI_OPERATION_FLUSH });
     return encoding === undefined ? bytes : unzipSync(bytes, { ...options, finishFlush: Z_SYNC_FLUSH });
   } catch {
-    return bytes;
+    // The header may name what is no compression. What is compressed is not UTF-8.
+    return isUtf8(bytes) ? bytes : undefined;
   }
 }
 

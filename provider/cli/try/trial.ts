@@ -56,25 +56,37 @@ export async function tryMonitor(
     const { code, reason, redirects } = error;
     return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }], redirects);
   }
-  const { status, redirects, certificateEnd } = answer;
+  const { status, redirects, certificateEnd, text } = answer;
   const certificateDays =
     certificateEnd && Math.floor((certificateEnd.getTime() - Date.now()) / dayMilliseconds);
   const found = alertReasons(check, answer, certificateDays, secret.has("alertTextLookup"));
-  return { ...outcome(...verdictOf(found, monitor.unshown), redirects), status, certificateDays };
+  const isUnread = text !== undefined && text.content === undefined;
+  const verdict = verdictOf(found, isUnread, monitor.unshown);
+  return { ...outcome(...verdict, redirects), status, certificateDays };
 }
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
-/** What reasons to alert mean for a monitor of which the API does not show these properties. */
+const unread: Reason = {
+  code: "unknown",
+  text: ["the response is compressed in a way that is not known here"],
+};
+
+/**
+ * What reasons to alert mean for a monitor of which the API does not show these properties.
+ *
+ * @param isUnread the response may have the text, or not
+ */
 function verdictOf(
   found: readonly Reason[],
+  isUnread: boolean,
   unshown: readonly string[] = [],
 ): [TriedMonitor["outcome"], readonly Reason[]] {
   // Without these properties another request was sent. Its response may differ, but the certificate is the same.
   const sure = found.filter(({ code }) => code === "certificate" || unshown.length === 0);
   if (sure.length > 0) return ["alerts", sure];
   const [doubtful] = found;
-  if (!doubtful) return ["ok", []];
+  if (!doubtful) return isUnread ? ["skipped", [unread]] : ["ok", []];
   const text = message`not known: ${doubtful.text}, but the API does not show ${unshown.join(" and ")}`;
   return ["skipped", [{ code: "unknown", text }]];
 }
@@ -94,7 +106,7 @@ function alertReasons(
       : "";
     reasons.push({ code: "status", text: [`status ${status}${where}`] });
   }
-  if (text) {
+  if (text?.content !== undefined) {
     const isFound = text.content.includes(alertTextLookup);
     const looked = isTextSecret ? "alertTextLookup" : quoteValue(alertTextLookup);
     const part = text.isWhole ? "" : " in its beginning, which is all that was read";
