@@ -326,7 +326,8 @@ describe("an export into a folder", () => {
     addNasty(emulator, 3);
     fs.rmSync(out(), { recursive: true });
     const { stdout } = await exported("--dry-run", "--secrets", "secrets.json");
-    expect(stdout).toMatch(/^Would write 7 resources to out:\n {2}Pulumi.yaml\n/);
+    expect(stdout).toMatch(/^Would write 7 resources to out:\n {2}Pulumi.yaml\n[^]* {2}..\/secrets.json\n/);
+    expect(stdout).not.toContain("has secrets in plain text");
     // The folder of the CLI that has the stack.
     expect(fs.readdirSync(folder)).toEqual(["bin"]);
   });

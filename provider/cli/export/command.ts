@@ -100,6 +100,13 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
   const values = resources.flatMap(configValuesOf);
   const found = values.filter(({ secret }) => secret !== undefined);
   const secretsPath = secrets !== undefined && found.length > 0 ? resolve(cwd, secrets) : undefined;
+  const notes = [...account.notes];
+  if (secrets !== undefined && secretsPath === undefined)
+    notes.push(`${secrets} is not written, because no exported record has a secret.`);
+  if (secretsPath !== undefined && !dryRun)
+    notes.push(
+      `${secrets} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`,
+    );
   // The steps are run in the project's folder. Git reads a backslash as another character.
   const secretsFile = secretsPath && relative(project.directory, secretsPath).replaceAll(sep, "/");
   const facts = { project, resources, settings, stack, secretsFile };
@@ -130,10 +137,7 @@ async function exportAccount(options: ExportOptions, context: CommandContext): P
     })),
     known,
     secrets: values.map(({ key }) => key),
-    notes:
-      secrets === undefined
-        ? account.notes
-        : [...account.notes, noteOnSecrets(secrets, secretsPath !== undefined)],
+    notes,
   };
 }
 
@@ -196,10 +200,4 @@ async function readAccount(
     withPassword.length > 0 && `A URL of ${listOf(withPassword)} has a password. ${useOfPassword}`,
   ].filter((note) => note !== false);
   return { settings, resources, refused, known: records.length - unmanaged.length, notes };
-}
-
-/** @param file the option `--secrets` */
-function noteOnSecrets(file: string, isWritten: boolean): string {
-  if (!isWritten) return `${file} is not written, because no exported record has a secret.`;
-  return `${file} has secrets in plain text: do not commit it, and delete it once they are set, as the next steps do.`;
 }
