@@ -6,7 +6,6 @@ import { Option, type Command } from "commander";
 import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { pluginType, dynamicType } from "../../common/pulumi";
-import { hasPassword } from "../../common/url";
 import { parseUrn } from "../../common/urn";
 import { groupBy } from "../../common/values";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
@@ -22,7 +21,7 @@ import { managedResources, managesRecord, type StackState } from "../shared/stat
 import { writeLine, type CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
-import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
+import { configValuesOf, hasPasswordInUrl, protectKey, type ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
 
@@ -186,9 +185,7 @@ async function readAccount(
   const refused = unmanaged
     .filter(({ problems }) => problems.length > 0)
     .map((record) => ({ ...asResource(record), problems: record.problems }));
-  const withPassword = added.flatMap(({ values }, index) =>
-    [...values.values()].some(hasPassword) ? [resources[index]?.name ?? ""] : [],
-  );
+  const withPassword = resources.filter(hasPasswordInUrl).map(({ name }) => name);
   const useOfPassword = isProgram
     ? "The program reads it from the stack's configuration, as a secret."
     : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";

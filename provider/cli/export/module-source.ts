@@ -1,4 +1,5 @@
 import type { Definition } from "../../definitions/field";
+import { hasPassword } from "../../common/url";
 import { isObject, type Value } from "../../common/values";
 import { stringLiteral } from "../shared/quoting";
 
@@ -65,6 +66,13 @@ export function configValuesOf({ properties }: ModuleResource): ConfigValue[] {
 export function configValuesIn(value: PropertyValue): ConfigValue[] {
   if (value instanceof ConfigValue) return [value];
   return isSecretHeaders(value) ? value.map((header) => header.value) : [];
+}
+
+/** Whether a URL of the resource has a password. */
+export function hasPasswordInUrl({ properties }: ModuleResource): boolean {
+  const isOne = (value: PropertyValue): boolean =>
+    hasPassword(value instanceof ConfigValue ? value.secret : value);
+  return [...properties.values()].some(isOne);
 }
 
 function isSecretHeaders(value: PropertyValue): value is readonly SecretHeader[] {
