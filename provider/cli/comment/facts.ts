@@ -119,7 +119,7 @@ function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[
     const state = declared.get(urn);
     const edit = { ...withoutSecrets(known, state?.inputs), urn };
     if (!state || edit.outcome !== "changed") return [edit];
-    const { ignoreChanges, replaceOnChanges } = optionsOf(state, state.inputs);
+    const { ignoreChanges, replaceOnChanges } = optionsOf(state);
     const properties = edit.properties.filter(({ property }) => !pathsInclude(ignoreChanges, property));
     if (properties.length === 0) return [];
     // A secret has no values to compare, so any part of it counts.
@@ -150,7 +150,7 @@ function withoutSecrets(
 function noLongerIgnored({ steps }: Preview): string[] {
   return steps.flatMap(({ urn, oldState, newState }) => {
     if (!oldState || !newState) return [];
-    const [before, after] = [oldState, newState].map((state) => optionsOf(state, state.inputs).ignoreChanges);
+    const [before, after] = [oldState, newState].map((state) => optionsOf(state).ignoreChanges);
     const fields = Object.keys(findDefinition(newState.type)?.fields ?? {});
     return fields
       .filter((key) => newState.inputs?.[key] !== undefined)

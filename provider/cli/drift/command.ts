@@ -182,7 +182,7 @@ async function unmanagedRecords(
   const unmanaged = [...lists.values()].map(async ({ scope, label, users }) => {
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
-    const byId = groupBy(users, ({ resource }) => resource.id ?? "");
+    const byId = groupBy(users, ({ resource }) => resource.id);
     const others = list.all().filter((record) => {
       const rivals = byId.get(record.id) ?? [];
       return !rivals.some((one) => managesRecord(one, scope, one.resource.outputs?.account, record));

@@ -30,7 +30,7 @@ export function hearClaim({ definition, resource }: ManagedResource, connectTo: 
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
     const scope = connectTo(resource.provider, definition, outputs.account);
     assertSameAddress(scope, outputs, {});
-    scope.claims.hear(resource.id ?? "", outputs, undefined);
+    scope.claims.hear(resource.id, outputs, undefined);
     return `${scope.address.hash} ${scope.keyFingerprint}`;
   } catch (error) {
     // The comparison reports it.
@@ -46,7 +46,7 @@ export async function compareResource(
   secrets: ReadonlySet<string>,
 ): Promise<ComparedResource> {
   const { definition, resource } = managed;
-  const { urn, id = "", provider } = resource;
+  const { urn, id, provider } = resource;
   let clear: ClearResource | undefined;
   try {
     clear = clearResource(managed, secrets);
@@ -116,7 +116,7 @@ function driftOfEdits(clear: ClearResource, { outputs }: OperationResult): Drift
     field.default === undefined || found[key] === undefined ? [] : [[key, field.default] as const],
   );
   const managed = { ...Object.fromEntries(defaults), ...declared.values };
-  const { ignoreChanges, replaceOnChanges } = optionsOf(resource, inputs);
+  const { ignoreChanges, replaceOnChanges } = optionsOf({ ...resource, inputs });
   const compared = Object.fromEntries(
     Object.entries(managed).map(([key, value]) => [key, withPartsOf(ignoreChanges, key, value, found[key])]),
   );
@@ -139,7 +139,7 @@ function driftOf(
   { definition, resource, outputs, isSecret, redactor }: ClearResource,
   differing: Partial<DriftedResource> & Pick<DriftedResource, "outcome">,
 ): DriftedResource {
-  const { urn, type, id = "", provider } = resource;
+  const { urn, type, id, provider } = resource;
   const nameKey = nameKeyOf(definition);
   const name = isSecret(nameKey) ? undefined : redactor.value(outputs[nameKey]);
   return {

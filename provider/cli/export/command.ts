@@ -167,7 +167,7 @@ async function readAccount(
     .map((definition) => readDeclarable(connect(definition), search, context));
   const records = (await Promise.all(reading)).flat();
 
-  const managed = groupBy(managedResources(state), ({ resource }) => resource.id ?? "");
+  const managed = groupBy(managedResources(state), ({ resource }) => resource.id);
   const unmanaged = records.filter(({ definition, record }) => {
     const rivals = managed.get(record.id) ?? [];
     return !rivals.some((one) => managesRecord(one, connect(definition), account, record));

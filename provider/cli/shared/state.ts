@@ -9,7 +9,7 @@ import { compare, managedValue } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { RequestOptions } from "../../lifecycle/resource";
 import { isAccountOfState, isAddressOfState } from "../../lifecycle/state-account";
-import { hasSecret, unwrapSecrets } from "../../common/marks";
+import { hasSecret, unwrapSecrets, type Properties } from "../../common/marks";
 import { isEmpty, isObject } from "../../common/values";
 import { parseAs } from "./json";
 import { listOf } from "./quoting";
@@ -104,7 +104,7 @@ function misspeltIn(resource: StateResource): string[] {
 
 export interface ManagedResource {
   readonly definition: Definition;
-  readonly resource: StateResource;
+  readonly resource: StateResource & { readonly id: string };
 }
 
 /** The resources of this package in a state that have a record and manage it. One that is to be deleted does not. */
@@ -112,8 +112,8 @@ export function managedResources({ deployment }: StackState): ManagedResource[] 
   return (deployment.resources ?? []).flatMap((resource) => {
     const definition = findDefinition(resource.type);
     const { id, external, delete: isLeaving, pendingReplacement: isDeleted } = resource;
-    const isManaged = id !== undefined && !external && !isLeaving && !isDeleted;
-    return definition && isManaged ? [{ definition, resource }] : [];
+    const isManaged = definition && id !== undefined && !external && !isLeaving && !isDeleted;
+    return isManaged ? [{ definition, resource: { ...resource, id } }] : [];
   });
 }
 
@@ -149,15 +149,14 @@ export function pendingCreates({ deployment }: StackState): StateResource[] {
   );
 }
 
-/**
- * The program's options of a resource, which the engine keeps for one of the plugin, and a dynamic one in hidden inputs.
- *
- * @param inputs in the clear
- */
-export function optionsOf(
-  resource: Pick<StateResource, "ignoreChanges" | "replaceOnChanges">,
-  inputs: Readonly<Record<string, unknown>> = {},
-): Pick<RequestOptions, "ignoreChanges" | "replaceOnChanges"> {
+/** The program's options of a resource, which the engine keeps for one of the plugin, and a dynamic one in hidden inputs. */
+export function optionsOf({
+  inputs = {},
+  ...resource
+}: Pick<StateResource, "inputs" | "ignoreChanges" | "replaceOnChanges">): Pick<
+  RequestOptions,
+  "ignoreChanges" | "replaceOnChanges"
+> {
   const hidden = decodeOptions(inputs);
   const { ignoreChanges = hidden.ignoreChanges, replaceOnChanges = hidden.replaceOnChanges } = resource;
   return { ignoreChanges, replaceOnChanges };
@@ -172,11 +171,17 @@ export function secretPropertiesInState(resource: StateResource): ReadonlySet<st
   return new Set([...marked, ...(additionalSecretOutputs ?? [])]);
 }
 
-/** Properties of state with their secrets in the clear. Throws if some are encrypted. */
-export function clearProperties(properties: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+/** Properties of state with their secrets in the clear, undefined for what is encrypted; and the names of that. */
+export function decryptedProperties(properties: Properties = {}) {
   const entries = Object.entries(properties).map(([key, value]) => [key, unwrapSecrets(value)] as const);
   const encrypted = entries.flatMap(([key, value]) => (value === undefined ? [key] : []));
-  if (encrypted.length === 0) return Object.fromEntries(entries);
+  return { values: Object.fromEntries(entries), encrypted };
+}
+
+/** Properties of state with their secrets in the clear. Throws if some are encrypted. */
+export function clearProperties(properties?: Properties): Record<string, unknown> {
+  const { values, encrypted } = decryptedProperties(properties);
+  if (encrypted.length === 0) return values;
   throw new UptimeError(
     `The state has ${encrypted.join(", ")} encrypted, so there is nothing to compare. ` +
       "`pulumi stack export --show-secrets` writes a state that can be compared.",

@@ -14,7 +14,8 @@ import type { StackLocation } from "../shared/pulumi-cli";
 import { oneLine } from "../shared/quoting";
 import { readDeclarable } from "../shared/records";
 import { titleOf } from "../shared/resource-types";
-import { managedResources, secretPropertiesInState, type StackState } from "../shared/state";
+import { decryptedProperties, managedResources, secretPropertiesInState } from "../shared/state";
+import type { StackState } from "../shared/state";
 import type { CommandContext } from "../shared/terminal";
 
 /** What is known of a monitor. */
@@ -76,17 +77,16 @@ function isChanged(step: PreviewStep): boolean {
 export function monitorsInState(state: StackState): KnownMonitor[] {
   const managed = managedResources(state).filter(({ definition }) => definition === monitor);
   return managed.map(({ resource }) => {
-    const { urn, id = "", outputs = {} } = resource;
-    const clear = Object.entries(outputs).map(([key, value]) => [key, unwrapSecrets(value)] as const);
-    const encrypted = clear.filter(([, value]) => value === undefined);
+    const { urn, id, outputs } = resource;
+    const { values, encrypted } = decryptedProperties(outputs);
     const reason = "is encrypted in this state; `pulumi stack export --show-secrets` writes it";
     return {
       title: titleOf(urn),
       urn,
       id,
-      values: Object.fromEntries(clear),
+      values,
       secret: new Set([...alwaysSecret, ...secretPropertiesInState(resource)]),
-      missing: new Map(encrypted.map(([key]) => [key, reason])),
+      missing: new Map(encrypted.map((key) => [key, reason])),
     };
   });
 }
