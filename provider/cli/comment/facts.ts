@@ -117,7 +117,7 @@ function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[
   return drifted.flatMap((known) => {
     const urn = newNames.get(known.urn) ?? known.urn;
     const state = declared.get(urn);
-    const edit = { ...withoutSecrets(known, state?.inputs), urn };
+    const edit = { ...withoutMarkedValues(known, state?.inputs), urn };
     if (!state || edit.outcome !== "changed") return [edit];
     const { ignoreChanges, replaceOnChanges } = optionsOf(state);
     const properties = edit.properties.filter(({ property }) => !pathsInclude(ignoreChanges, property));
@@ -133,7 +133,7 @@ function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[
 }
 
 /** An edit without the values that the program marks as secret, because state may still have the same ones in plain text. */
-function withoutSecrets(
+function withoutMarkedValues(
   edit: DriftedResource,
   inputs: Readonly<Record<string, unknown>> = {},
 ): DriftedResource {

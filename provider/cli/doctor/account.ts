@@ -87,17 +87,14 @@ async function checkServer(scope: RecordScope): Promise<Finding[]> {
       `record ${record.id} does not show ${hidden.join(", ")}; a field that is never shown cannot be compared`,
     );
   for (const text of usedIds(definition, listed)) add("ids", text);
-  const twins = twinsAmong(listed, (one) => identityIn(definition, one));
   // Not their names: a program may have them as secrets.
-  const lists = twins.map((group) =>
-    group
-      .map(({ id }) => id)
-      .sort(compareIds)
-      .join(" and "),
-  );
+  const twins = twinsAmong(listed, (one) => identityIn(definition, one)).map((group) => {
+    const ids = group.map(({ id }) => id);
+    return ids.sort(compareIds).join(" and ");
+  });
   const same = identityKeys(definition).join(" and ");
-  if (lists.length > 0)
-    findings.push(warning("account-twins", `${plural}: records with the same ${same}: ${listOf(lists)}`));
+  if (twins.length > 0)
+    findings.push(warning("account-twins", `${plural}: records with the same ${same}: ${listOf(twins)}`));
   return findings;
 }
 

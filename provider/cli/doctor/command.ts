@@ -13,7 +13,7 @@ import { plainApiKeyWarnings, unknownSettingWarnings } from "../../definitions/s
 import type { Session } from "../../lifecycle/session";
 import { failed, ok, warning, type Finding } from "../shared/finding";
 import { jsonText } from "../shared/json";
-import { isProject, readProject, type Project } from "../shared/project";
+import { readProject, type Project } from "../shared/project";
 import { usesStackSettings } from "../shared/providers";
 import { exportState, isSupported, minimumPulumi, pulumiVersion } from "../shared/pulumi-cli";
 import type { StackLocation } from "../shared/pulumi-cli";
@@ -162,7 +162,6 @@ async function examineProgram(
 
 /** Whether the resources in the stack's state need its own settings; true if the state cannot be read. */
 async function stateUsesStackSettings(location: StackLocation): Promise<boolean> {
-  if (!isProject(location.cwd)) return true;
   try {
     const managed = managedResources(await exportState(location));
     return usesStackSettings(managed.map(({ resource }) => resource.provider));

@@ -98,7 +98,7 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
       ...namesake,
       owner: namesake.owner ?? titleByImportId.get(keyInAccount(one, namesake.id)),
     }));
-    return { title, operation, record, namesakes, notCompared: secretsIn(one) };
+    return { title, operation, record, namesakes, notCompared: notComparedIn(one) };
   });
   const planned = await Promise.all(resources);
   const adopting = new Set(steps.filter((_, at) => adoptedAmong(planned[at]?.namesakes ?? [])));
@@ -125,7 +125,7 @@ function keyInAccount({ definition, step: { newState } }: PlannedStep, identity:
 }
 
 /** The properties whose values the preview does not show. What no record shows, an adoption does not compare either. */
-function secretsIn({ definition: { fields }, step: { newState } }: PlannedStep): string[] {
+function notComparedIn({ definition: { fields }, step: { newState } }: PlannedStep): string[] {
   return Object.entries(newState?.inputs ?? {})
     .filter(([key, value]) => value === secretText && fields[key]?.writeOnly !== true)
     .map(([key]) => key);
