@@ -54,8 +54,8 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
     },
     {
       text: isSampleIn(project)
-        ? "Replace all of `index.ts`: it declares only the sample monitor `home`, which `pulumi up` would create. If that monitor exists " +
-          "already, keep its declaration, or remove it to delete the record."
+        ? "Replace all of `index.ts`: it declares only the sample monitor `home`, which `pulumi up` would create. If it has already created it, " +
+          "keep the declaration, or remove it to delete the record."
         : "Import the new modules in the program's main file, by their paths from there; no existing file was changed.",
       lines: isMainKept ? modules.map((name) => importLine(name, project)) : [],
       language: "ts",
@@ -78,8 +78,8 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
     },
     {
       text:
-        "Look at what would happen, then import the records. The preview lists them as resources to create, and says under " +
-        "Diagnostics which record each imports. An import writes nothing to the API: a property that differs from its record is refused.",
+        "Preview, then import the records. The preview lists them as resources to create, and names the first 19 records under " +
+        "Diagnostics. An import writes nothing to the API, and is refused if a property differs from the record.",
       lines: ["pulumi preview", "pulumi up"],
     },
     {
