@@ -460,7 +460,7 @@ describe("what Pulumi would run from state", () => {
     writeFileSync(join(folder, "state.json"), JSON.stringify(all));
     const { stdout } = await drift();
     expect(stdout).toMatch(
-      /^A run was killed while it created Monitor b, Domain c: the records may exist\. .*--unmanaged.*adoptExisting.*--clear-pending-creates/m,
+      /^A run was killed while it created Monitor b, Domain c: the records may exist\. .*`npx .*--unmanaged`.*adoptExisting.*`pulumi refresh --clear-pending-creates/m,
     );
     expect(await driftJson()).toMatchObject({
       pending: [{ urn: urnOf(monitor, "b") }, { urn: urnOf("uptime:index:Domain", "c") }],

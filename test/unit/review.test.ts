@@ -408,7 +408,7 @@ describe("an apply may do what was reviewed", () => {
     // Once it is in state, Pulumi still keeps it.
     expect(await apply([], pending, "")).toMatchObject(isApplied);
     rmSync(join(folder, "preview.json"));
-    expect((await comment()).stdout).toContain("`A run was killed while it created Monitor a, Monitor x:");
+    expect((await comment()).stdout).toContain("`` A run was killed while it created Monitor a, Monitor x:");
   });
 });
 
@@ -459,7 +459,7 @@ describe("an apply stops", () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(reason);
     expect(stderr).toMatch(
-      /To apply this: merge a pull request whose comment shows these changes, or if everything listed above is right, run the workflow by hand with the digest [\da-f]{32}\.\n$/,
+      /To apply this: merge a pull request whose comment shows these changes or, if everything listed above is right, run the workflow by hand with the digest [\da-f]{32}\.\n$/,
     );
     // What would be done is listed all the same.
     expect(stdout).toContain("- Monitor c\n");
@@ -554,7 +554,7 @@ describe("--max-deletes", () => {
     } else {
       expect(stderr).toMatch(words);
       expect(stderr).toContain(
-        "To apply this: merge a pull request that has the label allow-deletes by then, or if everything",
+        "To apply this: merge a pull request that has the label allow-deletes by then or, if everything",
       );
       expect(before.stdout).toMatch(words);
       expect(before.stdout).toContain(

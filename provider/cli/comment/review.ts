@@ -127,7 +127,7 @@ export function applyStop(
     `merge a pull request ${what.join(" and ")}`,
     `if everything listed above is right, run the workflow by hand with the digest ${digestOf(actions)}`,
   ];
-  return `Nothing is applied. ${reasons.join(" ")} To apply this: ${ways.join(", or ")}.`;
+  return `Nothing is applied. ${reasons.join(" ")} To apply this: ${ways.join(" or, ")}.`;
 }
 
 function reviewReason(actions: ApplyActions, { title }: Facts, review: Review): string | undefined {

@@ -165,8 +165,8 @@ function pendingText(pending: DriftReport["pending"]): string {
   const titles = [...new Set(pending.map(({ urn }) => titleOf(urn)))];
   return (
     `A run was killed while it created ${listOf(titles, 20)}: the records may exist. Look for them with ` +
-    "npx --no pulumi-uptime drift --unmanaged, and set uptime:adoptExisting to true for the next run. Once they are in state, or you are " +
-    "sure that they do not exist, pulumi refresh --clear-pending-creates --run-program ends this message; it also stores edits by hand in state."
+    "`npx --no pulumi-uptime drift --unmanaged`, and set uptime:adoptExisting to true for the next run. Once they are in state, or you are " +
+    "sure that they do not exist, `pulumi refresh --clear-pending-creates --run-program` ends this message; it also stores edits by hand in state."
   );
 }
 
