@@ -77,7 +77,7 @@ export async function runCommand(args: readonly string[], processContext: Proces
 
 function commandLine({ stdout, stderr }: Pick<CommandContext, "stdout" | "stderr">): Command {
   return new Command("pulumi-uptime")
-    .description("Brings domains and uptime monitors under Pulumi, and finds drift.")
+    .description("Tools for projects that manage domains and uptime monitors with Pulumi.")
     .version(ownPackage().version)
     .exitOverride()
     .configureOutput({
