@@ -18,8 +18,10 @@ export async function completeRecords(
   needed: readonly Field[] = [],
 ): Promise<readonly ApiRecord[]> {
   const sample = await findSample(scope, listed, operation);
+  // All of them were deleted since.
+  if (!sample) return [];
   const isShown = (field: Field): boolean => listed.some((record) => shows(field, record));
-  if (!sample || (sample.missingInList.length === 0 && needed.every(isShown))) return listed;
+  if (sample.missingInList.length === 0 && needed.every(isShown)) return listed;
   const records = await Promise.all(listed.map(({ id }) => findConfirmed(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }
@@ -33,14 +35,17 @@ interface Sample {
 /** After this many records that cannot be read, no other one is tried. */
 const maxFailures = 5;
 
-/** Reads one listed record at its own address: the one with the most fields, because some servers leave out empty ones. */
+/**
+ * Reads one listed record at its own address: the one with the most fields, because some servers leave out empty ones. Undefined if
+ * none exists any more.
+ */
 export async function findSample(
   scope: RecordScope,
   listed: readonly ApiRecord[],
   operation: Operation,
 ): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
-  let failures = 0;
+  const failures: unknown[] = [];
   for (const candidate of [...listed].sort((a, b) => size(b) - size(a)))
     try {
       const record = await findConfirmed(scope, candidate.id, operation);
@@ -48,8 +53,9 @@ export async function findSample(
     } catch (error) {
       // One unreadable record does not mean that the others are unreadable.
       const isOfServer = error instanceof KeyRefusedError || error instanceof UnreachableError;
-      if (isOfServer || ++failures === Math.min(maxFailures, listed.length)) throw error;
+      if (isOfServer || failures.push(error) === maxFailures) throw error;
     }
+  if (failures.length > 0) throw failures.at(-1);
   return undefined;
 }
 

@@ -80,7 +80,7 @@ async function findOnly(
         mean, or use ${lookupName(definition, "all")}.`,
     );
   }
-  const [whole] = await completeRecords(scope, [match], operation);
+  const whole = await findConfirmed(scope, match.id, operation);
   if (whole) return whole;
   throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
 }

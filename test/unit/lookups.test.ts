@@ -158,6 +158,25 @@ describe("one record", () => {
     expect(texts).toEqual([undefined, text]);
   });
 
+  test("that is deleted while it is looked up is an error, and none of many", async () => {
+    on(
+      ({ path }) => path.endsWith("/1"),
+      () => void emulator.monitors.remove(1),
+    );
+    emulator.monitors.add(site("Shop"));
+    expect(await failureOf(uptime.getMonitor({ name: "Shop" }))).toContain(
+      "was deleted while it was looked up",
+    );
+    emulator.monitors.add(site("Shop", { id: 1 }));
+    expect(await uptime.getMonitors({ name: "Shop" })).toEqual([]);
+  });
+
+  test("has the values of its own address, if the search shows older ones", async () => {
+    const shop = emulator.monitors.add(site("Shop"));
+    on(isList, answer(200, { data: [{ ...shop, interval: 60 }] }));
+    expect((await uptime.getMonitor({ name: "Shop" })).interval).toBe(300);
+  });
+
   test.each(["id", "name"])(
     "that does not exist is an error without the API key, given as its %s",
     async (key) => {
