@@ -258,8 +258,11 @@ export class Collection {
 
   /** The id in a `Location`, which counts only if it is the path of a record of this collection. */
   private idOf(location: string): string | undefined {
-    const path = location === "" ? undefined : parseUrl(location, this.client.address.url)?.pathname;
+    const requested = pathOf(this.definition);
+    // It may be relative to the address of the create: `monitors/7`.
+    const path =
+      location === "" ? undefined : parseUrl(location, this.client.address.url + requested)?.pathname;
     const [, collection, id] = /^(.*)\/(\d+)\/?$/.exec(path ?? "") ?? [];
-    return collection?.endsWith(pathOf(this.definition)) ? id : undefined;
+    return collection?.endsWith(requested) ? id : undefined;
   }
 }

@@ -1317,11 +1317,14 @@ test("the id in the body counts if Location leads to no record, although a repli
   expect(posts()).toBe(1);
 });
 
-test("the id in Location counts before that of a job in the body", async () => {
-  onCreates(stored(202, { id: 77, status: "queued" }, { location: "/api/v1/monitors/1" }));
-  expect(await made(resource())).toBe("made 1");
-  expect(emulator.requests.map(({ path }) => path)).not.toContain("/api/v1/monitors/77");
-});
+test.each(["/api/v1/monitors/1", "monitors/1"])(
+  "the id in Location counts before that of a job in the body: %s",
+  async (location) => {
+    onCreates(stored(202, { id: 77, status: "queued" }, { location }));
+    expect(await made(resource())).toBe("made 1");
+    expect(emulator.requests.map(({ path }) => path)).not.toContain("/api/v1/monitors/77");
+  },
+);
 
 test("a list that is empty, although it was not before the create, shows nothing of it", async () => {
   emulator.monitors.add({ ...home, name: "Other" });
