@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 import { counted } from "../common/text";
 import { Session } from "../lifecycle/session";
 
@@ -24,15 +26,13 @@ export class FrontSession extends Session {
   private namesakes: NamesakeNotice[] = [];
   private readonly running = new Set<Promise<unknown>>();
 
-  /** Runs an operation. {@link idle} waits for it. */
+  /** Runs an operation. {@link idle} waits for it, and until its response is sent. */
   async track<T>(operation: () => T | Promise<T>): Promise<T> {
     const running = (async () => operation())();
-    this.running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.running.delete(running);
-    }
+    const responded = running.then(respond, respond);
+    this.running.add(responded);
+    void responded.then(() => this.running.delete(responded));
+    return running;
   }
 
   async idle(): Promise<void> {
@@ -83,4 +83,10 @@ export class FrontSession extends Session {
         `killed run has made them, delete them; with ${first.adoptSetting}, equal ones are adopted instead.`,
     );
   }
+}
+
+/** The SDK makes the response in the turn in which an operation ends, and gRPC sends it no later than in the next one. */
+async function respond(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }

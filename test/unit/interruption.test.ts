@@ -1,4 +1,5 @@
 import type { Fault } from "../../provider/emulator";
+import { FrontSession } from "../../provider/engine/front-session";
 import type { ModelResource } from "../support/model";
 import { startDynamic } from "../support/calls";
 import { PluginProcess } from "../support/plugin-calls";
@@ -295,4 +296,14 @@ test("after SIGTERM, the dynamic host's check of an import ends at once", async 
   await host.finish();
   expect((await running).failures).toEqual([expect.stringMatching(/interrupted/i)]);
   expect(clock.now()).toBe(begun);
+});
+
+test("an operation that has just ended is waited for until its response is sent", async () => {
+  const session = new FrontSession();
+  await session.track(() => undefined);
+  let isSent = false;
+  setImmediate(() => (isSent = true));
+  // A signal that comes now ends the process as soon as the session is idle.
+  await session.idle();
+  expect(isSent).toBe(true);
 });
