@@ -65,8 +65,7 @@ export async function assertGoneInRefresh(
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.heardCount <= 1 || isReallyEmpty) return;
   // The list may be older than a create of this run.
-  if (list.createdAt <= missedAt && (await assertNotListed(scope, id, missing, operation, missedAt)).size > 0)
-    return;
+  if ((await assertNotListed(scope, id, missing, operation, missedAt)).size > 0) return;
   throw new UptimeError(
     message`${label} ${quoteId(id)} does not exist (${missing}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}
@@ -90,7 +89,7 @@ export async function assertNotListed(
 ): Promise<CachedList> {
   const missedAt = operation.clock.now();
   let list = await reader.wholeList(operation, id, since);
-  if (list.get(id) && list.createdAt <= missedAt) list = await reader.wholeList(operation, id, missedAt);
+  if (list.get(id)) list = await reader.wholeList(operation, id, missedAt);
   if (!list.get(id)) return list;
   const { plural, singular } = definition;
   throw new UptimeError(
