@@ -164,6 +164,6 @@ const malformedKeys = (problems: readonly InputProblem[]): ReadonlySet<string> =
 
 function unknownProperty(definition: Definition, key: string): string {
   const known = [...Object.keys(definition.fields), "account"];
-  const near = known.find((name) => definition.fields[name]?.wire === key) ?? nearest(key, known);
+  const near = nearest(key, known);
   return `is not a property of ${definition.label}${near ? `; did you mean ${near}?` : `, which has ${known.join(", ")}`}`;
 }

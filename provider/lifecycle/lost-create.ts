@@ -11,7 +11,7 @@ import {
 import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { hasUniqueName, nameKeyOf } from "../definitions/keys";
+import { fieldOf, hasUniqueName, nameKeyOf } from "../definitions/keys";
 import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
@@ -199,14 +199,14 @@ function conflictOf(definition: Definition, { equal, alike }: Look): Message | u
 
 /** The error with the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
 function withDuplicateAdvice({ definition, settings }: RecordScope, error: unknown): unknown {
-  const { fields, singular } = definition;
+  const { singular } = definition;
   const apiError = apiErrorIn(error);
   const key = nameKeyOf(definition);
   if (!apiError) return error;
   // A refusal that names no field may be about a unique name.
   const { fields: refused } = apiError.answer;
   const mayBeNamed =
-    refused.has(fields[key]?.wire ?? "") || (hasUniqueName(definition) && refused.size === 0);
+    refused.has(fieldOf(definition, key).wire) || (hasUniqueName(definition) && refused.size === 0);
   if (apiError.status !== 409 && !(apiError.isRefusal && mayBeNamed)) return error;
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
@@ -255,6 +255,5 @@ function conflictError(
 }
 
 function errorOf(reasons: readonly Message[], wayOut: Message, cause: unknown): UptimeError {
-  const sentences = reasons.filter((one) => one.length > 0);
-  return new UptimeError(message`${joinMessages(sentences, ". ")}. ${wayOut}`, { cause });
+  return new UptimeError(message`${joinMessages(reasons, ". ")}. ${wayOut}`, { cause });
 }

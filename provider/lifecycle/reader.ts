@@ -87,7 +87,6 @@ export class RecordReader {
     const { definition } = this.collection;
     const fields = [...wanted.keys()].map((key) => fieldOf(definition, key));
     const empty = fields.filter((field) => !field.writeOnly && mayBeUnloadedIn(field, listed));
-    if (empty.length === 0) return true;
     const isShown = (field: Field): boolean =>
       // A list that shows false has usually loaded the field.
       field.type === "boolean" || shownNames(field).some((name) => this.latestList?.hasLoaded(name));

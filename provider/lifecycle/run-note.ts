@@ -156,12 +156,10 @@ export class RecordNote {
     const all = this.note.linesAbout(this.recordKeyOf(record.id));
     const lines = this.linesSinceCreate(record.id, this.subjectToGet(record), all);
     const [first] = lines;
-    const own = lines.findIndex((line) => line.claim === claimText(claim));
     // In `takes 7 (ours), deletes 7 (another process)`, a process with our account has read our line, and leaves the record alone. In the
-    // opposite order it deletes the record, so nothing is taken.
-    const yields = (line: NoteLine, at: number): boolean =>
-      own !== -1 && at > own && this.hasOurAccount(line);
-    const isDeleted = lines.some((line, at) => isDelete(line) && !yields(line, at));
+    // opposite order our line is refused, and the record is deleted.
+    const isRefused = !lines.some((line) => line.claim === claimText(claim));
+    const isDeleted = lines.some((line) => isDelete(line) && (isRefused || !this.hasOurAccount(line)));
     if (!isDeleted && (first === undefined || this.isInOurLedger(first))) return;
     const reason = isDeleted ? "this run deletes" : "a resource of another provider already manages";
     const wayOut = isDeleted
