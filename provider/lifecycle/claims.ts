@@ -117,9 +117,10 @@ export class Claims {
     const isElsewhere = this.note.keep(id, claim, outputs);
     const rival = this.ledger.otherDeclaredOwner(id, { claim, owner });
     if (rival === undefined && !isElsewhere) return;
+    const other = rival === undefined ? "a resource of another provider" : this.owners.describe(rival);
     throw new UptimeError(
       message`${label} ${quoteId(id)} is managed by both ${this.owners.describe(owner)} and
-        ${this.describe(rival)}. Remove one of them from the program: the record stays. If one resource's record
+        ${other}. Remove one of them from the program: the record stays. If one resource's record
         is gone, and the server has given its id to the other resource's record, run \`pulumi state delete URN\` for the
         resource whose record is gone.`,
     );
@@ -177,13 +178,7 @@ export class Claims {
 
   /** The message that the record of a deleted resource stays, and for whom. */
   describeStay(id: string): Message {
-    const { definition, ledger } = this;
-    const rival = this.otherDeclaredOwner(id);
-    const owner = ledger.hasOtherClaim(id) && rival === undefined ? "another resource" : this.describe(rival);
-    return message`${definition.label} ${quoteId(id)} was not deleted, because ${owner} still manages it.`;
-  }
-
-  private describe(rival: Owner | undefined): string {
-    return rival === undefined ? "a resource of another provider" : this.owners.describe(rival);
+    const rival = this.owners.describe(this.otherDeclaredOwner(id));
+    return message`${this.definition.label} ${quoteId(id)} was not deleted, because ${rival} still manages it.`;
   }
 }
