@@ -41,8 +41,7 @@ export function diff(
   // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
   const differing = changedKeys(definition, outputs, inputs);
   const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
-  // In another account the same id names another record.
-  const isImportDone = isMoved || [undefined, id, outputs.importId].includes(inputs.importId);
+  const isImportDone = [undefined, id, outputs.importId].includes(inputs.importId);
   const replacing = [...(isMoved ? ["account"] : []), ...(isImportDone ? [] : ["importId"])];
   const renamedAccount = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
   const isFixed = (key: string): boolean =>
