@@ -366,5 +366,5 @@ function withoutRefused(lines: readonly NoteLine[]): NoteLine[] {
 /** Each key of a process has a ledger of its own. */
 const ledgerOf = ({ writer, keyFingerprint }: NoteLine): string => `${writer} ${keyFingerprint}`;
 
-/** State of other versions has other texts as claims, and old state has none. */
-const claimText = (claim: Claim): string => encodeURIComponent(claim) || "-";
+/** State of other versions has other texts as claims. */
+const claimText = (claim: Claim): string => encodeURIComponent(claim);
