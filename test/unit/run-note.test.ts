@@ -12,7 +12,7 @@ import { Claims, newClaim } from "../../provider/lifecycle/claims";
 import { Ledger } from "../../provider/lifecycle/ledger";
 import { Owners } from "../../provider/lifecycle/owners";
 import { openRunNote, processName } from "../../provider/engine/run-note-file";
-import type { Outputs } from "../../provider/lifecycle/resource";
+import type { Claim, Outputs } from "../../provider/lifecycle/resource";
 import { RecordNote } from "../../provider/lifecycle/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import type { Emulator, Fault } from "../../provider/emulator";
@@ -81,6 +81,7 @@ describe("the note of a run", () => {
 
   test.each<[string, (one: RecordNote) => void]>([
     ["keeps", (one) => one.keep("1", claim, kept)],
+    ["keeps, with state from before claims", (one) => one.keep("1", "" as Claim, kept)],
     ["has created", (one) => one.tellCreated("1", claim, undefined)],
     ["has adopted or imported", (one) => one.take(record, claim)],
   ])("keeps a record that another process %s", (_, tell) => {
@@ -148,19 +149,47 @@ describe("the note of a run", () => {
     expect([process.pid, 2 ** 22 + 1].map(processName)).toEqual([`${process.pid}@`, undefined]);
   });
 
-  test("of a process that takes a record and one that announces its delete right after that, the first gets it", () => {
+  /** Right before or after the next line of this process, another one adds such a line with this verb. */
+  function interleave(place: "before" | "after", verb: string, key = "81d0"): void {
     const append = fs.appendFileSync;
-    // The line of the delete arrives between that of this process and its look.
-    jest.spyOn(fs, "appendFileSync").mockImplementationOnce((path, line, options) => {
-      append(path, line, options);
-      const other = String(line).replace("takes", "deletes").replace(claim, newClaim());
-      append(path, other.replace(ownName, otherName));
+    jest.spyOn(fs, "appendFileSync").mockImplementationOnce((path, given, options) => {
+      const line = String(given);
+      const named = line.replace(/takes|deletes/, verb).replace("81d0", key);
+      const other = named.replace(claim, newClaim()).replace(ownName, otherName);
+      for (const one of place === "before" ? [other, line] : [line, other]) append(path, one, options);
     });
+  }
+
+  test("of a process that takes a record and one that announces its delete right after that, the first gets it", () => {
+    interleave("after", "deletes");
     expect(() => {
       note().take(record, claim);
     }).not.toThrow();
     noteAs(otherName);
     expect(deleter()).toBe("nobody");
+  });
+
+  test("of a process that takes a record and one with another key that deletes it, the second one goes on, because it may not know of the first", () => {
+    interleave("after", "deletes", "0000");
+    expect(() => {
+      note().take(record, claim);
+    }).toThrow("this run deletes monitor 1");
+  });
+
+  test.each(["before", "after"] as const)(
+    "of a process that deletes a record and one that takes it right %s that is announced, the first gets its way",
+    (place) => {
+      interleave(place, "takes");
+      expect(deleter(claim)).toBe(place === "before" ? "nobody" : "this process");
+    },
+  );
+
+  test("of two processes with different keys that delete a record, each sends its request, because these may be two accounts", () => {
+    const one = withOtherKey();
+    one.take(record, claim);
+    deleter(claim, one);
+    noteAs(otherName);
+    expect(deleter()).toBe("this process");
   });
 
   test("of two processes that take a record, the first gets it", () => {
@@ -187,8 +216,47 @@ describe("the note of a run", () => {
     expect(deleter(claim, one)).toBe("this process");
   });
 
+  test("does not count what state has of an id that the server has given to a create since", () => {
+    note().keep("1", newClaim(), kept);
+    noteAs(otherName);
+    const one = note();
+    one.tellCreated("1", claim, record);
+    expect(one.hasOtherClaim("1")).toBe(false);
+  });
+
+  test("counts the create of a process that had adopted an earlier record with this id", () => {
+    const one = note();
+    one.take(record, newClaim());
+    one.tellCreated("1", newClaim(), record);
+    noteAs(otherName);
+    expect(note().isCreatedElsewhere("1", claim)).toBe(true);
+  });
+
+  test.each<[boolean, string, (one: RecordNote) => void]>([
+    [true, "has created", () => undefined],
+    [true, "has created and declares", (one) => one.keep("1", claim, kept)],
+    [true, "has created, and another resource there has it", (one) => one.take(record, newClaim())],
+    [false, "has created and deleted", (one) => deleter(claim, one)],
+    [false, "has found for a lost create", (one) => one.tellFound("1", claim, record)],
+  ])("knows a record by its create: %s for one that another process %s", (isKnown, _, then) => {
+    const one = note();
+    one.tellCreated("1", claim, record);
+    then(one);
+    // What this process has created is in its ledger.
+    expect(one.hasCreate("1")).toBe(false);
+    noteAs(otherName);
+    expect(note().hasCreate("1")).toBe(isKnown);
+  });
+
+  test("knows no record by its create if another process only has it in state, or has an answer with an id alone", () => {
+    note().keep("1", claim, kept);
+    note().tellCreated("2", claim, undefined);
+    noteAs(otherName);
+    expect(["1", "2"].map((id) => note().hasCreate(id))).toEqual([false, false]);
+  });
+
   /** Another process adopts the record, or has created it, and is refused because of what this one has noted. */
-  function refuseOther(reason: string, getting: () => unknown = taking): void {
+  function refuseOther(reason: string | RegExp, getting: () => unknown = taking): void {
     const own = noted();
     noteAs(otherName);
     expect(getting).toThrow(reason);
@@ -233,15 +301,17 @@ describe("the note of a run", () => {
     expect(deleter(claim, one)).toBe("this process");
   });
 
-  test.each<[string, (one: RecordNote) => void]>([
-    ["adopted", (one) => one.take(record, claim)],
-    ["found for a lost create", (one) => one.tellFound("1", claim, record)],
-  ])("does not count a create that was refused because its record was %s before", (_, get) => {
+  test.each<[string, RegExp, (one: RecordNote) => void]>([
+    ["adopted", /has adopted it meanwhile[^]*remove one\.$/, (one) => one.take(record, claim)],
+    [
+      "found for a lost create",
+      /whose answer was lost, may have made another monitor/,
+      (one) => one.tellFound("1", claim, record),
+    ],
+  ])("does not count a create that was refused because its record was %s before", (_, reason, get) => {
     const one = note();
     get(one);
-    refuseOther("a resource of another provider has adopted it", () =>
-      note().tellCreated("1", newClaim(), record),
-    );
+    refuseOther(reason, () => note().tellCreated("1", newClaim(), record));
     expect(one.isCreatedElsewhere("1", claim)).toBe(false);
     expect(deleter(claim, one)).toBe("this process");
   });
@@ -258,6 +328,10 @@ describe("the note of a run", () => {
     expect(deleter(newClaim(), withOtherKey(), renamed)).toBe("nobody");
     expect(deleter(newClaim(), withOtherKey(), renamed, { ...kept, values })).toBe("this process");
     expect(note("127.0.0.1:4001").hasOtherClaim("1")).toBe(false);
+    const nameless = { id: "2", raw: {} };
+    withOtherKey().take(nameless, newClaim());
+    noteAs(otherName);
+    expect(note().hasOtherClaim("2", nameless)).toBe(false);
   });
 
   test("leaves a record alone that another resource of this process takes while it is read", async () => {
@@ -276,6 +350,7 @@ describe("the note of a run", () => {
     const elsewhere = () => note(engine, "81d0", "0e15e0");
     elsewhere().keep("1", newClaim(), kept);
     noteAs(otherName);
+    expect(note().hasOtherClaim("1", record)).toBe(false);
     expect(deleter()).toBe("this process");
     fs.rmSync(file());
     elsewhere().take(record, newClaim());
