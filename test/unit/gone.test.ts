@@ -258,6 +258,18 @@ describe.each(fronts)("with the present key (%s)", (front) => {
         expect(storedIds(kind)).toHaveLength(1);
       });
 
+      test("is an error if its record cannot be read then, though the list can", async () => {
+        const [[one]] = await createdBefore(front, 1, kind);
+        let isDeleting = false;
+        emulator.fault = ({ method, path }) => {
+          isDeleting ||= method === "DELETE";
+          if (method === "DELETE") return answered(false);
+          return isDeleting && path.endsWith("/1") ? answer(403) : undefined;
+        };
+        expect(await destroyAll([one])).toEqual(["error"]);
+        expect(storedIds(kind)).toEqual(["1"]);
+      });
+
       test("is an error if its record stays, and the next run sends it again", async () => {
         const [[one], program] = await createdBefore(front, 1, kind);
         on("DELETE", answered(false));
