@@ -84,21 +84,28 @@ describe("after Cancel, a request that was sent gets its answer", () => {
     expect(one.state).toMatchObject({ outputs: { interval: 300 }, unfinished: false });
   });
 
-  test("also if it is an update that is only accepted, whose record is read once more", async () => {
-    const [one, program] = await created();
-    const before = emulator.monitors.all()[0];
-    emulator.fault = ({ method }) => {
-      if (method === "PATCH") return { kind: "answer", effect: true, status: 202, body: "" };
-      return emulator.requests.length === 2 ? answer(200, before) : undefined;
-    };
-    const running = failureOf(update(one));
-    while (emulator.requests.length < 2) await new Promise(setImmediate);
-    await clock.sleep(500);
-    await program.cancel();
-    expect(await running).toBe("");
-    expect(one.state).toMatchObject({ outputs: { interval: 300 }, unfinished: false });
-    expect(sentRequests()).toEqual(["PATCH", "GET", "GET"].map((method) => `${method} /api/v1/monitors/1`));
-  });
+  test.each<[string, number, RegExp]>([
+    ["and shows it", 2, /^$/],
+    ["and does not show it", 9, /did not store/],
+  ])(
+    "also if it is an update that is only accepted, whose record is read once more %s",
+    async (_, ends, failure) => {
+      const [one, program] = await created();
+      const before = emulator.monitors.all()[0];
+      emulator.fault = ({ method }) => {
+        if (method === "PATCH") return { kind: "answer", effect: true, status: 202, body: "" };
+        return emulator.requests.length <= ends ? answer(200, before) : undefined;
+      };
+      const running = failureOf(update(one));
+      while (emulator.requests.length < 2) await new Promise(setImmediate);
+      await clock.sleep(500);
+      await program.cancel();
+      expect(await running).toMatch(failure);
+      const interval = ends === 2 ? 300 : 60;
+      expect(one.state).toMatchObject({ outputs: { interval }, unfinished: interval === 60 });
+      expect(sentRequests()).toEqual(["PATCH", "GET", "GET"].map((method) => `${method} /api/v1/monitors/1`));
+    },
+  );
 
   test("also if it is a delete", async () => {
     const { failure, one } = await cancelled("DELETE", slow, (each) => each.destroy(), await created());
@@ -241,6 +248,17 @@ describe("after Cancel, a wait ends at once", () => {
     await program.cancel();
     expect(await running).toMatch(/may exist[^]*uptime:adoptExisting/);
     expect(posts()).toBe(1);
+  });
+
+  test("between two looks for a lost create, of which one more finds the record", async () => {
+    const [one, program] = fresh();
+    on("POST", { kind: "cut", effect: false });
+    const running = failureOf(one.up(home));
+    await waits(() => lists() === 2);
+    emulator.monitors.add(home);
+    await program.cancel();
+    expect(await running).toBe("");
+    expect(one.state?.id).toBe("1");
   });
 });
 
