@@ -143,10 +143,10 @@ describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
     expect(lists()).toBeGreaterThan(looks);
   });
 
-  test.each([409, 422])("is looked for once more if the second one is answered with %i", async (status) => {
-    // Two looks find nothing, because the list lags.
+  test.each([409, 422])("is looked for a minute if the second one is answered with %i", async (status) => {
+    // Four looks find nothing, because the list lags: two for the first one, and two for the second.
     const answers = [cut, answer(status, { message: "The name has already been taken." })];
-    lagging(2, () => answers.shift());
+    lagging(4, () => answers.shift());
     const one = resource(kind);
     await one.up(declared[kind]);
     expect(storedIds(kind)).toEqual([one.state?.id]);
@@ -170,6 +170,28 @@ test("a create that gets the id of a record that this run has deleted is found i
   insteadOfOurs(made1);
   expect(await made(one)).toBe("made 1");
   expect(storedIds().sort()).toEqual(["1", "2"]);
+});
+
+test.each([0, 1])(
+  "a create is found by an id that is a text, beside %i equal records from before",
+  async (count) => {
+    const [old, one] = ["7d2c", "b1f0"].map((id) => ({ ...made1, id }));
+    emulator.fault = (request) => {
+      if (request.method === "POST") return cut;
+      if (!isList(request)) return answer(200, request.path.endsWith("b1f0") ? one : old);
+      return answer(200, { data: [...(posts() > 0 ? [one] : []), ...times(count, old)] });
+    };
+    expect(await made(resource())).toBe("made b1f0");
+    expect(posts()).toBe(1);
+  },
+);
+
+test("a create is found though it gets the id of a record that another resource could not import", async () => {
+  const [other, one] = program().resources();
+  expect(await made(other, { ...home, importId: "1" })).toContain("Monitor 1 does not exist");
+  onCreates(cut);
+  expect(await made(one)).toBe("made 1");
+  expect(posts()).toBe(1);
 });
 
 test("a create that sends empty lists in the other form is found if its answer is lost", async () => {
@@ -374,6 +396,7 @@ describe("a new record in the list, after a create whose answer was lost,", () =
   test.each([
     ["neither its name nor its URL is ours", "Other", home],
     ["both names have neither letters nor digits, and differ", "🔥", { ...home, name: "🚀" }],
+    ["its name is a small part of ours", "shop", { ...home, name: "Front page of the shop" }],
   ])("is ignored if %s", async (_, name, inputs) => {
     insteadOfOurs({ ...home, name, url: "https://other.example/" });
     expect(await made(resource(), inputs)).toBe("made 2");
