@@ -1005,6 +1005,18 @@ test.each(
   expect(await one.preview(declared)).toBe("update");
 });
 
+test("of the fields in ignoreChanges, an update sends only what the API resets otherwise", async () => {
+  const one = stack("monitor", {}, { ignoreChanges: ["requestAuthUsername", "requestMethod"] });
+  await one.up({ ...home, requestAuthUsername: "bob" });
+  await one.up({ ...home, requestAuthUsername: "bob", interval: 300 });
+  const names = emulator
+    .writes()
+    .at(-1)
+    ?.body.map(([name]) => name);
+  expect(names).toContain("request_method");
+  expect(names).not.toContain("request_auth_username");
+});
+
 test("ignoreChanges keeps an edit by hand, also of a field that the API resets in an update", async () => {
   emulator.dialect = { resetOnUpdate: true };
   const one = stack("monitor", {}, { ignoreChanges: ["requestAuthUsername", "requestMethod"] });
