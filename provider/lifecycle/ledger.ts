@@ -83,9 +83,6 @@ export class Ledger {
     // Servers reuse ids. If state has this id, it means an earlier record, which is gone, so its claims end.
     if (isCreated) entry.holders.clear();
     entry.isCreated ||= isCreated;
-    // If this process has created the record and another resource then imports it, only that one has got it in this run.
-    for (const [other, { owner: otherOwner, status }] of entry.holders)
-      if (status === "taken") entry.holders.set(other, { owner: otherOwner, status: "in state" });
     entry.holders.set(claim, { owner, status: "taken" });
     if (wasSeen) this.confirm(id);
     if (owner !== undefined) entry.plannedImports.delete(owner);
