@@ -230,11 +230,11 @@ function lostError(
   reason: Message = [`A new ${singular} was looked for, and none was found`],
   cause: unknown = lostAnswer,
 ): UptimeError {
-  const command = configCommand(settings, "adoptExisting", "true");
+  const command = settings.adoptExisting ? undefined : configCommand(settings, "adoptExisting", "true");
   return errorOf(
     [lostAnswer.parts, reason],
     message`The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting
-      ${sourceOf(settings, "adoptExisting")} is true${command ? ` (${command})` : ""}; otherwise it may create a second one.`,
+      ${sourceOf(settings, "adoptExisting")} ${settings.adoptExisting ? "stays" : "is"} true${command ? ` (${command})` : ""}; otherwise it may create a second one.`,
     cause,
   );
 }

@@ -261,6 +261,12 @@ describe("after a timeout", () => {
   });
 });
 
+test("an error after a lost create does not advise to set adoptExisting if it is set", async () => {
+  on("POST", cutBefore);
+  const failure = await made(resource("monitor", { "uptime:adoptExisting": "true" }));
+  expect(failure).toMatch(/adopts it if the setting uptime:adoptExisting stays true; otherwise/);
+});
+
 test("a create that is always cut is sent five times, and then fails", async () => {
   on("POST", cutBefore);
   expect(await made(resource())).toMatch(mayExist);
