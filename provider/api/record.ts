@@ -136,7 +136,7 @@ export function idNumber(id: string): bigint | undefined {
   return /^\d+$/.test(id) ? BigInt(id) : undefined;
 }
 
-/** Compares ids as numbers of any size: the longer one is larger. */
+/** Orders ids as numbers of any size, of which the longer one is larger. The order of other ids means nothing, but stays the same. */
 export function compareIds(a: string, b: string): number {
   return a.length - b.length || (a === b ? 0 : a < b ? -1 : 1);
 }

@@ -15,7 +15,7 @@ export const lookPauseMilliseconds = 5000;
 
 /** The result of a look: new records that a lost create may have made. */
 export interface Look {
-  /** Surely new, and equal in everything that is declared and shown; or named by the answer. */
+  /** Surely new, and equal in everything that is declared and shown; or with the id that the answer had. */
   readonly equal: readonly ApiRecord[];
   /** Perhaps ours: the name, its beginning or the URL is the same, but something differs or another resource has the record. */
   readonly alike: readonly ApiRecord[];
@@ -53,8 +53,8 @@ export async function lookOnce(
     // An id alone proves nothing.
     const isShownAlike = (record: ApiRecord): boolean =>
       ["same", "alike"].includes(compareIdentity(definition, wanted, record));
-    const named = candidates.find((record) => age.isNamed(record) && isShownAlike(record));
-    if (named) return { equal: [named], alike: [] };
+    const answered = candidates.find((record) => age.hasAnsweredId(record) && isShownAlike(record));
+    if (answered) return { equal: [answered], alike: [] };
     const look = { equal: [] as ApiRecord[], alike: [] as ApiRecord[] };
     for (const candidate of candidates) {
       if (!age.isNew(candidate) || isListedAsOther(definition, wanted, candidate)) continue;
@@ -131,8 +131,8 @@ class RecordAge {
     return !wasBefore && !isTaken(this.scope, record);
   }
 
-  /** Whether the answer has named the record, which is new. */
-  isNamed(record: ApiRecord): boolean {
+  /** Whether the record is new and has the id that the answer had. */
+  hasAnsweredId(record: ApiRecord): boolean {
     const { id } = record;
     const { answeredId, otherId } = this.lostCreate.lostAnswer;
     return [answeredId, otherId].includes(id) && this.isNew(record) && !this.scope.ledger.isBeingDeleted(id);

@@ -104,7 +104,7 @@ export class RecordNote {
     return this.hasOtherClaimIn(this.linesSinceCreate(id, subject), claim);
   }
 
-  /** A resource has created a record. Throws if another process adopted or found it before the answer came. */
+  /** A resource has created a record. Throws if one of another process, or with another key, adopted or found it before the answer came. */
   tellCreated(id: string, claim: Claim, record: ApiRecord | undefined): void {
     this.tryToAdd("creates", id, claim, record && (this.identityOf(record) ?? noIdentity));
     const adoption = this.adoptionSinceCreate(id, claim, record);
@@ -136,16 +136,17 @@ export class RecordNote {
   }
 
   /**
-   * The line by which another process has adopted the record before this process's create of it was answered; undefined if there is none.
+   * The line by which another process, or this one with another key, has adopted the record before this create of it was answered; undefined
+   * if there is none.
    * For example, B has it if the lines are `creates 7` (an earlier record), `takes 7` (by B), `creates 7` (this claim).
    */
   private adoptionSinceCreate(id: string, claim: Claim, record: ApiRecord | undefined): NoteLine | undefined {
-    const all = this.linesAbout(id);
+    const subject = record && { identities: [this.identityOf(record)], tookExisting: false };
+    const all = this.linesAbout(id).filter((line) => this.isAbout(line, subject));
     const own = all.findLastIndex((line) => isCreate(line) && line.claim === claimText(claim));
     const lines = withoutRefused(own === -1 ? all : all.slice(0, own));
     const since = lines.slice(lines.findLastIndex((line) => isCreate(line) || isDelete(line)) + 1);
-    const subject = record && { identities: [this.identityOf(record)], tookExisting: false };
-    return since.find((line) => isTake(line) && this.isAbout(line, subject) && !this.note.isOwn(line));
+    return since.find((line) => isTake(line) && !this.isInOurLedger(line));
   }
 
   /** A resource adopts or imports a record. Throws if another process was first, or cannot learn of it, or if it is deleted. */
@@ -346,10 +347,11 @@ function withoutRefused(lines: readonly NoteLine[]): NoteLine[] {
   const living = new Map<string, NoteLine>();
   let isDeleted = false;
   return lines.filter((line) => {
-    const { claim, address, writer } = line;
+    const { claim, address } = line;
     const rivals = [...living.values()].filter((other) => other.address === address);
     if (isCreate(line)) {
-      if (!isDeleted && rivals.some((other) => isTake(other) && other.writer !== writer)) return false;
+      if (!isDeleted && rivals.some((other) => isTake(other) && ledgerOf(other) !== ledgerOf(line)))
+        return false;
       living.clear();
       isDeleted = false;
     }

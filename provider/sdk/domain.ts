@@ -33,7 +33,8 @@ export class Domain extends pulumi.CustomResource {
    * Declares a domain. If the option `import` names an existing domain's id, nothing is created: the resource manages
    * that domain, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if both the options `id` and `import` are set, or if `provider` or `providers` is, which need pulumi-uptime/native. The preview reports wrong arguments: see docs/errors.md
+   * @throws if both the options `id` and `import` are set, or if `providers` is. The preview reports wrong arguments, and the option
+   * `provider`, which needs pulumi-uptime/native: see docs/errors.md
    */
   constructor(name: string, args: DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, dynamicBinding);

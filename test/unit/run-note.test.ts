@@ -52,8 +52,8 @@ afterEach(() => jest.restoreAllMocks());
 const folder = (): string => join(temporary, `pulumi-uptime-${process.getuid?.() ?? "user"}`);
 const file = (): string => join(folder(), fs.readdirSync(folder())[0] ?? "");
 const noted = (): string => fs.readFileSync(file(), "utf8");
-const note = (address = engine, key = "81d0", hash = "5e44e44e") =>
-  new RecordNote(openRunNote(address), monitor, { hash, url: "", source: "" }, key);
+const note = (address = engine, key = "81d0", hash = "5e44e44e", opened = openRunNote(address)) =>
+  new RecordNote(opened, monitor, { hash, url: "", source: "" }, key);
 /** The note of a process with another key. */
 const withOtherKey = () => note(engine, "0000");
 
@@ -314,6 +314,24 @@ describe("the note of a run", () => {
     refuseOther(reason, () => note().tellCreated("1", newClaim(), record));
     expect(one.isCreatedElsewhere("1", claim)).toBe(false);
     expect(deleter(claim, one)).toBe("this process");
+  });
+
+  test("refuses a create whose record a resource of this process with another key has adopted before", () => {
+    const opened = openRunNote(engine);
+    const [one, other] = ["81d0", "0000"].map((key) => note(engine, key, undefined, opened));
+    other?.take(record, claim);
+    expect(() => one?.tellCreated("1", newClaim(), record)).toThrow("has adopted it meanwhile");
+    expect(deleter(claim, other)).toBe("this process");
+  });
+
+  test("refuses a create whose record was adopted before, whatever a third account has done with that id since", () => {
+    note().take(record, claim);
+    note(engine, "1234", "e15e0000").tellCreated("1", newClaim(), {
+      id: "1",
+      raw: { ...home, name: "Elsewhere" },
+    });
+    noteAs(otherName);
+    expect(() => note().tellCreated("1", newClaim(), record)).toThrow("has adopted it meanwhile");
   });
 
   test("is of one key, except for a record with the same name and URL", () => {
