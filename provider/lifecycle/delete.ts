@@ -1,7 +1,7 @@
 import type { ApiRecord } from "../api/record";
 import { message, NotFoundError, quoteId, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
-import { assertGone, assertReadable } from "./gone";
+import { assertGone, assertReadable, isGivenAway } from "./gone";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs } from "./resource";
 import { assertSameRecord, mustCompareFirst } from "./same-record";
@@ -70,20 +70,6 @@ async function sendDelete(
   if (await isGivenAway(scope, id, outputs, operation)) return undefined;
   ledger.markDeleted(id, operation.clock.now());
   return record;
-}
-
-/**
- * Whether the claim is void: the id is now that of a record which this run has created. A create that was answered with the id alone
- * may let it go before it ends, because it is a job's.
- */
-async function isGivenAway(
-  { claims, creates }: RecordScope,
-  id: string,
-  outputs: Outputs,
-  operation: Operation,
-): Promise<boolean> {
-  if (claims.isVoid(id, outputs)) await creates.waitForInFlight(operation);
-  return claims.isVoid(id, outputs);
 }
 
 /** A key that may not delete a record, or a proxy that allows no DELETE, may get 404 too. So the record's own address decides. */

@@ -98,3 +98,17 @@ export async function assertNotListed(
     { cause: missing },
   );
 }
+
+/**
+ * Whether the claim is void: the id is now that of a record which this run has created. A create that was answered with the id alone
+ * may let it go before it ends, because it is a job's.
+ */
+export async function isGivenAway(
+  { claims, creates }: RecordScope,
+  id: string,
+  outputs: Outputs,
+  operation: Operation,
+): Promise<boolean> {
+  if (claims.isVoid(id, outputs)) await creates.waitForInFlight(operation);
+  return claims.isVoid(id, outputs);
+}

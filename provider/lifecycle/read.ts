@@ -5,7 +5,7 @@ import { ApiError, message, NotFoundError, quoteId, UptimeError } from "../api/e
 import { Operation } from "../api/operation";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import { mayBeEscaped, shownValues, shows, wantedValues, type WantedValues } from "./difference";
-import { assertGoneInRefresh } from "./gone";
+import { assertGoneInRefresh, isGivenAway } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs, OperationResult } from "./resource";
@@ -22,17 +22,18 @@ export async function read(
   const { claims, definition, ledger, settings } = scope;
   assertSameAddress(scope, outputs, options);
   claims.hear(id, outputs, options.owner);
-  if (claims.isVoid(id, outputs)) return undefined;
+  const operation = new Operation(scope, options);
+  // The server may have given the id to a create of this run, or give it to one during the read.
+  const isLost = (): Promise<boolean> => isGivenAway(scope, id, outputs, operation);
+  if (await isLost()) return undefined;
   // After an operation that failed half-way, the attributes in state are not from a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
-  const operation = new Operation(scope, options);
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
-  const record = await findRecord(scope, id, outputs, wanted, operation).catch((error: unknown) => {
-    if (!claims.isVoid(id, outputs)) throw error;
+  const record = await findRecord(scope, id, outputs, wanted, operation).catch(async (error: unknown) => {
+    if (!(await isLost())) throw error;
     return undefined;
   });
-  // Meanwhile the server may have given the id to a create of this run, whose record does not concern this resource.
-  if (claims.isVoid(id, outputs)) return undefined;
+  if (await isLost()) return undefined;
   if (!record) {
     ledger.markGone(id);
     return undefined;

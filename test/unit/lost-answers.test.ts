@@ -1052,6 +1052,22 @@ describe("while the id of a job is read, another create", () => {
   });
 });
 
+test("the id of a job does not end the refresh of a record that has it, and that a list has left out", async () => {
+  const run = program();
+  const [one, other] = run.resources();
+  expect(await made(one)).toBe("made 1");
+  run.nextRun();
+  let reads = 0;
+  emulator.fault = ({ method, path }) => {
+    if (method === "POST") return queued;
+    return path.endsWith("/1") ? { kind: "delay", answerDelayMs: 1000 * ++reads } : answer(200, { data: [] });
+  };
+  const creating = made(other, elsewhere);
+  while (reads === 0) await clock.sleep(20);
+  await Promise.all([one.refresh(), creating]);
+  expect(one.state?.id).toBe("1");
+});
+
 test("creates that get each other's answers, as of a proxy that mixes them up, get their own records", async () => {
   const answerOf = (id: number, inputs: object): Fault => ({
     ...stored(201, { data: { ...inputs, id } }),
