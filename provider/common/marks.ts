@@ -9,7 +9,7 @@ export type Properties = Readonly<Record<string, unknown>>;
 export const engineUnknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** A value that is not known yet, of any type or of one: a boolean, a number, a list, an asset, an archive, an object. */
-const engineUnknowns: readonly unknown[] = [
+const engineUnknowns: readonly string[] = [
   engineUnknown,
   "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
   "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
@@ -18,12 +18,12 @@ const engineUnknowns: readonly unknown[] = [
   "e48ece36-62e2-4504-bad9-02848725956a",
   "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
 ];
-export const isEngineUnknown = (value: unknown): boolean => engineUnknowns.includes(value);
+export const isEngineUnknown = (value: unknown): boolean => engineUnknowns.some((mark) => mark === value);
 
-/** Whether a value, or a part of it, is not known yet. */
+/** Whether a value, or a part of it, is not known yet, also in JSON text, in which Pulumi's SDKs for C# and Java send settings. */
 export function hasEngineUnknown(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return isEngineUnknown(value);
-  return Object.values(value).some(hasEngineUnknown);
+  const json = JSON.stringify([value]);
+  return engineUnknowns.some((mark) => json.includes(mark));
 }
 
 /** The key that marks a special value, such as a secret or an asset. */

@@ -33,6 +33,9 @@ const one = key("one");
 /** Says that the keys "one" and "two" are of the same account. */
 const pair = ["one", "two"].map((text) => keyFingerprintOf({ url: "https://a.example" }, text)).join("=");
 const eu = (apiKey: unknown): Properties => ({ accounts: { eu: { apiKey } } });
+/** The SDKs for C# and Java write JSON also if a value in it is not known yet. */
+const asJson = (settings: Properties): Properties =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)]));
 
 test("in a project that is named uptime, unknown settings of an explicit provider are a warning", () => {
   const warningsOf = (name: string): readonly string[] =>
@@ -52,10 +55,11 @@ describe("a resource that moves to another provider is replaced if an account di
     ["a key that is not known yet", false, key("one"), key(engineUnknown)],
     ["other settings", false, key("one"), { ...key("one"), maxRetries: 7 }],
     ["only accounts, the same", false, eu("one"), eu("one")],
-    ["only accounts, as JSON", false, eu("one"), { accounts: JSON.stringify(eu("one").accounts) }],
+    ["only accounts, as JSON", false, eu("one"), asJson(eu("one"))],
     ["only accounts, another key", true, eu("one"), eu("two")],
     ["only accounts, the same, as it says", false, eu("one"), { ...eu("two"), sameAccount: [pair] }],
     ["only accounts, a key that is not known yet", false, eu("one"), eu(engineUnknown)],
+    ["only accounts, a key in JSON that is not known yet", false, eu("one"), asJson(eu(engineUnknown))],
     ["a key, and accounts with another key", true, { ...one, ...eu("one") }, { ...one, ...eu("two") }],
     ["another version of the plugin", false, { ...one, version: "1.0.0" }, { ...one, version: "2.0.0" }],
     ["an account more", false, key("one"), { ...key("one"), ...eu("one") }],
@@ -195,7 +199,13 @@ describe("a provider is refused because of its settings", () => {
     const lists = { accounts: { eu: unknown }, sameAccount: [engineUnknown] };
     const unknowns = { ...unknown, timeoutSeconds: engineUnknown, ...lists };
     const http = { baseUrl: "http://a.example", allowHttp: engineUnknown };
-    for (const settings of [{}, unknowns, http, { apiKey: asSecret("key") }])
+    for (const settings of [
+      {},
+      unknowns,
+      asJson({ ...lists, timeoutSeconds: engineUnknown }),
+      http,
+      { apiKey: asSecret("key") },
+    ])
       expect(problemsOf(settings)).toEqual([]);
   });
 });
