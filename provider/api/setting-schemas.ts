@@ -4,6 +4,7 @@ import { definitions } from "../definitions";
 import { accountSettingNames, joinWithOr } from "../definitions/settings";
 import type { Setting, SettingName, settingDeclarations } from "../definitions/settings";
 import { isLoopback, parseUrl } from "../common/url";
+import { unwrapSecrets } from "../common/marks";
 import { tryParseJson } from "../common/values";
 import { hexHash } from "../common/hash";
 
@@ -152,7 +153,8 @@ const accountsSchema = z.pipe(
       .check(
         refuse((text) => tryParseJson(text) === undefined, `must be ${expectedAccounts}, and is not JSON`),
       ),
-    z.transform(tryParseJson),
+    // Pulumi's SDKs for C# and Java mark the keys in it as secret.
+    z.transform((text) => unwrapSecrets(tryParseJson(text))),
   ),
   z.record(z.string(), accountSchema),
 );

@@ -33,7 +33,7 @@ const one = key("one");
 /** Says that the keys "one" and "two" are of the same account. */
 const pair = ["one", "two"].map((text) => keyFingerprintOf({ url: "https://a.example" }, text)).join("=");
 const eu = (apiKey: unknown): Properties => ({ accounts: { eu: { apiKey } } });
-/** The SDKs for C# and Java write JSON also if a value in it is not known yet. */
+/** The SDKs for C# and Java write JSON also if a value in it is secret, or not known yet. */
 const asJson = (settings: Properties): Properties =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)]));
 
@@ -60,6 +60,8 @@ describe("a resource that moves to another provider is replaced if an account di
     ["only accounts, the same, as it says", false, eu("one"), { ...eu("two"), sameAccount: [pair] }],
     ["only accounts, a key that is not known yet", false, eu("one"), eu(engineUnknown)],
     ["only accounts, a key in JSON that is not known yet", false, eu("one"), asJson(eu(engineUnknown))],
+    ["only accounts, a secret key in JSON", false, eu("one"), asJson(eu(asSecret("one")))],
+    ["only accounts, another secret key in JSON", true, eu("one"), asJson(eu(asSecret("two")))],
     ["a key, and accounts with another key", true, { ...one, ...eu("one") }, { ...one, ...eu("two") }],
     ["another version of the plugin", false, { ...one, version: "1.0.0" }, { ...one, version: "2.0.0" }],
     ["an account more", false, key("one"), { ...key("one"), ...eu("one") }],
@@ -199,13 +201,8 @@ describe("a provider is refused because of its settings", () => {
     const lists = { accounts: { eu: unknown }, sameAccount: [engineUnknown] };
     const unknowns = { ...unknown, timeoutSeconds: engineUnknown, ...lists };
     const http = { baseUrl: "http://a.example", allowHttp: engineUnknown };
-    for (const settings of [
-      {},
-      unknowns,
-      asJson({ ...lists, timeoutSeconds: engineUnknown }),
-      http,
-      { apiKey: asSecret("key") },
-    ])
+    const inJson = [asJson({ ...lists, timeoutSeconds: engineUnknown }), asJson(eu(asSecret("key")))];
+    for (const settings of [{}, unknowns, http, { apiKey: asSecret("key") }, ...inJson])
       expect(problemsOf(settings)).toEqual([]);
   });
 });
