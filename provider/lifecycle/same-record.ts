@@ -77,12 +77,12 @@ export function mustCompareFirst(scope: RecordScope, outputs: Outputs): boolean 
 /**
  * Compares the name (and URL, for a monitor) of a record with the wanted ones.
  *
- * | result     | what the record shows of them                                                          |
- * | ---------- | -------------------------------------------------------------------------------------- |
- * | `notShown` | nothing                                                                                |
- * | `same`     | nothing that differs                                                                   |
- * | `alike`    | one that differs, and one that is the same or that the server may have made of ours    |
- * | `differs`  | another name and another URL                                                           |
+ * | result     | what the record shows of them                                                        |
+ * | ---------- | ------------------------------------------------------------------------------------ |
+ * | `notShown` | nothing                                                                              |
+ * | `same`     | nothing that differs                                                                 |
+ * | `alike`    | one that differs, but one is ours, or may be what the server has made of ours        |
+ * | `differs`  | only what is not ours                                                                |
  */
 export function compareIdentity(
   definition: Definition,
