@@ -12,7 +12,6 @@ import {
   type DiffRequest,
   type FrontContext,
 } from "./shared-front";
-import { openReviewFile } from "./review-file";
 
 /**
  * The environment variable with which `pulumi-uptime doctor --program` and `try` run a preview. It names a socket to which the
@@ -36,7 +35,7 @@ export const collectedResource = z.object({
 export type CollectedResource = z.infer<typeof collectedResource>;
 
 /** Tells what a program declares and a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
-class CollectingFront extends SharedFront {
+export class CollectingFront extends SharedFront {
   override readonly isCollecting = true;
   private readonly refused = new Set<Owner>();
 
@@ -114,12 +113,4 @@ function refuseWrites(): never {
   throw new UptimeError(
     `${collectVariable} is set, so this run only collects what a preview would refuse. Unset it to create, update or delete.`,
   );
-}
-
-/** The front of one kind of resource; under {@link collectVariable} one that refuses nothing in a preview. */
-export function newFront(context: FrontContext, env: NodeJS.ProcessEnv): SharedFront {
-  const socket = env[collectVariable];
-  return socket
-    ? new CollectingFront(context, socket)
-    : new SharedFront({ ...context, reviewFile: openReviewFile(env) });
 }

@@ -8,7 +8,7 @@ import { unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import { read } from "../lifecycle/read";
 import type { RequestOptions } from "../lifecycle/resource";
-import { newFront } from "./collecting-front";
+import { newFront } from "./front";
 import type { SharedFront } from "./shared-front";
 import { FrontSession } from "./front-session";
 import { OperationError } from "./operation-error";

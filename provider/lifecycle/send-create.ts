@@ -176,7 +176,7 @@ async function readCreated(
   answer: WriteAnswer,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  const { collection, creates, definition, ledger } = scope;
+  const { collection, definition, ledger } = scope;
   const { record, requestText } = answer;
   const lost = (problem: string, options?: LostAnswerOptions): LostAnswerError =>
     new LostAnswerError(
@@ -189,18 +189,8 @@ async function readCreated(
   try {
     const hasOnlyId = !isRecordOf(definition, record);
     const found = await readUntil(collection, id, operation, (one) => hasOnlyId || one !== undefined);
-    // The server may have changed the name beyond recognition, but not to that of a create that is still running.
-    const shown = hasOnlyId ? undefined : record;
-    const answered = shown && shownValues(definition, shown, { unescape: true, refuse: () => undefined });
-    const isOfAnother = creates.isRunning(identityIn(definition, found) ?? "");
-    const isRenamed =
-      answered !== undefined && !isOfAnother && compareIdentity(definition, answered, found) !== "differs";
-    const likeness = compareIdentity(definition, wanted, found);
-    if (!isVoid() && (isRenamed || likeness !== "differs")) {
-      // With 202, the id is often a job's, and a record that is only alike may be somebody else's.
-      const isConfirmed = isRenamed || answer.status !== 202 || likeness !== "alike";
-      return isConfirmed ? found : undefined;
-    }
+    const whose = whoseRecord(scope, wanted, answer, found);
+    if (!isVoid() && whose !== "another's") return whose === "ours" ? found : undefined;
   } catch (cause) {
     if (cause instanceof NotFoundError || isRefusedId(cause))
       throw lost(`there is no such ${definition.singular}`, {
@@ -213,4 +203,32 @@ async function readCreated(
   }
   // If jobs and records are numbered separately, a job may have the same id as a record of another create.
   throw lost("another record is there");
+}
+
+/**
+ * Whose record is at the address of an id that an answer to a create has named.
+ *
+ * | the record                                                            | is                                      |
+ * | --------------------------------------------------------------------- | --------------------------------------- |
+ * | is as the answer has shown it, and no running create is of its name   | ours, even if the server has renamed it |
+ * | shows our name and URL, or neither                                    | ours                                    |
+ * | is only alike                                                         | ours; after 202, perhaps another's      |
+ * | is anything else                                                      | another's                               |
+ */
+function whoseRecord(
+  { creates, definition }: RecordScope,
+  wanted: WantedValues,
+  { record, status }: WriteAnswer,
+  found: ApiRecord,
+): "ours" | "perhaps another's" | "another's" {
+  const answered =
+    record && isRecordOf(definition, record)
+      ? shownValues(definition, record, { unescape: true, refuse: () => undefined })
+      : undefined;
+  const isOfRunning = creates.isRunning(identityIn(definition, found) ?? "");
+  if (answered && !isOfRunning && compareIdentity(definition, answered, found) !== "differs") return "ours";
+  const likeness = compareIdentity(definition, wanted, found);
+  if (likeness === "differs") return "another's";
+  // With 202, the id is often a job's.
+  return likeness === "alike" && status === 202 ? "perhaps another's" : "ours";
 }

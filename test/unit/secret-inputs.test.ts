@@ -7,7 +7,7 @@ import { readSettings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";
 import { whileListening } from "../../provider/cli/shared/collecting-preview";
 import type { CollectedResource } from "../../provider/engine/collecting-front";
-import { newFront } from "../../provider/engine/collecting-front";
+import { newFront } from "../../provider/engine/front";
 import { FrontSession } from "../../provider/engine/front-session";
 import { decodeDeclaration, decodeOutputs } from "../../provider/engine/properties";
 import { secretInputs } from "../../provider/sdk/secret-inputs";

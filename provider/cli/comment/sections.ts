@@ -183,11 +183,11 @@ function propertyText(
 
 function driftSections({ drift, missingImports, isKnown, changes }: Facts, show: ShowValue): Section[] {
   if (!drift) return [];
-  const changeOf = new Map(changes.map((change) => [change.urn, change]));
+  const changeByUrn = new Map(changes.map((change) => [change.urn, change]));
   /** What the API shows, and what merging does there if that is not to set it back. */
   const inApiText = ({ urn, outcome, replaces }: DriftedResource, name: string, inApi: string): string => {
     if (!isKnown) return inApi;
-    const { operation, properties = [], keptBy } = changeOf.get(urn) ?? {};
+    const { operation, properties = [], keptBy } = changeByUrn.get(urn) ?? {};
     if (missingImports.has(urn)) return "cannot be imported again: the apply fails";
     if (outcome === "gone")
       return operation === "delete" ? "leaves the state too" : "is created again, with a new id";
