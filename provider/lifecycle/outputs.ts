@@ -53,12 +53,12 @@ export function outputsOf(
   };
 }
 
-/** {@link partialOutputsOf} leaves out the longest values if all together are larger: they would make the header too large to arrive. */
-const maxPartialBytes = 8000;
+/** {@link partialOutputsOf} leaves out longer values, because a server may show values of any size. */
+const maxPartialCharacters = 4000;
 
 /**
- * Outputs after an operation that failed half-way. They travel in an HTTP header of limited size, so they have no attributes, and null
- * for values that would not fit. The next read adds both.
+ * Outputs after an operation that failed half-way. They travel in an HTTP header, of which the engine takes 16 MiB, so they have no
+ * attributes and no long values. The next read adds both.
  */
 export function partialOutputsOf(
   scope: RecordScope,
@@ -67,16 +67,9 @@ export function partialOutputsOf(
   options: Pick<OutputOptions, "claim" | "isIdUnconfirmed" | "tookExisting">,
 ): Outputs {
   const outputs = outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
-  const sizeOf = (value: Value): number => Buffer.byteLength(JSON.stringify(value));
-  const shortestFirst = Object.entries(outputs.values).sort(
-    ([, one], [, other]) => sizeOf(one) - sizeOf(other),
-  );
-  let bytesLeft = maxPartialBytes;
-  const values = shortestFirst.map(([key, value]): [string, Value] => {
-    bytesLeft -= sizeOf(value);
-    return [key, bytesLeft >= 0 ? value : null];
-  });
-  return { ...outputs, values: Object.fromEntries(values) };
+  const isLong = (value: Value): boolean => JSON.stringify(value).length > maxPartialCharacters;
+  const values = Object.entries(outputs.values).map(([key, value]) => [key, isLong(value) ? null : value]);
+  return { ...outputs, values: Object.fromEntries(values) as Record<string, Value> };
 }
 
 /**
