@@ -271,6 +271,7 @@ describe("would alert at once", () => {
     const utf8 = Buffer.from("Grüße & Welcome");
     for (const [body, headers] of [
       [latin, { "content-type": 'text/html; charset="ISO-8859-1"' }],
+      [latin, { "content-type": "text/html; charset=iso-8859-1", "content-encoding": "identity" }],
       [utf8, { "content-type": "text/html; charset=unheard-of" }],
       [gzipSync(utf8), { "content-encoding": "gzip" }],
       [brotliCompressSync(utf8), { "content-encoding": "br" }],
@@ -281,7 +282,7 @@ describe("would alert at once", () => {
   test("by its text only if that can be read", async () => {
     const zstd = Buffer.from("28b52ffd2010810000477265657469", "hex");
     const compressed = { "content-encoding": "zstd" };
-    const unread = "skipped the response is compressed in a way that is not known here";
+    const unread = "skipped the response cannot be decompressed here";
     for (const condition of ["url_text", "url_no_text"])
       expect(await said({ url: await answering(zstd, compressed), ...text(condition) })).toBe(unread);
     expect(await said({ url: await answering(zstd, compressed, 500), ...text("url_text") })).toBe(

@@ -28,7 +28,7 @@ export interface MonitorAnswer {
   readonly isCrossOrigin: boolean;
   /** When the certificate of the request's own host ends. */
   readonly certificateEnd: Date | undefined;
-  /** The beginning or all of the text; undefined if it was not needed. It has no content if its compression is not known here. */
+  /** The beginning or all of the text; undefined if it was not needed. It has no content if it cannot be decompressed here. */
   readonly text: { readonly content: string | undefined; readonly isWhole: boolean } | undefined;
 }
 
@@ -166,14 +166,15 @@ async function readBody(body: AsyncIterable<Buffer>, headers: Headers): Promise<
   return { content: bytes && decodeText(bytes, headers), isWhole: size <= maxTextBytes };
 }
 
-/** A server compresses only if a monitor declares a header that allows it. Undefined if it is not known how. */
+/** A server compresses only if a monitor declares a header that allows it. Undefined if that cannot be undone here. */
 function decompress(bytes: Buffer, encoding: Headers[string]): Buffer | undefined {
+  if (encoding === undefined || encoding === "identity") return bytes;
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
   const options = { maxOutputLength: 4 * maxTextBytes };
   try {
     if (encoding === "br")
       return brotliDecompressSync(bytes, { ...options, finishFlush: BROTLI_OPERATION_FLUSH });
-    return encoding === undefined ? bytes : unzipSync(bytes, { ...options, finishFlush: Z_SYNC_FLUSH });
+    return unzipSync(bytes, { ...options, finishFlush: Z_SYNC_FLUSH });
   } catch {
     // The header may name what is no compression. What is compressed is not UTF-8.
     return isUtf8(bytes) ? bytes : undefined;

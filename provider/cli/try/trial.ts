@@ -67,10 +67,7 @@ export async function tryMonitor(
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
-const unread: Reason = {
-  code: "unknown",
-  text: ["the response is compressed in a way that is not known here"],
-};
+const unread: Reason = { code: "unknown", text: ["the response cannot be decompressed here"] };
 
 /**
  * What reasons to alert mean for a monitor of which the API does not show these properties.
