@@ -54,8 +54,8 @@ function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[
     },
     {
       text: isSampleIn(project)
-        ? "Replace all of `index.ts`: it declares only the sample monitor `home`, which `pulumi up` would create. If it has already created it, " +
-          "keep the declaration, or remove it to delete the record."
+        ? "Replace all of `index.ts`: it declares only the sample monitor `home`, which `pulumi up` would create. If `pulumi up` has " +
+          "already created it, keep the declaration, or remove it to delete the record."
         : "Import the new modules in the program's main file, by their paths from there; no existing file was changed.",
       lines: isMainKept ? modules.map((name) => importLine(name, project)) : [],
       language: "ts",
