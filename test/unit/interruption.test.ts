@@ -250,7 +250,7 @@ describe("after Cancel, a wait ends at once", () => {
     expect(posts()).toBe(1);
   });
 
-  test("between two looks for a lost create, of which one more finds the record", async () => {
+  test("between two looks for a lost create, and one more look finds the record", async () => {
     const [one, program] = fresh();
     on("POST", { kind: "cut", effect: false });
     const running = failureOf(one.up(home));

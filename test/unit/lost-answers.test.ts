@@ -143,7 +143,7 @@ describe.each(kinds)("a create of a %s whose answer is lost", (kind) => {
     expect(lists()).toBeGreaterThan(looks);
   });
 
-  test.each([409, 422])("is looked for a minute if the second one is answered with %i", async (status) => {
+  test.each([409, 422])("is looked for longer if the second one is answered with %i", async (status) => {
     // Four looks find nothing, because the list lags: two for the first one, and two for the second.
     const answers = [cut, answer(status, { message: "The name has already been taken." })];
     lagging(4, () => answers.shift());
@@ -173,7 +173,7 @@ test("a create that gets the id of a record that this run has deleted is found i
 });
 
 test.each([0, 1])(
-  "a create is found by an id that is a text, beside %i equal records from before",
+  "a create is found by an id that is no number, beside %i equal records from before",
   async (count) => {
     const [old, one] = ["7d2c", "b1f0"].map((id) => ({ ...made1, id }));
     emulator.fault = (request) => {
