@@ -43,7 +43,7 @@ export function configure(command: Command, context: CommandContext): void {
       )
       .addOption(new Option("--cwd <dir>", "the project's folder (default: this one)").conflicts("program"))
       .addOption(
-        // A preview has the stack's addresses, so records at another one say nothing about it.
+        // A preview uses the stack's addresses, so records at another one say nothing about the program.
         new Option(
           "--program <dir>",
           "also preview a program: list all refused resources, and what `pulumi up` would do",

@@ -171,7 +171,7 @@ export function secretPropertiesInState(resource: StateResource): ReadonlySet<st
   return new Set([...marked, ...(additionalSecretOutputs ?? [])]);
 }
 
-/** Properties of state with their secrets in the clear, undefined for what is encrypted; and the names of that. */
+/** Properties of state with their secrets in the clear, undefined for encrypted ones; and the names of these. */
 export function decryptedProperties(properties: Properties = {}) {
   const entries = Object.entries(properties).map(([key, value]) => [key, unwrapSecrets(value)] as const);
   const encrypted = entries.flatMap(([key, value]) => (value === undefined ? [key] : []));

@@ -88,7 +88,7 @@ async function readMonitors(
   const { state, all, account, stack } = options;
   const at = (path: string): string => resolve(context.cwd, path);
   const location = { cwd: at(options.cwd ?? "."), env: context.env, stack };
-  // A preview has the stack's settings, and state needs none.
+  // A preview uses the stack's settings, and state needs none.
   const [unused] = all ? [] : [...(account === undefined ? [] : ["--account"]), ...givenFlags(options)];
   if (unused !== undefined) throw new UptimeError(`${unused} needs --all.`);
   if (all) {
