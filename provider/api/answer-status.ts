@@ -9,7 +9,7 @@
 import type { Definition } from "../definitions/field";
 import { isObject } from "../common/values";
 import { isRecordOf, unwrapList, unwrapSingle, parseId, parseRecord, parseRecords } from "./record";
-import { isEmptyOrFalse, isFalse, isRealDate, plainName, textOf } from "./shown-values";
+import { isEmptyOrFalse, isFalse, isRealDate, plainName, textOf } from "./server-spelling";
 import type { Method } from "./transport";
 
 /** Whether an answer holds nothing, or nothing where the record would be, and no unclear code beside that. */

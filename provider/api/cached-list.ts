@@ -1,5 +1,5 @@
 import type { ApiRecord } from "./record";
-import { mayBeUnloaded } from "./shown-values";
+import { mayBeUnloaded } from "./server-spelling";
 import type { Clock } from "./clock";
 import type { RecordPages } from "./collection";
 

@@ -3,7 +3,7 @@ import { getOrMake, isObject, mapLeaves } from "../common/values";
 import { definitions } from "../definitions";
 import { parseJsonList } from "../definitions/codecs";
 import { secretFieldsByName } from "../definitions/keys";
-import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./shown-values";
+import { byPlainName, isEmptyOrFalse, plainFieldName, plainName } from "./server-spelling";
 import { joinMessages, message, Quote, quote, type Message } from "./errors";
 
 /** The names of secret fields, by {@link plainName}. */

@@ -2,7 +2,7 @@ import type { Definition } from "../definitions/field";
 import { parseUrl } from "../common/url";
 import { isObject, parseJson } from "../common/values";
 import { parseRecords, unwrapList, type ApiRecord } from "./record";
-import { isEmptyOrFalse, isFalse, plainName, textOf } from "./shown-values";
+import { isEmptyOrFalse, isFalse, plainName, textOf } from "./server-spelling";
 import { mayMeanFailure } from "./answer-status";
 import type { Answer } from "./client";
 import { headerOf } from "./transport";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { plainFieldName, plainName } from "../api/shown-values";
+import { plainFieldName, plainName } from "../api/server-spelling";
 import { message, quote, UptimeError, type Message } from "../api/errors";
 import type { Definition, Field } from "../definitions/field";
 import { secretFieldsByName } from "../definitions/keys";

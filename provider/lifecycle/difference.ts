@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/record";
-import { isEmptyOrFalse, mayBeUnloaded } from "../api/shown-values";
+import { isEmptyOrFalse, mayBeUnloaded } from "../api/server-spelling";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
 import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
