@@ -9,7 +9,7 @@ import { hosted, kinds, type Kind } from "../support/calls";
 import { Program, times } from "../support/program";
 import { assertProperty } from "../support/property";
 import { secret } from "../support/marks";
-import { lists, sentRequests, storedIds } from "../support/sent";
+import { isList, lists, sentRequests, storedIds } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import type { Inputs, ModelResource } from "../support/model";
 import { sample } from "../support/size";
@@ -62,6 +62,22 @@ describe("many imports", () => {
     expect(await failureOf(other.preview({ ...home, sslAlertDays: 14, importId }))).toContain(
       "sslAlertDays is 14 in the program and 7 in monitor 21",
     );
+  });
+
+  test.each([
+    ["leaves out an attribute", ({ note: _, ...shown }: Inputs) => shown, 24],
+    ["shows every attribute", (shown: Inputs) => shown, 8],
+  ])("have the attributes of the record itself, also if the list %s", async (_, listed, reads) => {
+    const ids = times(12, { note: "by hand" }).map(add);
+    on(isList, () => answer(200, { data: emulator.monitors.all().map(listed) }));
+    const first = resource();
+    for (const importId of ids) {
+      const one = first.beside();
+      await one.up({ ...home, importId });
+      expect(one.state?.outputs.attributes).toMatchObject({ note: "by hand" });
+    }
+    // The first four are read by their ids, and the model of the engine checks each twice.
+    expect([lists(), emulator.requests.length - lists()]).toEqual([1, reads]);
   });
 });
 
@@ -383,6 +399,24 @@ test("a declared field that the API does not show is announced, and sent with th
   expect(emulator.monitors.get(importId)).toMatchObject({ request_auth_password: "old" });
   await one.up({ ...declared, interval: 300, importId });
   expect(emulator.monitors.get(importId)).toMatchObject({ request_auth_password: "canary-1" });
+});
+
+test("an import of a record that a create of this run makes while it is read is an error", async () => {
+  const provider = hosted(monitor, settingsOf(), new FrontSession({ clock }));
+  const check = async (name: string, more = {}) => {
+    const owner = `pulumi-nodejs:dynamic/uptime:Monitor::${name}`;
+    const { inputs = {}, failures } = await provider.check({}, { ...home, ...more, __options: { owner } });
+    expect(failures).toEqual([]);
+    return inputs;
+  };
+  emulator.fault = ({ method }) => ({ kind: "delay", answerDelayMs: method === "POST" ? 2000 : 3000 });
+  const created = provider.create(await check("created"));
+  while (emulator.monitors.size === 0) await new Promise(setImmediate);
+  const inputs = await check("imported", { importId: "1" });
+  expect((await created).id).toBe("1");
+  await expect(provider.create(inputs)).rejects.toThrow(
+    "Monitor 1 was not imported, because pulumi-nodejs:dynamic/uptime:Monitor::created of this stack has it: remove the option import.",
+  );
 });
 
 test("a value that is unknown in the preview is compared in the up, and nothing is written if it differs", async () => {
