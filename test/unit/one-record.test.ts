@@ -96,8 +96,70 @@ describe.each(fronts)(
       expect(await destroyAll([old])).toEqual(["deleted"]);
       expect(storedIds(kind)).toEqual(["1"]);
     });
+
+    test("is not updated after the delete of another resource with its claim", async () => {
+      const { old, program } = await replaced("monitor");
+      const renamed = program.resource();
+      renamed.state = old.state;
+      expect(await destroyAll([old])).toEqual(["deleted"]);
+      expect(await failureOf(renamed.up({ ...home, interval: 300 }))).toContain("The record of this");
+      expect(emulator.monitors.get(1)).toMatchObject({ name: "New", interval: home.interval });
+    });
   },
 );
+
+test.each(fronts)(
+  "a record stays that of its create after another create, which was answered with its id alone, has failed (%s)",
+  async (front) => {
+    const [lost, created, other] = new Program(front).resources();
+    const answers: Fault[] = [answer(202, { id: 1 })];
+    emulator.fault = ({ method, path }) => {
+      if (method === "POST") return answers.shift();
+      return path.endsWith("/1") ? { kind: "delay", answerDelayMs: 1000 } : undefined;
+    };
+    const failed = failureOf(lost.up({ ...home, name: "Lost", url: "https://lost.example/" }));
+    await clock.sleep(100);
+    await created.up(home);
+    expect(await failed).toContain("none was found");
+    on("POST", answer(200, { ...home, id: 1 }));
+    expect(await failureOf(other.up(home))).toContain("monitor 1, which was there before");
+    expect([created.state?.id, other.state]).toEqual(["1", undefined]);
+  },
+);
+
+describe.each(fronts)("a create that is answered with an id alone (%s)", (front) => {
+  const queued = { kind: "answer", effect: false, status: 202, body: { id: 1 } } as const;
+
+  test("does not get the record of a person that has this id, also if it is equal", async () => {
+    emulator.monitors.add(home);
+    on("POST", queued);
+    const one = new Program(front).resource();
+    expect(await failureOf(one.up(home))).toContain("and none was found");
+    expect(one.state).toBeUndefined();
+  });
+
+  test.each(["Home", "Hom"])(
+    "keeps the id if the list is empty, although the run knows of a record, and its own may be there: %j",
+    async (name) => {
+      const program = new Program(front);
+      const [known, one] = program.resources();
+      await known.up(home);
+      program.nextRun();
+      await known.preview(home);
+      let reads = 0;
+      emulator.fault = (request) => {
+        if (request.method === "POST") return { ...queued, body: { id: 7 } };
+        if (isList(request)) return answer(200, { data: [] });
+        if (!request.path.endsWith("/7")) return undefined;
+        return ++reads === 1 ? answer(404) : answer(200, { ...home, id: 7, name });
+      };
+      expect(await failureOf(one.up(home))).toMatch(
+        name === "Home" ? /^$/ : /with the id 7, but .* is not what/,
+      );
+      expect(one.state?.id).toBe("7");
+    },
+  );
+});
 
 describe.each(fronts)("a delete during which the server gives the id to a new record (%s)", (front) => {
   async function deleted(fault: Fault): Promise<{ created: ModelResource; twin: ModelResource }> {
