@@ -132,6 +132,16 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       expect(lists()).toBeLessThanOrEqual(4);
     });
 
+    test("reads the list once more if it is older than the record, which this run has created", async () => {
+      const [all, program] = await createdBefore(front, 2);
+      remove(all[0]);
+      expect(await refreshAll(all.slice(0, 1))).toEqual(["gone"]);
+      const late = program.resource();
+      await late.up({ ...home, name: "Made since" });
+      on(({ path }) => path.endsWith("/3"), answer(404));
+      expect(await refreshAll([late])).toEqual(["error"]);
+    });
+
     test("fails if the list is empty and the process knows several records", async () => {
       const [all, program] = await createdBefore(front, 3);
       remove(...all);
@@ -324,6 +334,18 @@ describe.each(fronts)("with the present key (%s)", (front) => {
       /Monitor 1 does not exist .* Run `pulumi up --refresh --run-program`/,
     );
     expect(one.state).toBeDefined();
+  });
+
+  test("updating a record that is removed before it can be verified fails in the same way, and nothing is left to send", async () => {
+    const [[one]] = await createdBefore(front, 1);
+    on("PATCH", () => {
+      remove(one);
+      return answer(204, "");
+    });
+    expect(await failureOf(one.up({ ...declared("monitor", 1), interval: 300 }))).toMatch(
+      /^Monitor 1 does not exist .* Run `pulumi up --refresh --run-program`/,
+    );
+    expect(one.state?.unfinished).toBe(false);
   });
 
   test("state without a key fingerprint counts as the present account", async () => {
