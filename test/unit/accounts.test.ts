@@ -1,5 +1,5 @@
 import type { Emulator } from "../../provider/emulator";
-import { silenceHost } from "../support/calls";
+import { silenceHost, type Kind } from "../support/calls";
 import { startEmulator } from "../support/emulator";
 import { engineUnknown } from "../support/marks";
 import type { ModelResource } from "../support/model";
@@ -42,16 +42,35 @@ test("a resource is in its account, and state has nothing of that but its name",
   expect(first.requests).toEqual([]);
 });
 
-test("another account replaces a resource, the new one first", async () => {
+test.each<[Kind, object, Record<string, string>]>([
+  ["monitor", home, {}],
+  ["monitor", home, { "uptime:adoptExisting": "true" }],
+  ["domain", { name: "a.example" }, {}],
+])("another account replaces a %s, the new one first: %j %j", async (kind, declared, settings) => {
+  const one = new Program("dynamic", { ...configOf(), ...settings }).resource(kind);
+  await one.up({ ...declared });
+  one.nextRun();
+  first.fault = ({ method }) => {
+    if (method === "DELETE") expect(second[`${kind}s`].size).toBe(1);
+    return undefined;
+  };
+  expect(await one.up({ ...declared, account: "other" })).toBe("replace");
+  expect([first[`${kind}s`].size, second[`${kind}s`].size]).toEqual([0, 1]);
+  expect(one.state?.id).toBe("100");
+  first.fault = undefined;
+  one.nextRun();
+  expect(await one.up({ ...declared })).toBe("replace");
+  expect([first[`${kind}s`].size, second[`${kind}s`].size]).toEqual([1, 0]);
+});
+
+test("another account replaces a resource also if state is old and has no digits of the key", async () => {
   const one = resource();
   await one.up(home);
+  const { __server, __key, ...outputs } = one.state?.outputs ?? {};
+  if (one.state) one.state = { ...one.state, outputs };
   one.nextRun();
   expect(await one.up({ ...home, account: "other" })).toBe("replace");
   expect([first.monitors.size, second.monitors.size]).toEqual([0, 1]);
-  expect(one.state?.id).toBe("100");
-  one.nextRun();
-  expect(await one.up(home)).toBe("replace");
-  expect([first.monitors.size, second.monitors.size]).toEqual([1, 0]);
 });
 
 test.each(fronts)("another name of the same account replaces nothing (%s)", async (front) => {
