@@ -13,7 +13,7 @@ import { Ledger } from "../../provider/lifecycle/ledger";
 import { Owners } from "../../provider/lifecycle/owners";
 import { openRunNote, processName } from "../../provider/engine/run-note-file";
 import type { Claim, Outputs } from "../../provider/lifecycle/resource";
-import { RecordNote } from "../../provider/lifecycle/run-note";
+import { noNote, RecordNote } from "../../provider/lifecycle/run-note";
 import { httpTransport } from "../../provider/api/transport";
 import type { Emulator, Fault } from "../../provider/emulator";
 import { startEmulator } from "../support/emulator";
@@ -436,6 +436,21 @@ describe("a note that cannot be read", () => {
     expect(lines).toEqual([
       expect.stringMatching(/^uptime: .*EISDIR.* do not take into account what other providers/),
     ]);
+  });
+
+  test.each(["add", "linesAbout"])("is a warning to a create, also if only its %s fails", async (method) => {
+    const fail = (): never => {
+      throw new Error("EIO");
+    };
+    const lines: string[] = [];
+    const surroundings = {
+      runNote: { ...noNote, [method]: fail },
+      print: (line: string) => lines.push(line),
+    };
+    const one = new Program("dynamic", {}, surroundings).resource();
+    await one.up(home);
+    expect(storedIds()).toEqual([one.state?.id]);
+    expect(lines).toEqual([expect.stringMatching(/^uptime: EIO Until that is fixed, creates and deletes/)]);
   });
 
   test.each<[string, () => void, RegExp]>([
