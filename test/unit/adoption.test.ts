@@ -1,4 +1,5 @@
 import { FrontSession } from "../../provider/engine/front-session";
+import type { Kind } from "../support/calls";
 import type { ModelResource } from "../support/model";
 import { fronts, Program, type Front } from "../support/program";
 import { isList, lists, posts, storedIds } from "../support/sent";
@@ -347,6 +348,21 @@ describe.each(fronts)("with uptime:adoptExisting, a domain of the same name (%s)
     expect(one.state?.id).toBe(id);
     expect(emulator.writes()).toEqual([]);
   });
+});
+
+test.each<[Kind, number, object, boolean]>([
+  ["monitor", 409, {}, true],
+  ["monitor", 422, { message: "No more monitors in your plan." }, false],
+  ["domain", 409, {}, true],
+  ["domain", 422, { message: "Already there." }, true],
+  ["domain", 422, { errors: { homepage_url: ["cannot be reached"] } }, false],
+])("a create of a %s that is refused with %i %j may be about a name that is taken: %j", async (...row) => {
+  const [kind, status, body, mayBeTaken] = row;
+  on("POST", answer(status, body));
+  const declared = kind === "domain" ? { name: "a.example", homepageUrl: "https://a.example/" } : home;
+  const failure = await failureOf(new Program("dynamic").resource(kind).up(declared));
+  const advice = `If a ${kind} with this name exists, set uptime:adoptExisting, or name its id`;
+  expect([failure.includes(`status ${status}`), failure.includes(advice)]).toEqual([true, mayBeTaken]);
 });
 
 test("the end of a run names what a killed run may have made, if the setting is not there, and nothing else", async () => {

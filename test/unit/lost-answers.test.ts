@@ -534,9 +534,11 @@ describe("every error after a lost create warns that the record may exist, and n
 
   test.each([409, 422, 400, 401])("if the second create is answered with %i", async (status) => {
     onCreates(cutBefore, answer(status));
+    const started = clock.now();
     const failure = await made(resource());
     expect(failure).toMatch(mayExist);
     expect(failure).toContain(`status ${status}`);
+    expect(clock.now() - started >= lookTime).toBe([409, 422].includes(status));
   });
 
   test("if customTimeouts ends it", async () => {
