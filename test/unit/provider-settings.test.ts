@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { keyFingerprintOf, readSettings } from "../../provider/api/settings";
 import { asSecret, engineUnknown, unwrapSecrets, type Properties } from "../../provider/common/marks";
 import type { EngineLog } from "../../provider/engine/engine-log";
+import type { ResourceRequest } from "../../provider/engine/plugin/resource-request";
 import { PluginRun } from "../../provider/engine/plugin/run";
 import {
   checkProviderSettings,
@@ -10,6 +11,8 @@ import {
   pairsOfOtherAccounts,
 } from "../../provider/engine/provider-settings";
 import { noNote } from "../../provider/lifecycle/run-note";
+import { home } from "../support/monitors";
+import { failureOf } from "../support/server";
 
 const urnOf = (name: string): string => `urn:pulumi:test::shop::pulumi:providers:uptime::${name}`;
 /** As the engine sends them after they were checked. */
@@ -97,6 +100,64 @@ describe("a resource that moves to another provider is replaced if an account di
   test("and if two providers of one name have different parents", () => {
     const parents = ["my:site:Front$", "my:site:Back$"] as const;
     expect(isReplaced(key("one"), key("two"), ["first", "first"], parents)).toBe(true);
+  });
+});
+
+describe("a dynamic resource that moves to an explicit provider is replaced if its account differs", () => {
+  const otherAddress = { baseUrl: "https://b.example" };
+
+  /** The properties that replace the resource. */
+  async function replacing(
+    inState: Properties,
+    former: Properties,
+    explicit: Properties,
+    more: Properties = { __provider: "code" },
+  ): Promise<string[]> {
+    const settingsIn = (given: Properties) => configOf({ baseUrl: "https://a.example", ...given });
+    const engine = { address: undefined, log: () => undefined } as unknown as EngineLog;
+    const run = new PluginRun(engine, {}, { runNote: noNote });
+    const ofDynamic = Object.fromEntries(
+      ["uptime:baseUrl", "uptime:apiKey"].map((name) => [name, settingsIn(former).get(name)]),
+    );
+    run.diffSettings(ofDynamic, checked("first", explicit));
+    run.configure(checked("first", explicit));
+    const { baseUrl, apiKey } = readSettings(settingsIn(inState), {});
+    const digits = { __server: baseUrl.hash, __key: keyFingerprintOf(baseUrl, apiKey) };
+    const request: ResourceRequest = {
+      urn: "urn:pulumi:test::shop::uptime:index:Monitor::home",
+      id: "1",
+      oldInputs: { ...home, ...more },
+      oldOutputs: { ...home, attributes: {}, ...digits },
+      inputs: home,
+      ignoreChanges: [],
+      timeout: undefined,
+      isPreview: true,
+      isImport: false,
+    };
+    const { changes } = await run.run(request, (resources) => resources.diff(request));
+    return changes.flatMap((change) => (change.replaces ? [change.key] : []));
+  }
+
+  test.each<[string, boolean, inState: Properties, former: Properties, Properties]>([
+    ["the same", false, key("one"), key("one"), key("one")],
+    ["another key", true, key("one"), key("one"), key("two")],
+    ["another address", true, key("one"), key("one"), { ...key("one"), ...otherAddress }],
+    ["another key, of the same account", false, key("one"), key("one"), { ...key("two"), sameAccount: pair }],
+    ["a key that the former one has got since", false, key("one"), key("two"), key("two")],
+    ["the key in state, and the former one has another", false, key("two"), key("one"), key("two")],
+    ["another key, and that of the former one is not known", true, key("one"), {}, key("two")],
+    ["the key in state, and that of the former one is not known", false, key("two"), {}, key("two")],
+  ])("%s: %j", async (_, isReplaced, inState, former, explicit) => {
+    expect(await replacing(inState, former, explicit)).toEqual(isReplaced ? ["provider"] : []);
+  });
+
+  test("but is an error if the former one has got that address since, as without a move", async () => {
+    const present = { ...key("one"), ...otherAddress };
+    expect(await failureOf(replacing(key("one"), present, present))).toContain("made with another address");
+  });
+
+  test("but not one that is in the plugin's state already, beside those that move", async () => {
+    expect(await replacing(key("one"), key("one"), key("two"), {})).toEqual([]);
   });
 });
 
