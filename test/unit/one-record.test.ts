@@ -4,7 +4,7 @@ import type { ModelResource } from "../support/model";
 import { destroyAll, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { isList, storedIds } from "../support/sent";
 import { noteOf, type Notes } from "../support/simulated/process";
-import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, stored, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 withServer();
@@ -136,6 +136,17 @@ describe.each(fronts)("a create that is answered with an id alone (%s)", (front)
     const one = new Program(front).resource();
     expect(await failureOf(one.up(home))).toContain("and none was found");
     expect(one.state).toBeUndefined();
+  });
+
+  test("gets the record that is there then, also if that shows neither name nor URL", async () => {
+    emulator.dialect = { hidden: ["name", "url"] };
+    on("POST", stored(202, { id: 1 }));
+    const one = new Program(front).resource();
+    await one.up(home);
+    one.nextRun();
+    expect(await one.up(home)).toBe("same");
+    await one.destroy();
+    expect(storedIds()).toEqual([]);
   });
 
   test.each(["Home", "Hom"])(
