@@ -36,6 +36,11 @@ test("valid inputs are accepted, documented defaults are filled in, and null cou
     expect(await check(monitors, {}, inputs)).toEqual({ inputs: { ...valid, ...defaults }, problems: [] });
 });
 
+test.each(["maintenanceStartAt", "maintenanceEndAt"])("%s may be empty", async (key) => {
+  const date = "2030-02-20T00:00:00";
+  expect(await refused({ maintenanceStartAt: date, maintenanceEndAt: date, [key]: "" })).toEqual({});
+});
+
 test("a URL with letters such as ü is accepted, also after thousands of others", async () => {
   // As the engine hands it over, one byte to a letter.
   const { url } = JSON.parse('{ "url": "https://m\\u00fcnch.example/" }') as { url: string };
@@ -59,6 +64,14 @@ test("declaring a field is a change, even with the value of an empty one", async
   const declared = { pause: false, requestAuthUsername: "", alertChannelIds: [], sslAlertDays: 0 };
   for (const [key, value] of Object.entries(declared))
     expect(await monitors.diff("1", inputs, { ...inputs, [key]: value })).toMatchObject({ changes: true });
+});
+
+test("but not of a field that is managed as empty since it was removed", async () => {
+  const { inputs } = await check(monitors, {}, valid);
+  for (const [key, value] of Object.entries({ pause: false, requestAuthUsername: "", alertChannelIds: [] })) {
+    const old = { ...inputs, [key]: null };
+    expect(await monitors.diff("1", old, { ...inputs, [key]: value })).toMatchObject({ changes: false });
+  }
 });
 
 // What a person is likely to mistake is in docs/errors.md, whose test compares each message.
@@ -102,6 +115,11 @@ test.each([
   [
     { maintenanceStartAt: "2030-02-20T00:00:00+02:00" },
     { maintenanceStartAt: /without a time zone, such as \S+, not "2030-02-20T00:00:00\+02:00"$/ },
+  ],
+  [{ maintenanceStartAt: "2030-13-01T25:00:00" }, { maintenanceStartAt: /^must be a valid date/ }],
+  [
+    { maintenanceStartAt: "2030-02-20T00:00:00", maintenanceEndAt: "2030-02-20T00:00:00" },
+    { maintenanceEndAt: /^must be later than maintenanceStartAt/ },
   ],
   [{ alertCondition: "url_no_text", alertTextLookup: "" }, { alertTextLookup: /must be set/ }],
   [{ alert_channel_ids: [1] }, { alert_channel_ids: /did you mean alertChannelIds\?$/ }],
