@@ -305,6 +305,7 @@ test.each([
   "https:/u:s3cret@a.example",
   "https:u:s3cret@a.example",
   "see https://u:s3cret@a.example/",
+  "https://a.example/?then=https://u:s3cret@b.example/",
 ])("%s is a URL with a password, although it may not be one that can be parsed", (url) => {
   expect(hasPassword(url)).toBe(true);
 });
@@ -313,6 +314,7 @@ test.each([
   "Checkout 12:30:00 @ eu",
   '{"ok":true,"db":"up","contact":"ops@shop.example"}',
   "https://a.example/@me",
+  "see https://u@a.example/",
 ])("%s is no URL with a password", (text) => {
   expect(hasPassword(text)).toBe(false);
 });
