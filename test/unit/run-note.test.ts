@@ -121,6 +121,16 @@ describe("the note of a run", () => {
     expect(["1", "2"].map((id) => note().hasOtherClaim(id))).toEqual([true, true]);
   });
 
+  test("is read anew if a shorter file has got the place of the old one on the disk", () => {
+    const one = note();
+    for (const id of ["1", "2"]) note().keep(id, claim, kept);
+    noteAs(otherName);
+    expect(["1", "2", "3"].map((id) => one.hasOtherClaim(id))).toEqual([true, true, false]);
+    const [first = ""] = noted().trim().split("\n");
+    fs.writeFileSync(file(), `${first.replace("monitors 1", "monitors 3")}\n`);
+    expect(["1", "2", "3"].map((id) => one.hasOtherClaim(id))).toEqual([false, false, true]);
+  });
+
   test("counts what a process has told that has crashed since this one began", () => {
     const one = note();
     note().take(record, claim);
