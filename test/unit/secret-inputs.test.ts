@@ -4,13 +4,17 @@ import { Monitor, type MonitorArgs } from "../../provider";
 import * as native from "../../provider/native";
 import { UptimeError } from "../../provider/api/errors";
 import { readSettings } from "../../provider/api/settings";
+import { domain } from "../../provider/definitions/domain";
+import { withMarkedSecrets } from "../../provider/definitions/keys";
 import { monitor } from "../../provider/definitions/monitor";
 import { whileListening } from "../../provider/cli/shared/collecting-preview";
 import type { CollectedResource } from "../../provider/engine/collecting-front";
 import { newFront } from "../../provider/engine/front";
 import { FrontSession } from "../../provider/engine/front-session";
 import { decodeDeclaration, decodeOutputs } from "../../provider/engine/properties";
+import { secretsIn } from "../../provider/engine/secret-strings";
 import { secretInputs } from "../../provider/sdk/secret-inputs";
+import { hosted } from "../support/calls";
 import { canary } from "../support/canary.cjs";
 import { secret } from "../support/marks";
 import { startMocks, settled } from "../support/mocks";
@@ -167,6 +171,26 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
     await one.up({ ...home, interval: secret(60), requestMethod: secret("GET"), cacheBuster: secret(true) });
     expect(one.state?.outputs.attributes).toMatchObject({ note: "60 is fine", method: "GET" });
   });
+});
+
+test("what state of an older version has, which names no secrets, is a change only if an attribute shows it", async () => {
+  const settings = { "uptime:baseUrl": "http://127.0.0.1:1", "uptime:apiKey": "key" };
+  const { diff } = hosted(monitor, settings, new FrontSession());
+  const inputs = { ...home, url };
+  const isChange = async (attributes: object, secrets: string[], old: object = {}): Promise<unknown> => {
+    const news = { ...inputs, ...old, __options: { owner: "home", secrets } };
+    return (await diff("1", { ...inputs, attributes, ...old }, news)).changes;
+  };
+  expect(await isChange({ last_checked_url: url }, ["url"])).toBe(true);
+  expect(await isChange({ last_checked_at: "2030-01-01" }, ["url"])).toBe(false);
+  // What is always secret was encrypted before the program marked it.
+  const old = { requestAuthPassword: "p", __options: { owner: "home" } };
+  expect(await isChange({}, ["requestAuthPassword"], old)).toBe(false);
+});
+
+test("a domain's name that is marked is found in the form of the DNS too", () => {
+  const marked = withMarkedSecrets(domain, ["name"]);
+  expect(secretsIn(marked, { name: "bücher.example" })).toContain("xn--bcher-kva.example");
 });
 
 test("what doctor's preview goes on with after a check that failed is marked", async () => {
