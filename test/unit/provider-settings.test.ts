@@ -106,7 +106,12 @@ describe("a resource that moves to another provider is replaced if an account di
 describe("a dynamic resource that moves to an explicit provider is replaced if its account differs", () => {
   const otherAddress = { baseUrl: "https://b.example" };
 
-  /** The properties that replace the resource. */
+  let told: string[];
+  beforeEach(() => {
+    told = [];
+  });
+
+  /** The properties that replace the resource. The stack's key, if it is not in the configuration, is "two" by now. */
   async function replacing(
     inState: Properties,
     former: Properties,
@@ -114,8 +119,9 @@ describe("a dynamic resource that moves to an explicit provider is replaced if i
     more: Properties = { __provider: "code" },
   ): Promise<string[]> {
     const settingsIn = (given: Properties) => configOf({ baseUrl: "https://a.example", ...given });
-    const engine = { address: undefined, log: () => undefined } as unknown as EngineLog;
-    const run = new PluginRun(engine, {}, { runNote: noNote });
+    const engine = { address: undefined, log: (_: string, text: string) => told.push(text) };
+    const env = { UPTIME_API_KEY: "two" };
+    const run = new PluginRun(engine as unknown as EngineLog, env, { runNote: noNote });
     const ofDynamic = Object.fromEntries(
       ["uptime:baseUrl", "uptime:apiKey"].map((name) => [name, settingsIn(former).get(name)]),
     );
@@ -134,7 +140,8 @@ describe("a dynamic resource that moves to an explicit provider is replaced if i
       isPreview: true,
       isImport: false,
     };
-    const { changes } = await run.run(request, (resources) => resources.diff(request));
+    const { changes, ...others } = await run.run(request, (resources) => resources.diff(request));
+    expect(others).toEqual({ deleteBeforeReplace: false });
     return changes.flatMap((change) => (change.replaces ? [change.key] : []));
   }
 
@@ -149,6 +156,8 @@ describe("a dynamic resource that moves to an explicit provider is replaced if i
     ["the key in state, and that of the former one is not known", false, key("two"), {}, key("two")],
   ])("%s: %j", async (_, isReplaced, inState, former, explicit) => {
     expect(await replacing(inState, former, explicit)).toEqual(isReplaced ? ["provider"] : []);
+    const advice = expect.stringContaining("sameAccount of the provider first to") as string;
+    expect(told).toEqual(isReplaced ? [advice] : []);
   });
 
   test("but is an error if the former one has got that address since, as without a move", async () => {
@@ -209,6 +218,8 @@ test("null, which SDKs send as JSON, is no setting", () => {
   expect(
     checkProviderSettings(urnOf("first"), given, { UPTIME_BASE_URL: "https://a.example" }).problems,
   ).toEqual([]);
+  // It may be a key.
+  expect(configOf({ apiKey: "null" }).get("uptime:apiKey")).toBe("null");
 });
 
 describe("a provider is refused because of its settings", () => {
