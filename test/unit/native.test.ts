@@ -61,10 +61,13 @@ test("settings may be strings or values, keys are secret, and unknown names are 
   expect(readSettings(configOf(values), {})).toMatchObject({ apiKey, maxRetries, allowHttp, sameAccount });
   expect(readSettings(configOf(values), {}, "eu")).toMatchObject({ apiKey: "other" });
   expect(configOf({ baseUrl: engineUnknown }).get("uptime:baseUrl")).toBeUndefined();
-  const given = { apiKey: "key", maxRetry: 3, version: "1.0.0", __internal: {} };
+  const ofEngine = { version: "1.0.0", pluginDownloadURL: "https://a.example", __internal: {} };
+  const given = { apiKey: "key", maxRetry: 3, ...ofEngine };
   const { settings, warnings } = checkProviderSettings(provider, given, {});
   expect(settings.apiKey).toEqual(asSecret("key"));
-  expect(warnings).toEqual([expect.stringContaining("uptime:maxRetry (did you mean uptime:maxRetries?)")]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/: uptime:maxRetry \(did you mean uptime:maxRetries\?\)\.$/),
+  ]);
   const [old, present] = [
     { apiKey: "a", maxRetries: "3" },
     { apiKey: "b", maxRetries: 3 },
