@@ -92,6 +92,7 @@ test.each([
   [{ cacheBuster: 1 }, { cacheBuster: /^must be true or false, not 1$/ }],
   [{ url: "https://" }, { url: /absolute URL/ }],
   [{ url: "https://a b/" }, { url: /absolute URL/ }],
+  [{ url: "https://a.example/b c" }, { url: /absolute URL/ }],
   [{ url: "ftp://example.com" }, { url: /absolute URL/ }],
   [{ url: "https://[" }, { url: /absolute URL/ }],
   [
@@ -104,6 +105,7 @@ test.each([
     { requestHeaders: [{ key: "X Y", value: "a\r\nB: c" }] },
     { "requestHeaders[0].key": /name of a header/, "requestHeaders[0].value": /one line/ },
   ],
+  [{ requestHeaders: ["A: b"] }, { "requestHeaders[0]": /^must be \{ key, value \}/ }],
   [{ requestHeaders: [{ key: "A" }] }, { "requestHeaders[0].value": /./ }],
   [
     { requestHeaders: [{ name: "A", value: "b" }] },
@@ -116,12 +118,14 @@ test.each([
     { maintenanceStartAt: "2030-02-20T00:00:00+02:00" },
     { maintenanceStartAt: /without a time zone, such as \S+, not "2030-02-20T00:00:00\+02:00"$/ },
   ],
+  [{ maintenanceStartAt: "2030-02-30T00:00:00" }, { maintenanceStartAt: /^must be a valid date/ }],
   [{ maintenanceStartAt: "2030-13-01T25:00:00" }, { maintenanceStartAt: /^must be a valid date/ }],
   [
     { maintenanceStartAt: "2030-02-20T00:00:00", maintenanceEndAt: "2030-02-20T00:00:00" },
     { maintenanceEndAt: /^must be later than maintenanceStartAt/ },
   ],
   [{ alertCondition: "url_no_text", alertTextLookup: "" }, { alertTextLookup: /must be set/ }],
+  [{ alertCondition: "url_text" }, { alertTextLookup: /must be set/ }],
   [{ alert_channel_ids: [1] }, { alert_channel_ids: /did you mean alertChannelIds\?$/ }],
   [{ acount: "red" }, { acount: /did you mean account\?$/ }],
   [{ constructor: "red" }, { constructor: /^is not a property of Monitor/ }],

@@ -315,6 +315,7 @@ test.each([
   '{"ok":true,"db":"up","contact":"ops@shop.example"}',
   "https://a.example/@me",
   "see https://u@a.example/",
+  "see https://a.example:8080/a",
 ])("%s is no URL with a password", (text) => {
   expect(hasPassword(text)).toBe(false);
 });

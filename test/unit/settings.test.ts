@@ -259,12 +259,18 @@ describe("an account", () => {
     },
   );
 
-  test.each(["eu", "eu-1", "EU_2", "customer.production", "2024", "20240131", "customer.production1", " eu"])(
-    "named %j is",
-    (name) => {
-      expect(safeName(name)).toBe(name);
-    },
-  );
+  test.each([
+    "eu",
+    "eu-1",
+    "EU_2",
+    "customer.production",
+    "2024",
+    " 20240131",
+    "customer.production1",
+    " eu",
+  ])("named %j is", (name) => {
+    expect(safeName(name)).toBe(name);
+  });
 
   test("is refused if no accounts are set, or if two would read their keys from one variable", () => {
     expect(() => readAccount(complete, "eu")).toThrow(
