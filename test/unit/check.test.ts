@@ -78,6 +78,7 @@ test("but not of a field that is managed as empty since it was removed", async (
 test.each([
   [{ interval: 61 }, { interval: /^must be one of 60, 180, .*3600, not 61; the nearest is 60$/ }],
   [{ interval: 120 }, { interval: /not 120; the nearest is 60$/ }],
+  [{ interval: 290 }, { interval: /not 290; the nearest is 300$/ }],
   [{ alertCondition: "url_has_text" }, { alertCondition: /, not "url_has_text"$/ }],
   [{ interval: "5m" }, { interval: /not "5m"$/ }],
   [{ interval: [60] }, { interval: /not \[60\]$/ }],
@@ -96,9 +97,9 @@ test.each([
   [{ url: "ftp://example.com" }, { url: /absolute URL/ }],
   [{ url: "https://[" }, { url: /absolute URL/ }],
   [
-    { alertChannelIds: [1, "x", -1, 1.5, "a7", "7a", ["7"], 0, "00"] },
+    { alertChannelIds: [1, "x", -1, 1.5, "a7", "7a", ["7"], 0, "00", "1e3"] },
     Object.fromEntries(
-      [1, 2, 3, 4, 5, 6, 7, 8].map((index) => [`alertChannelIds[${index}]`, /must be an id/]),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((index) => [`alertChannelIds[${index}]`, /must be an id/]),
     ),
   ],
   [

@@ -99,6 +99,7 @@ const same: [property: string, declared: Value, shown: unknown][] = [
   ],
   ["requestHeaders", [header("A", "1"), header("A", "2"), header("B", "")], { A: ["1", "2"], B: [""] }],
   ["alertChannelIds", [1, 2], "2,1"],
+  ["alertChannelIds", [1, 2], "2, 1"],
   ["alertChannelIds", [1], "1"],
   ["alertChannelIds", null, [0]],
   ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00"],
@@ -262,6 +263,11 @@ test("one level of HTML entities is decoded, in the API's values only and not in
   expect(equalValues(field("alertTextLookup"), "a & b", "a &amp; b")).toBe(false);
   const comparison = compared(field("alertTextLookup"), "x", "a &amp;amp; b");
   expect(comparison).toEqual({ outcome: "differs", value: "a &amp; b" });
+});
+
+test("ids are numbers wherever these hold them", () => {
+  const { value } = compared(field("alertChannelIds"), [1], ["7", "9007199254740993"]) as { value: Value };
+  expect(value).toEqual([7, "9007199254740993"]);
 });
 
 test.each([
