@@ -115,7 +115,7 @@ describe("the note of a run", () => {
 
   test("counts a line after half a line, which a process on a full disk has written", () => {
     note().keep("2", claim, kept);
-    fs.appendFileSync(file(), "keeps 5e44e44e mon");
+    fs.writeFileSync(file(), `keeps 5e44e44e mon${noted()}keeps 5e44e44e mon`);
     note().keep("1", claim, kept);
     noteAs(otherName);
     expect(["1", "2"].map((id) => note().hasOtherClaim(id))).toEqual([true, true]);
@@ -399,14 +399,19 @@ describe("the note of a run", () => {
   });
 
   test("removes the files of runs that are over for a day, and no others", () => {
-    for (const port of [4001, 4002, 4003]) note(`127.0.0.1:${port}`).keep("1", claim, kept);
+    for (const port of [4001, 4002, 4003])
+      for (const id of ["1", "2"]) note(`127.0.0.1:${port}`).keep(id, claim, kept);
     const [running = "", over = "", ...recent] = fs.readdirSync(folder()).map((name) => join(folder(), name));
     const dayBefore = Date.now() / 1000 - 25 * 60 * 60;
     for (const [path, name] of [
       [running, otherName],
       [over, endedName],
     ] as const) {
-      fs.writeFileSync(path, fs.readFileSync(path, "utf8").replaceAll(ownName, name));
+      // Beside the process that counts, another one has ended.
+      fs.writeFileSync(
+        path,
+        fs.readFileSync(path, "utf8").replaceAll(ownName, name).replace(name, endedName),
+      );
       fs.utimesSync(path, dayBefore, dayBefore);
     }
     note().keep("1", claim, kept);
