@@ -335,6 +335,16 @@ test("attributes keep JSON text that is nested too deeply to be walked through, 
   expect(attributesOf(attributes)).toEqual({ note: attributes.note, check: notice });
 });
 
+test("attributes have no JSON text that names a secret field and was cut, beside others that are named elsewhere", () => {
+  const attributes = { request_auth_password: "hunter22", log: '{"request_headers":[{"key":"A","value":"b' };
+  expect(attributesOf(attributes)).toEqual({ log: notice });
+});
+
+test("a secret of nothing but escapes hides no empty text", () => {
+  const attributes = { empty: "", quoted: 'it is ""' };
+  expect(attributesOf(attributes, "\\\\")).toEqual(attributes);
+});
+
 test("attributes have no secret fields in JSON text, and other JSON text stays as it is", () => {
   const check = JSON.stringify({ request_auth_password: "hunter22", deep: [{ request_headers: [] }] });
   const other = '{ "note" : "request_auth_password" }';

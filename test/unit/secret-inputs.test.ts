@@ -188,6 +188,20 @@ test("what state of an older version has, which names no secrets, is a change on
   expect(await isChange({}, ["requestAuthPassword"], old)).toBe(false);
 });
 
+test.each<[unknown, string[]]>([
+  [[{ key: "Authorization", value: "Bearer abcd" }], ["Bearer abcd", "abcd"]],
+  [[{ key: "Authorization", value: "Basic dTpwdw==" }], ["Basic dTpwdw==", "dTpwdw==", "u", "pw"]],
+  [[{ key: "X-Id", value: "c2Vzc2lvbg==" }], ["c2Vzc2lvbg==", "c2Vzc2lvbg"]],
+  [[{ key: "Cookie", value: "sid" }, null, { key: "A" }], ["sid"]],
+])("the secrets in the headers %j are the values and their parts", (requestHeaders, secrets) => {
+  expect(new Set(secretsIn(monitor, { requestHeaders }))).toEqual(new Set(secrets));
+});
+
+test("numbers in a marked list are secrets too", () => {
+  const marked = withMarkedSecrets(monitor, ["alertChannelIds"]);
+  expect(secretsIn(marked, { alertChannelIds: [4711, "4712"] })).toEqual(["4711", "4712"]);
+});
+
 test("a domain's name that is marked is found in the form of the DNS too", () => {
   const marked = withMarkedSecrets(domain, ["name"]);
   expect(secretsIn(marked, { name: "bücher.example" })).toContain("xn--bcher-kva.example");
