@@ -161,6 +161,15 @@ test.each([
   },
 );
 
+test("an account that has lost its key is an error that takes it for no other name", async () => {
+  const one = resource();
+  await one.up({ ...home, account: "other" });
+  one.nextRun(configOf({ other: { baseUrl: second.url } }));
+  const failure = await failureOf(one.destroy());
+  expect(failure).toContain("uptime:accounts.other.apiKey");
+  expect(failure).not.toContain("renamed");
+});
+
 test("an account that has moved to another address is refused, by its own setting", async () => {
   const one = resource();
   await one.up({ ...home, account: "other" });

@@ -106,6 +106,7 @@ test.each([
     { requestHeaders: [{ key: "X Y", value: "a\r\nB: c" }] },
     { "requestHeaders[0].key": /name of a header/, "requestHeaders[0].value": /one line/ },
   ],
+  [{ requestHeaders: [null] }, { "requestHeaders[0]": /^must be \{ key, value \}/ }],
   [{ requestHeaders: ["A: b"] }, { "requestHeaders[0]": /^must be \{ key, value \}/ }],
   [{ requestHeaders: [{ key: "A" }] }, { "requestHeaders[0].value": /./ }],
   [

@@ -95,6 +95,13 @@ test("a hidden property of a wrong type in state counts as missing", () => {
   expect(decodeOptions({ __options: one }, "create")).toEqual({ ignoreChanges: ["name"], timeout: 60_000 });
 });
 
+test("a list of headers in state with something else in it counts as missing", () => {
+  for (const header of [null, "A", { key: "A" }, { value: "b" }]) {
+    const requestHeaders = [{ key: "A", value: "b" }, header];
+    expect(decodeOutputs(monitor, { requestHeaders, attributes: {} }).values).toEqual({});
+  }
+});
+
 test("any text in state is a claim, and the name of a resource is read as its digits", () => {
   expect(decodeOutputs(monitor, { __claim: "type::web#1b4e28ba" }).claim).toBe("type::web#1b4e28ba");
   expect(decodeOptions({ __options: { owner: "type::web" } }).owner).toBe(ownerOf("type::web"));

@@ -220,6 +220,7 @@ test("null, which SDKs send as JSON, is no setting", () => {
   ).toEqual([]);
   // It may be a key.
   expect(configOf({ apiKey: "null" }).get("uptime:apiKey")).toBe("null");
+  expect(configOf({ apiKey: null }).get("uptime:apiKey")).toBeUndefined();
 });
 
 describe("a provider is refused because of its settings", () => {
