@@ -131,6 +131,12 @@ describe("the note of a run", () => {
     expect(["1", "2", "3"].map((id) => one.hasOtherClaim(id))).toEqual([false, false, true]);
   });
 
+  test("does not count what was told after an earlier run of this process by one that has ended", () => {
+    note().keep("1", claim, kept);
+    fs.appendFileSync(file(), noted().replaceAll(ownName, endedName).replace("monitors 1", "monitors 2"));
+    expect(["1", "2"].map((id) => note().hasOtherClaim(id))).toEqual([false, false]);
+  });
+
   test("counts what a process has told that has crashed since this one began", () => {
     const one = note();
     note().take(record, claim);
@@ -878,6 +884,11 @@ describe.each(fronts)("with a note that cannot be used (%s)", (front) => {
     temporary = join(temporary, "file");
     fs.writeFileSync(temporary, "");
   };
+  const full = (): void => {
+    jest.spyOn(fs, "appendFileSync").mockImplementation(() => {
+      throw new Error("ENOSPC");
+    });
+  };
   const unreadable = (): void => {
     jest.spyOn(fs, "readSync").mockImplementation(() => {
       throw new Error("EIO");
@@ -889,6 +900,8 @@ describe.each(fronts)("with a note that cannot be used (%s)", (front) => {
   test.each([
     ["an adoption", "written", adopt, unwritable],
     ["an import", "written", importIt, unwritable],
+    ["an adoption", "added to", adopt, full],
+    ["an import", "added to", importIt, full],
     ["an adoption", "read", adopt, unreadable],
     ["an import", "read", importIt, unreadable],
   ] as const)(
