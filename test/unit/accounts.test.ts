@@ -126,7 +126,7 @@ test("accounts at one address each send their own key, at the same time too", as
 });
 
 test.each([
-  ["typo", /account cannot be "typo": uptime:accounts has no account "typo"; it has other\./],
+  ["typo", /account cannot be "typo": uptime:accounts has no account "typo"; it has other\.$/m],
   ["", /account must be the name of an account in uptime:accounts/],
   [5, /account must be the name of an account in uptime:accounts/],
   [engineUnknown, /account must be known in the preview/],
