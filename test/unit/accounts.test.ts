@@ -4,7 +4,7 @@ import { startEmulator } from "../support/emulator";
 import { engineUnknown } from "../support/marks";
 import type { ModelResource } from "../support/model";
 import { home } from "../support/monitors";
-import { fronts, Program } from "../support/program";
+import { fronts, Program, type Front } from "../support/program";
 import { failureOf } from "../support/server";
 
 silenceHost();
@@ -136,13 +136,17 @@ test.each([
   await expect(preview).rejects.toThrow(/interval must be one of/);
 });
 
-test.each([
-  ["if it has others", JSON.stringify({ third: { apiKey: "k" } }), /no account "other"; it has third\./],
-  ["if it is not set", "", /There are no accounts: set uptime:accounts, .*\./],
-])(
-  "deleting a resource of an account that uptime:accounts no longer has is an error that says how, %s",
-  async (_, accounts, fact) => {
-    const one = resource();
+test.each(
+  fronts.flatMap((front) =>
+    [
+      ["if it has others", JSON.stringify({ third: { apiKey: "k" } }), /no account "other"; it has third\./],
+      ["if it is not set", "", /There are no accounts: set uptime:accounts, .*\./],
+    ].map((row) => [...row, front] as [string, string, RegExp, Front]),
+  ),
+)(
+  "deleting a resource of an account that uptime:accounts no longer has is an error that says how, %s (%#)",
+  async (_, accounts, fact, front) => {
+    const one = new Program(front, configOf()).resource();
     await one.up({ ...home, account: "other" });
     one.nextRun({ "uptime:accounts": accounts });
     const failure = await failureOf(one.destroy());
