@@ -74,8 +74,8 @@ export class Client {
   }
 
   /**
-   * Returns the answer, which may be a redirect that answers an update or a delete. Throws {@link ApiError} for any other status of 300 and above, {@link LostAnswerError} if a create may have had its effect, and
-   * {@link UptimeError} if there is no usable answer.
+   * Returns the answer, which may be a redirect that answers an update or a delete. Throws {@link ApiError} for any other status of
+   * 300 and above, {@link LostAnswerError} if a create may have had its effect, and {@link UptimeError} if there is no usable answer.
    */
   async send(request: ApiRequest): Promise<Answer> {
     const { method, operation } = request;

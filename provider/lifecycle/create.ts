@@ -37,7 +37,10 @@ export async function create(
   return { ...result, announcement };
 }
 
-/** A record that was there before a new one, with the same name (and URL, for a monitor) as far as the list shows them, and that no resource has. */
+/**
+ * A record that was there before a new one, with the same name (and URL, for a monitor) as far as the list shows them, and that no
+ * resource has.
+ */
 function freeNamesake(
   { claims, definition }: RecordScope,
   wanted: WantedValues,

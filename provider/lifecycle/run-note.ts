@@ -136,9 +136,9 @@ export class RecordNote {
   }
 
   /**
-   * The line by which another process, or this one with another key, has adopted the record before this create of it was answered; undefined
-   * if there is none.
-   * For example, B has it if the lines are `creates 7` (an earlier record), `takes 7` (by B), `creates 7` (this claim).
+   * The line by which another process, or this one with another key, has adopted the record before this create of it was answered;
+   * undefined if there is none. For example, B has it if the lines are `creates 7` (an earlier record), `takes 7` (by B), `creates 7`
+   * (this claim).
    */
   private adoptionSinceCreate(id: string, claim: Claim, record: ApiRecord | undefined): NoteLine | undefined {
     const subject = record && { identities: [this.identityOf(record)], tookExisting: false };

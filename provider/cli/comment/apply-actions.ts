@@ -11,8 +11,8 @@ import { findDefinition, isOfThisPackage, titleOf } from "../shared/resource-typ
 import { foreignCode } from "../shared/state-code";
 
 /**
- * One thing that an apply does or runs, and that somebody must have reviewed. An apply may fail in the middle. What a later run does to finish
- * it then counts as reviewed too: the create of a resource whose replacement has only deleted the record, for example.
+ * One thing that an apply does or runs, and that somebody must have reviewed. An apply may fail in the middle. What a later run does
+ * to finish it then counts as reviewed too: the create of a resource whose replacement has only deleted the record, for example.
  */
 export interface ApplyAction {
   /** The same in each run for the same action. It does not show values. */
