@@ -338,7 +338,7 @@ func main() {
     await liveThrough(stack, goProgram);
   });
 
-  test("a program in Java creates, updates, refreshes and destroys, also with whole numbers of a provider, and the schema's examples compile", async () => {
+  test("a program in Java creates, updates, refreshes and destroys, also in an account of a provider whose key is secret, and the schema's examples compile", async () => {
     const { stack, addPackage } = await startJava();
     await liveThrough(
       stack,
@@ -351,10 +351,13 @@ import ${addPackage}.inputs.*;
 public class App {
   public static void main(String[] args) {
     Pulumi.run(ctx -> {
-      var provider = new Provider("own", ProviderArgs.builder().timeoutSeconds(20).maxRetries(3).build());
+      // A known secret key is in the provider's inputs as JSON text with a mark.
+      var key = Output.ofSecret(System.getenv("UPTIME_API_KEY"));
+      var provider = new Provider("own", ProviderArgs.builder().timeoutSeconds(20).maxRetries(3)
+          .accounts(java.util.Map.of("own", AccountArgs.builder().apiKey(key).build())).build());
       var home = new Monitor("home", MonitorArgs.builder()
           .name("Home").url("https://example.com/").interval(${interval})
-          .alertCondition("url_text").alertTextLookup("ok").alertChannelIds(1, 2)
+          .alertCondition("url_text").alertTextLookup("ok").alertChannelIds(1, 2).account("own")
           .requestHeaders(RequestHeaderArgs.builder().key("X-Probe").value("${canary("java-header")}").build())
           .build(), CustomResourceOptions.builder().provider(provider).build());
       new Domain("shop", DomainArgs.builder().name("shop.example").build());
