@@ -57,6 +57,28 @@ export function mustBeDeclared(field: Field, value: Value): boolean {
   return !isEmpty(value) && (field.required === true || !equalValues(field, field.default ?? null, value));
 }
 
+/**
+ * A shown list in the order of the declared one, with what that does not name at the end. The order in the API means nothing, but a path
+ * such as `requestHeaders[0].value` must mean the same header as in the program.
+ */
+export function inDeclaredOrder(declared: Value, shown: Value): Value {
+  if (!isEntries(declared) || !isEntries(shown)) return shown;
+  const names = declared.map(nameOfEntry);
+  const place = (entry: Entry): number => {
+    const index = names.indexOf(nameOfEntry(entry));
+    return index === -1 ? names.length : index;
+  };
+  return [...shown].sort((a, b) => place(a) - place(b)) as Value;
+}
+
+type Entry = string | number | RequestHeader;
+
+const isEntries = (value: Value): value is Extract<Value, object> =>
+  typeof value === "object" && value !== null;
+
+const nameOfEntry = (entry: Entry): string =>
+  typeof entry === "object" ? entry.key.toLowerCase() : comparableId(entry);
+
 export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
 }
@@ -181,10 +203,12 @@ const idListCodec: Codec<readonly (string | number)[]> = {
     entriesOf(isDigitList(raw) ? raw.split(",").map((entry) => entry.trim()) : raw)
       .filter((entry) => !isEmpty(entry) && Number(entry) !== 0)
       .map((entry) => id(isObject(entry) ? entry[idNameIn(entry)] : entry)),
-  comparable: (ids) => [...new Set(ids.map((entry) => String(entry).replace(/^0+(?=\d)/, "")))].sort().join(),
+  comparable: (ids) => [...new Set(ids.map(comparableId))].sort().join(),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),
   empty: (wire) => [[`${wire}[]`, ""]],
 };
+
+const comparableId = (entry: string | number): string => String(entry).replace(/^0+(?=\d)/, "");
 
 /** The name of the id in an object: `ID` of GORM's models in Go, for example. */
 export const idNameIn = (object: Record<string, unknown>): string =>

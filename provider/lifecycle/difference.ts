@@ -2,7 +2,14 @@ import type { ApiRecord } from "../api/record";
 import { isEmptyOrFalse, mayBeUnloaded } from "../api/server-spelling";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
-import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
+import {
+  equalValues,
+  inDeclaredOrder,
+  isList,
+  parseValue,
+  parseJsonList,
+  UnexpectedValueError,
+} from "../definitions/codecs";
 import { comparableIdentity, fieldOf, isConfidential, managedKeys, nameKeyOf } from "../definitions/keys";
 import { hasPassword } from "../common/url";
 import { decodeEntities, isEmpty, isObject, hasUnknown, type Value } from "../common/values";
@@ -42,7 +49,7 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
     return { outcome: "differs", value: undefined, problem: describeUnexpected(field, found.value, value) };
   return equalValues(field, wanted, value)
     ? { outcome: "same", value: wanted }
-    : { outcome: "differs", value };
+    : { outcome: "differs", value: inDeclaredOrder(wanted, value) };
 }
 
 function tryParse(field: Field, raw: unknown): Value | UnexpectedValueError {
@@ -221,11 +228,17 @@ const mask = /[*•●]{3,}|"(?:[*•●]{2}|[[(<](?:filtered|hidden|masked|reda
 
 /** Whether a server hides a secret, in a list also one of several. A header may have a name and no value. */
 function isMasked(value: unknown): boolean {
-  const hasNoValue = ([name, part]: [string, unknown]): boolean =>
-    isObject(part)
-      ? !isEmpty(part.key ?? part.name) && (part.value ?? null) === null
-      : isObject(value) && name !== "" && part === null;
-  return mask.test(JSON.stringify(value)) || Object.entries(value ?? {}).some(hasNoValue);
+  const entries: [name: unknown, value: unknown][] = Object.entries(value ?? {}).map(
+    ([name, part]: [string, unknown]) => {
+      if (isObject(part)) return [part.key ?? part.name, part.value];
+      if (isObject(value)) return [name, Array.isArray(part) ? part.at(-1) : part];
+      return Array.isArray(part) ? [part[0], part[1]] : ["", part];
+    },
+  );
+  return (
+    mask.test(JSON.stringify(value)) ||
+    entries.some(([name, part]) => !isEmpty(name) && (part ?? null) === null)
+  );
 }
 
 function describeUnexpected(
