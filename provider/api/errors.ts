@@ -106,18 +106,21 @@ interface ErrorAnswer {
 }
 
 export class ApiError extends UptimeError {
-  constructor(readonly answer: ErrorAnswer) {
+  constructor(
+    readonly answer: ErrorAnswer,
+    options?: ErrorOptions,
+  ) {
     const { requestText, status, reason, fields, advice = [] } = answer;
     const named = joinMessages(
       [...fields].map(([name, reasons]) => message`${quote(name)}: ${joinMessages(reasons, " ")}`),
       "; ",
     );
-    const words =
-      reason.length > 0 && named.length > 0 ? message`${reason}: ${named}` : [...reason, ...named];
+    const whole = reason.length > 0 && named.length > 0 ? message` (${reason})` : [];
+    const words = named.length > 0 ? named : reason;
     const text = message`${requestText} returned status
-      ${status}${words.length > 0 ? message`: ${words}` : ""}`;
-    const sentences = advice.map((one) => message` ${one}`).flat();
-    super(sentences.length > 0 ? message`${text}.${sentences}` : text);
+      ${status}${whole}${words.length > 0 ? message`: ${words}` : ""}`;
+    const sentences = advice.filter(({ length }) => length > 0).flatMap((one) => message` ${one}`);
+    super(sentences.length > 0 ? message`${text}.${sentences}` : text, options);
   }
 
   get status(): number {

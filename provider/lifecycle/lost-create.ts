@@ -11,7 +11,7 @@ import {
 import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
-import { fieldOf, hasUniqueName, nameKeyOf } from "../definitions/keys";
+import { hasUniqueName, nameKeyOf } from "../definitions/keys";
 import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
@@ -52,7 +52,7 @@ export async function recoverCreate(
   const { earlierLostAnswer: lostAnswer } = sent;
   if (!lostAnswer) throw withDuplicateAdvice(scope, error);
   // A refusal as a duplicate may mean that the record is there already.
-  const mayBeThere = [409, 422].includes(apiErrorIn(error)?.status ?? 0);
+  const mayBeThere = error instanceof ApiError && [409, 422].includes(error.status);
   const found = mayBeThere && (await findLost(scope, { ...sent, lostAnswer, mayResend: false }, operation));
   if (found) return found;
   throw lostError(scope, lostAnswer, message`Then ${messageOf(error)}`, error);
@@ -137,15 +137,13 @@ async function conclude(
   const { lostAnswer } = lostCreate;
   const conflict = conflictOf(scope.definition, look);
   if (conflict) throw conflictError(scope, lostAnswer, conflict);
-  const reason = unlookedReason(look, operation);
+  const interruption = operation.isInterrupted ? ["Pulumi was interrupted"] : undefined;
+  const reason =
+    look.failure === undefined
+      ? interruption
+      : message`Then looking for it failed: ${messageOf(look.failure)}`;
   if (reason === undefined && lostAnswer.answeredId === undefined) return undefined;
   return keepIdOrThrow(scope, lostCreate, operation, reason);
-}
-
-/** Why the last look does not show that there is no record; undefined if it does. */
-function unlookedReason({ failure }: Look, { isInterrupted }: Operation): Message | undefined {
-  if (failure !== undefined) return message`Then looking for it failed: ${messageOf(failure)}`;
-  return isInterrupted ? ["Pulumi was interrupted"] : undefined;
 }
 
 /** @param record undefined if the record with the id may be another's */
@@ -200,14 +198,12 @@ function conflictOf(definition: Definition, { equal, alike }: Look): Message | u
 /** The error with the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
 function withDuplicateAdvice({ definition, settings }: RecordScope, error: unknown): unknown {
   const { singular } = definition;
-  const apiError = apiErrorIn(error);
   const key = nameKeyOf(definition);
-  if (!apiError) return error;
+  if (!(error instanceof ApiError)) return error;
   // A refusal that names no field may be about a unique name.
-  const { fields: refused } = apiError.answer;
-  const mayBeNamed =
-    refused.has(fieldOf(definition, key).wire) || (hasUniqueName(definition) && refused.size === 0);
-  if (apiError.status !== 409 && !(apiError.isRefusal && mayBeNamed)) return error;
+  const { fields: refused } = error.answer;
+  const mayBeNamed = refused.has(key) || (hasUniqueName(definition) && refused.size === 0);
+  if (error.status !== 409 && !(error.isRefusal && mayBeNamed)) return error;
   const adopt = settings.adoptExisting ? "" : `set ${sourceOf(settings, "adoptExisting")}, or `;
   return new UptimeError(
     message`${messageOf(error)}. If a ${singular} with this ${key} exists, ${adopt}name its id with the option
@@ -215,12 +211,6 @@ function withDuplicateAdvice({ definition, settings }: RecordScope, error: unkno
       the resource's own old record has it, as with \`pulumi up --replace\`, set the option deleteBeforeReplace.`,
     { cause: error },
   );
-}
-
-/** The API's error, even if an error that names the properties is around it. */
-function apiErrorIn(error: unknown): ApiError | undefined {
-  const cause = error instanceof UptimeError && !(error instanceof ApiError) ? error.cause : error;
-  return cause instanceof ApiError ? cause : undefined;
 }
 
 /** Every error after a lost create warns that there may be a record, and tells how to find it. */

@@ -6,7 +6,6 @@ import {
   joinMessages,
   message,
   NotFoundError,
-  quote,
   quoteValue,
   UptimeError,
   type Message,
@@ -240,20 +239,14 @@ function describeNotStored(difference: Difference): Message {
 }
 
 /** The refusal with the names of properties instead of the API's names. */
-function nameProperties({ fields }: Definition, error: ApiError): UptimeError {
-  const { requestText, status, reason, fields: refused } = error.answer;
-  const reasons = [...refused].map(([name, texts]) => {
+function nameProperties({ fields }: Definition, error: ApiError): ApiError {
+  const named = [...error.answer.fields].map(([name, texts]) => {
     const key = Object.keys(fields).find((one) => fields[one]?.wire === topLevel(name));
     // Any other number may be a part of a secret, which must be found.
     const path = name.replace(/^[^.[]+(?:\.(\d+)(?=\.|$))?/, (whole, index?: string) =>
       key === undefined ? whole : `${key}${index === undefined ? "" : `[${index}]`}`,
     );
-    return message`${quote(path)}: ${joinMessages(texts, " ")}`;
+    return [path, texts] as const;
   });
-  if (reasons.length === 0) return error;
-  const whole = reason.length > 0 ? message` (${reason})` : "";
-  return new UptimeError(
-    message`${requestText} was refused with status ${status}${whole}: ${joinMessages(reasons, "; ")}`,
-    { cause: error },
-  );
+  return new ApiError({ ...error.answer, fields: new Map(named) }, { cause: error });
 }

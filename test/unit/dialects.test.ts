@@ -709,14 +709,14 @@ describe("refusals", () => {
     const errors = { "request_headers.0.key": ["no"], interval: ["bad,", "worse"] };
     on("POST", answer(status, { message: "The given data was invalid.", errors }));
     const words =
-      /\/api\/v1\/monitors was refused with status 4.*: requestHeaders\[0\]\.key: no; interval: bad, worse/;
+      /\/api\/v1\/monitors returned status 4.*: requestHeaders\[0\]\.key: no; interval: bad, worse/;
     await expect(stack().up(home)).rejects.toThrow(words);
     expect(emulator.monitors.size).toBe(0);
   });
 
   test("with another status show the reasons for single fields too", async () => {
     on("POST", answer(404, { message: "Validation Error.", data: { alert_channel_ids: ["No channel 7."] } }));
-    const words = /status 404: Validation Error: alert_channel_ids: No channel 7\.$/;
+    const words = /status 404 \(Validation Error\): alert_channel_ids: No channel 7\.$/;
     await expect(stack().up(home)).rejects.toThrow(words);
   });
 
@@ -895,7 +895,7 @@ describe("refusals", () => {
     ],
   ])("%s name the properties", async (_, body, whole = " (Invalid)") => {
     on("POST", answer(422, body));
-    const words = `was refused with status 422${whole}: interval: bad; requestHeaders[0].key: no`;
+    const words = `returned status 422${whole}: interval: bad; requestHeaders[0].key: no`;
     const failure = await failureOf(stack().up(home));
     expect(failure.slice(-words.length)).toBe(words);
   });
