@@ -70,17 +70,18 @@ async function postOnce(
       message`${requestText} returned status ${status} and no id${words ? message`: ${words}` : ""}.`,
       "look only",
     );
-  assertNew(scope, id, planned, answer);
+  const hasRecord = holdsRecord(scope, wanted, answer);
+  assertNew(scope, id, planned, answer, hasRecord);
   // A server that reuses ids may also answer from a cache, with a record that has been deleted since.
   const mayBeDeleted =
     ledger.hasHeardOf(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
-  const claim = claims.takeCreated(id, owner, holdsRecord(scope, wanted, answer));
+  const claim = claims.takeCreated(id, owner, hasRecord);
   ledger.markChanged(id);
   try {
-    const isProof = holdsRecord(scope, wanted, answer) && !mayBeDeleted;
-    const record = isProof
-      ? answer.record
-      : await readCreated(scope, { id, claim }, wanted, answer, operation);
+    const record =
+      hasRecord && !mayBeDeleted
+        ? answer.record
+        : await readCreated(scope, { id, claim }, wanted, answer, operation);
     if (record) ledger.confirm(id);
     else creates.unconfirmedIds.set(id, { claim, wanted });
     creates.rememberId(id, baseline);
@@ -135,16 +136,15 @@ function isOlderRecord({ claims }: RecordScope, id: string, baseline: Baseline):
 function assertNew(
   scope: RecordScope,
   id: string,
-  { baseline, wanted }: PlannedCreate,
-  answer: WriteAnswer,
+  { baseline }: PlannedCreate,
+  { requestText }: WriteAnswer,
+  hasRecord: boolean,
 ): void {
   const { claims, definition } = scope;
-  const { requestText } = answer;
   // If one create is answered with the id 7 alone, and another one with the monitor 7, the latter keeps the id.
-  const hasOnlyId = !holdsRecord(scope, wanted, answer);
-  const isTaken = hasOnlyId && claims.isTakenInRun(id);
+  const isTaken = !hasRecord && claims.isTakenInRun(id);
   if (!isTaken && !isOlderRecord(scope, id, baseline)) return;
-  if (hasOnlyId)
+  if (!hasRecord)
     throw new LostAnswerError(
       message`${requestText} returned the id ${quoteId(id)} of a ${definition.singular} that was there
         before, and no record.`,
