@@ -12,7 +12,7 @@ import type { Config, Settings } from "../api/settings";
 import { asSecret, hasEngineUnknown, isEngineUnknown, unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames, providerType } from "../common/pulumi";
 import { unknownSettingWarnings } from "../definitions/setting-warnings";
-import { settingNames, settingOf } from "../definitions/settings";
+import { settingNames, settingOf, type Setting, type SettingName } from "../definitions/settings";
 import { isDefaultProvider, parseUrn } from "../common/urn";
 
 /** Whether the engine itself uses a setting of a provider. */
@@ -149,7 +149,8 @@ function tryRead<T>(read: () => T): T | undefined {
   }
 }
 
-const wholeNumbers: readonly string[] = settingNames.filter((name) => settingOf(name).type === "integer");
+const typeOf = (name: string): Setting["type"] | undefined =>
+  settingNames.includes(name as SettingName) ? settingOf(name as SettingName).type : undefined;
 
 /** The settings under the names of a stack's configuration, such as `uptime:apiKey`. */
 export function configOf(settings: Properties): Config {
@@ -158,10 +159,10 @@ export function configOf(settings: Properties): Config {
       const name = key.replace(/^uptime:/, "");
       const text = stringOf(settings[name]);
       // SDKs send null as the JSON text `null`. In a setting that is a string, it is the value.
-      const isString = ["baseUrl", "monitorsBaseUrl", "apiKey", "logLevel"].includes(name);
+      const isString = ["url", "key", "choice"].includes(typeOf(name) ?? "");
       if (text === "null" && !isString) return undefined;
       // Pulumi's SDK for Java sends 20 as "20.0".
-      return wholeNumbers.includes(name) ? text?.replace(/\.0$/, "") : text;
+      return typeOf(name) === "integer" ? text?.replace(/\.0$/, "") : text;
     },
     providerName: providerNameIn(settings)?.replace(new RegExp(`^.*?${providerType}::`, "s"), ""),
   };
