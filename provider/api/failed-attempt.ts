@@ -48,15 +48,15 @@ export interface RawAnswer {
 }
 
 /**
- * A sentence for errors of an operation that may have old settings; none if PULUMI_RUN_PROGRAM makes every command run the program. The
+ * A sentence for errors of an operation that may have old settings; empty if PULUMI_RUN_PROGRAM makes every command run the program. The
  * command may have the option: a destroy that runs the program asks no check, which would show that.
  */
-export function oldSettingsAdvice(mayHaveOldSettings = false): string[] {
-  if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return [];
-  return [
+export function oldSettingsAdvice(mayHaveOldSettings = false): string {
+  if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
+  return (
     "If you have already changed the setting, make sure that the command has --run-program: without it, `pulumi refresh`, " +
-      "`pulumi destroy` and `--refresh` use the settings of the last `pulumi up`.",
-  ];
+    "`pulumi destroy` and `--refresh` use the settings of the last `pulumi up`."
+  );
 }
 
 /** The failure in one word, or its status, for the log. */
@@ -164,7 +164,7 @@ function adviceFor(
   if (status === 401)
     return [
       `The API does not accept the key from ${key}: set a valid one.`,
-      ...settingsAdvice,
+      settingsAdvice,
       ...providerAdvice,
     ];
   const isList = id === undefined && method === "GET";
@@ -173,12 +173,11 @@ function adviceFor(
     const orAddress = isList ? `, or there is no API at this address: check ${source} too` : "";
     return [
       `The key from ${key} may not do this${orAddress}.`,
-      ...settingsAdvice,
+      settingsAdvice,
       ...maybeGoneAdviceFor({ method, id }),
     ];
   }
-  if (status === 404 && isList)
-    return [`There is no API at this address: check ${source}.`, ...settingsAdvice];
+  if (status === 404 && isList) return [`There is no API at this address: check ${source}.`, settingsAdvice];
   if (status === 429) return [`Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows.`];
   if (redirectTarget) {
     const location = headerOf(headers, "location");
