@@ -2,14 +2,7 @@ import type { ApiRecord } from "../api/record";
 import { isEmptyOrFalse, mayBeUnloaded } from "../api/server-spelling";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
-import {
-  equalValues,
-  inDeclaredOrder,
-  isList,
-  parseValue,
-  parseJsonList,
-  UnexpectedValueError,
-} from "../definitions/codecs";
+import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
 import { comparableIdentity, fieldOf, isConfidential, managedKeys, nameKeyOf } from "../definitions/keys";
 import { hasPassword } from "../common/url";
 import { decodeEntities, isEmpty, isObject, hasUnknown, type Value } from "../common/values";
@@ -49,7 +42,7 @@ export function compare(field: Field, wanted: Value, record: ApiRecord): Compari
     return { outcome: "differs", value: undefined, problem: describeUnexpected(field, found.value, value) };
   return equalValues(field, wanted, value)
     ? { outcome: "same", value: wanted }
-    : { outcome: "differs", value: inDeclaredOrder(wanted, value) };
+    : { outcome: "differs", value };
 }
 
 function tryParse(field: Field, raw: unknown): Value | UnexpectedValueError {

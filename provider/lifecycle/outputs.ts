@@ -1,5 +1,6 @@
 import type { ApiRecord } from "../api/record";
 import { message, UptimeError } from "../api/errors";
+import { inDeclaredOrder } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import type { Value } from "../common/values";
@@ -37,7 +38,9 @@ export function outputsOf(
     if (comparison.outcome === "differs" && comparison.problem && isStrict)
       throw new UptimeError(message`${comparison.problem}.`);
     values[key] =
-      comparison.outcome === "notShown" || comparison.value === undefined ? wanted : comparison.value;
+      comparison.outcome === "notShown" || comparison.value === undefined
+        ? wanted
+        : inDeclaredOrder(wanted, comparison.value);
   }
   return {
     values,

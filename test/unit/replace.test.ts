@@ -61,6 +61,27 @@ describe("a part of a field that replaces a monitor (replaceOnChanges)", () => {
   });
 });
 
+test.each([0, 1])(
+  "an edit by hand of the second header is at its place in the program (%i)",
+  async (place) => {
+    const one = new Program("dynamic").resource("monitor", {
+      replaceOnChanges: [`requestHeaders[${place}].value`],
+    });
+    const [first, second, third] = ["A", "B", "C"].map((key) => ({ key, value: key }));
+    const monitor = { ...home, requestHeaders: [first, second], alertChannelIds: [2, "1"] };
+    await one.up(monitor);
+    // A server may list headers and ids in any order.
+    const edited = { key: "b", value: "edited" };
+    emulator.monitors.edit(1, { request_headers: [third, edited, first], alert_channel_ids: [3, 1, 2] });
+    await one.refresh();
+    expect(one.state?.outputs).toMatchObject({
+      requestHeaders: [first, edited, third],
+      alertChannelIds: [2, 1, 3],
+    });
+    expect(await one.up(monitor)).toBe(place === 0 ? "update" : "replace");
+  },
+);
+
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
   test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {
