@@ -1,5 +1,4 @@
 import type { FormPair } from "../definitions/codecs";
-import { redirectOf } from "../common/url";
 import { parseJson } from "../common/values";
 import type { Clock } from "./clock";
 import { LostAnswerError, quoteId, type Message, type UptimeError } from "./errors";
@@ -15,7 +14,7 @@ import { anySignal, type Operation } from "./operation";
 import { RateLimiter, type Denial, type EndedRequest } from "./rate-limit";
 import { couldHaveEffect, nextStep, Retries } from "./retry";
 import type { Address, Settings } from "./settings";
-import { decodeText, type Headers, type Method, type Transport } from "./transport";
+import { decodeText, redirectOf, type Headers, type Method, type Transport } from "./transport";
 import { WaitNotice, type ShowWait } from "./wait-notice";
 
 export interface ApiRequest {

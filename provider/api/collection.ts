@@ -6,7 +6,7 @@ import type { FormPair, FallbackForms } from "../definitions/codecs";
 import { counted } from "../common/text";
 import { parseUrl } from "../common/url";
 import { parseError, quoteBody } from "./error-body";
-import { maybeGoneAdvice, maybeGoneAdviceFor } from "./failed-attempt";
+import { maybeGoneAdvice, maybeGoneAdviceFor } from "./advice";
 import {
   ApiError,
   LostAnswerError,

@@ -1,4 +1,5 @@
 import { counted } from "../common/text";
+import { maybeGoneAdviceFor, oldSettingsAdvice } from "./advice";
 import { parseError, quoteText } from "./error-body";
 import {
   afterError,
@@ -45,18 +46,6 @@ export interface RawAnswer {
   readonly redirectTarget: URL | undefined;
   /** It was redirected to the path of something else. */
   readonly isRedirectedElsewhere: boolean;
-}
-
-/**
- * A sentence for errors of an operation that may have old settings; empty if PULUMI_RUN_PROGRAM makes every command run the program. The
- * command may have the option: a destroy that runs the program asks no check, which would show that.
- */
-export function oldSettingsAdvice(mayHaveOldSettings = false): string {
-  if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
-  return (
-    "If you have already changed the setting, make sure that the command has --run-program: without it, `pulumi refresh`, " +
-    "`pulumi destroy` and `--refresh` use the settings of the last `pulumi up`."
-  );
 }
 
 /** The failure in one word, or its status, for the log. */
@@ -142,14 +131,6 @@ export function unansweredAttempt(
     : " and the network";
   const ErrorOfType = type === "unreachable" ? UnreachableError : UptimeError;
   return failed(type, ErrorOfType, message`${requestText} ${text}. Check ${address.source}${network}.`);
-}
-
-/** Advice for an answer that does not say whether the record is gone, such as 403: a person must decide. */
-export const maybeGoneAdvice =
-  "If state has this record and it no longer exists, run `pulumi state delete URN`.";
-
-export function maybeGoneAdviceFor({ method, id }: Pick<AttemptedRequest, "method" | "id">): string[] {
-  return id !== undefined && ["GET", "DELETE"].includes(method) ? [maybeGoneAdvice] : [];
 }
 
 /** Advice for an answer's status, in sentences. */

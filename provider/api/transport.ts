@@ -4,7 +4,7 @@ import type { ConnectionOptions } from "node:tls";
 import type { Dispatcher } from "undici";
 import type * as Undici from "undici";
 
-import { isLoopback } from "../common/url";
+import { isLoopback, parseUrl } from "../common/url";
 import { getOrMake } from "../common/values";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -158,4 +158,16 @@ function proxies(): string[] {
   return [env.http_proxy, env.HTTP_PROXY, env.https_proxy, env.HTTPS_PROXY].filter(
     (proxy) => proxy !== undefined && proxy !== "",
   ) as string[];
+}
+
+/** The address to which an answer redirects; undefined if it does not. */
+export function redirectOf(
+  status: number,
+  location: string | string[] | undefined,
+  base: URL,
+): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)
+    return undefined;
+  const target = parseUrl(location, base.href);
+  return target && /^https?:$/.test(target.protocol) ? target : undefined;
 }

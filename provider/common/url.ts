@@ -26,18 +26,6 @@ export function withoutLogin(value: unknown): unknown {
   return typeof value === "string" ? value.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1") : value;
 }
 
-/** The address to which an answer redirects; undefined if it does not. */
-export function redirectOf(
-  status: number,
-  location: string | string[] | undefined,
-  base: URL,
-): URL | undefined {
-  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string" || !location)
-    return undefined;
-  const target = parseUrl(location, base.href);
-  return target && /^https?:$/.test(target.protocol) ? target : undefined;
-}
-
 /**
  * Whether a host is certainly this machine. A name such as `api.localhost` is not: some resolvers ask the network for it.
  *

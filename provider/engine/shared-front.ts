@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { message, quoteId, UptimeError, type Message } from "../api/errors";
-import { oldSettingsAdvice } from "../api/failed-attempt";
+import { oldSettingsAdvice } from "../api/advice";
 import { NoAccountError, sourceOf, type Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { withMarkedSecrets } from "../definitions/keys";
@@ -343,7 +343,7 @@ export class SharedFront {
     return this.markSecrets(this.encodeClean(outputs, from, ...others), from, ...others);
   }
 
-  /** The same without marks. */
+  /** Outputs as state keeps them, before their secrets are marked. */
   private encodeClean(outputs: Outputs, from: Properties, ...others: readonly Properties[]): Properties {
     const clean = (attributes: Outputs["attributes"]): Properties =>
       this.redactorFor(outputs.values, from, ...others).attributes(this.definition, attributes);

@@ -1,5 +1,5 @@
 import { UptimeError } from "../api/errors";
-import { oldSettingsAdvice } from "../api/failed-attempt";
+import { oldSettingsAdvice } from "../api/advice";
 import type { OperationOptions } from "../api/operation";
 import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
 import type { AccountAccess, RecordScope } from "./record-scope";

@@ -6,8 +6,7 @@ import type * as Undici from "undici";
 
 import type { Message } from "../../api/errors";
 import { networkFailure } from "../../api/network-errors";
-import { decodeText, isProxied, newDispatcher, type Headers } from "../../api/transport";
-import { redirectOf } from "../../common/url";
+import { decodeText, isProxied, newDispatcher, redirectOf, type Headers } from "../../api/transport";
 import { isLinkLocal, leadsToLinkLocal, LinkLocalError, lookupAllowed } from "./link-local";
 
 export interface MonitorRequest {
