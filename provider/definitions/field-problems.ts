@@ -1,5 +1,5 @@
-import type { Field, FieldType } from "./field";
-import { isConfidential } from "./keys";
+import type { Definition, Field, FieldType, Problem } from "./field";
+import { fieldOf, isConfidential } from "./keys";
 import { nearest, shorten } from "../common/text";
 import { hasPassword, parseUrl } from "../common/url";
 import { isObject, hasUnknown, notYetKnown } from "../common/values";
@@ -11,8 +11,54 @@ interface ValueProblem {
   readonly reason: string;
 }
 
+/**
+ * Everything that is wrong with the declared fields of one resource, each with its property's path and what is allowed.
+ *
+ * @param isUnchangedInState whether state has a field's value already; then the value is not checked again
+ */
+export function problemsOf(
+  definition: Definition,
+  values: Readonly<Record<string, unknown>>,
+  isUnchangedInState: (key: string) => boolean = () => false,
+): Problem[] {
+  const problems: Problem[] = [];
+  const malformed = new Set<string>();
+  for (const [key, field] of Object.entries(definition.fields)) {
+    const value = values[key];
+    if (value === undefined || value === null) {
+      if (field.required) problems.push({ property: key, reason: "is required" });
+      continue;
+    }
+    if (isUnchangedInState(key)) continue;
+    for (const { path, reason } of problemsOfValue(field, value)) {
+      problems.push({ property: `${key}${path}`, reason });
+      malformed.add(key);
+    }
+  }
+  for (const key of Object.keys(values))
+    if (!Object.hasOwn(definition.fields, key))
+      problems.push({ property: key, reason: unknownProperty(definition, key) });
+  for (const rule of definition.rules) {
+    if (rule.properties.every(isUnchangedInState)) continue;
+    if (rule.properties.some((key) => malformed.has(key) || hasUnknown(values[key]))) continue;
+    const problem = rule.check(values);
+    if (!problem) continue;
+    const isShown = !rule.properties.some((key) => isConfidential(fieldOf(definition, key)));
+    const others = rule.properties.filter((key) => key !== problem.property).join(" and ");
+    const reason = `does not fit ${others} (their values are secret, so they are not shown)`;
+    problems.push(isShown ? problem : { ...problem, reason });
+  }
+  return problems;
+}
+
+function unknownProperty(definition: Definition, key: string): string {
+  const known = [...Object.keys(definition.fields), "account"];
+  const near = nearest(key, known);
+  return `is not a property of ${definition.label}${near ? `; did you mean ${near}?` : `, which has ${known.join(", ")}`}`;
+}
+
 /** All problems of a declared value; none if it is not known yet. */
-export function problemsOfValue(field: Field, value: unknown): ValueProblem[] {
+function problemsOfValue(field: Field, value: unknown): ValueProblem[] {
   if (value === notYetKnown) return [];
   if (field.required && value === "" && !field.allowed) return [problem("must not be empty")];
   return problemsByType[field.type](value, field);

@@ -14,7 +14,7 @@ import { completeRecords } from "../../lifecycle/complete-records";
 import { mayBeEscaped, shownValues } from "../../lifecycle/difference";
 import { topLevel } from "../../lifecycle/paths";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import { problemsOf } from "../../lifecycle/check";
+import { problemsOf } from "../../definitions/field-problems";
 import type { InputProblem } from "../../lifecycle/resource";
 import { withProgress, type CommandContext } from "./terminal";
 
