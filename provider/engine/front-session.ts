@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
+import { KeyRefusedError, UptimeError } from "../api/errors";
 import { counted } from "../common/text";
 import { Session } from "../lifecycle/session";
 
@@ -42,6 +43,17 @@ export class FrontSession extends Session {
   /** Shows an import, an adoption or that a record stays, unless there were many. */
   announce(print: () => void): void {
     if (++this.announced <= maxAnnouncements) print();
+  }
+
+  /** Only the first error about a refused key explains what to do; others refer to it. */
+  explainKeyOnce(error: unknown): unknown {
+    if (!(error instanceof KeyRefusedError)) return error;
+    const { keySource } = error;
+    if (this.isFirst(`refused ${keySource}`)) return error;
+    return new UptimeError(
+      `The API does not accept the key from ${keySource}; the error of another resource says what to do.`,
+      { cause: error },
+    );
   }
 
   /** Tells once why resources are replaced that get another provider, and what prevents that. */

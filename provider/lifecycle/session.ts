@@ -1,7 +1,6 @@
 import { Client, type ClientDependencies } from "../api/client";
 import { systemClock } from "../api/clock";
 import { Collection } from "../api/collection";
-import { KeyRefusedError, UptimeError } from "../api/errors";
 import { keyFingerprintOf, type Settings } from "../api/settings";
 import { httpTransport, proxyPasswords } from "../api/transport";
 import type { Definition } from "../definitions/field";
@@ -47,17 +46,6 @@ export class Session {
   }: SessionDependencies = {}) {
     this.print = print;
     this.dependencies = { clock, transport, runNote, print, showWait, ...others };
-  }
-
-  /** Only the first error about a refused key explains what to do; others refer to it. */
-  explainKeyOnce(error: unknown): unknown {
-    if (!(error instanceof KeyRefusedError)) return error;
-    const { keySource } = error;
-    if (this.isFirst(`refused ${keySource}`)) return error;
-    return new UptimeError(
-      `The API does not accept the key from ${keySource}; the error of another resource says what to do.`,
-      { cause: error },
-    );
   }
 
   /** Whether a topic comes up for the first time, so that people are told of it once. */
