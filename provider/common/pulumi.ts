@@ -2,7 +2,7 @@
 // of these may ever change.
 
 /** The names of one kind of record. */
-export interface Kind {
+export interface KindNames {
   /** Name of the resource class. */
   readonly label: string;
   /** Name of a single record in the API, under which some servers wrap it. */
@@ -11,7 +11,7 @@ export interface Kind {
   readonly plural: string;
 }
 
-export function dynamicType({ label }: Pick<Kind, "label">): string {
+export function dynamicType({ label }: KindNames): string {
   return `pulumi-nodejs:dynamic/uptime:${label}`;
 }
 
@@ -19,7 +19,7 @@ export function dynamicType({ label }: Pick<Kind, "label">): string {
  * The code with which Pulumi's dynamic host loads the provider. It only requires the package, so that old state runs the
  * version that is installed now. It is short, because state has it twice for each resource.
  */
-export function providerCode({ singular }: Pick<Kind, "singular">): string {
+export function providerCode({ singular }: KindNames): string {
   return `exports.handler=()=>require("pulumi-uptime/provider").${singular}`;
 }
 
@@ -65,19 +65,19 @@ export interface HiddenOptions {
 }
 
 /** The type of the same resource in the provider plugin, in every language. */
-export function pluginType({ label }: Pick<Kind, "label">): string {
+export function pluginType({ label }: KindNames): string {
   return `uptime:index:${label}`;
 }
 
 /** What a lookup finds: `getMonitor` one record, `getMonitors` all that it selects. */
 export type LookupMode = "one" | "all";
 
-export function lookupName({ label, plural }: Pick<Kind, "label" | "plural">, mode: LookupMode): string {
+export function lookupName({ label, plural }: KindNames, mode: LookupMode): string {
   const name =
     mode === "one" ? label : plural.replace(/(?:^|[-_])(.)/g, (_, letter: string) => letter.toUpperCase());
   return `get${name}`;
 }
 
-export function lookupFunction(definition: Pick<Kind, "label" | "plural">, mode: LookupMode): string {
+export function lookupFunction(definition: KindNames, mode: LookupMode): string {
   return `uptime:index:${lookupName(definition, mode)}`;
 }

@@ -1,6 +1,6 @@
 import type { Input, Output } from "@pulumi/pulumi";
 
-import type { Kind } from "../common/pulumi";
+import type { KindNames } from "../common/pulumi";
 import type { RequestHeader } from "../common/values";
 
 /** @internal The types that a field can have; `codecs.ts` and `field-problems.ts` define what each one means and allows. */
@@ -51,7 +51,7 @@ export interface Field<In = unknown, Out = unknown> {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** The parts of a field's declaration besides its type. */
-type FieldOptions = Omit<Field, "wire" | "type" | "allowed" | "types">;
+type FieldOptions = Omit<Field, "wire" | "type" | "allowed" | "types" | "isMarkedSecret">;
 
 /** A header of the check request, as an input. */
 export interface RequestHeaderArgs {
@@ -157,7 +157,7 @@ interface Filter {
 }
 
 /** @internal One kind of record in the API: the declaration that everything else is derived from. */
-export interface Definition extends Kind {
+export interface Definition extends KindNames {
   /** The setting that holds the address of this resource's endpoints. */
   readonly addressSetting: "baseUrl" | "monitorsBaseUrl";
   readonly fields: Fields;

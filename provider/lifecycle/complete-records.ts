@@ -22,7 +22,7 @@ export async function completeRecords(
   if (!sample) return [];
   const isShown = (field: Field): boolean => listed.some((record) => shows(field, record));
   if (sample.missingInList.length === 0 && needed.every(isShown)) return listed;
-  const records = await Promise.all(listed.map(({ id }) => findConfirmed(scope, id, operation)));
+  const records = await Promise.all(listed.map(({ id }) => findUnlessGone(scope, id, operation)));
   return records.filter((record) => record !== undefined);
 }
 
@@ -48,7 +48,7 @@ export async function findSample(
   const failures: unknown[] = [];
   for (const candidate of [...listed].sort((a, b) => size(b) - size(a)))
     try {
-      const record = await findConfirmed(scope, candidate.id, operation);
+      const record = await findUnlessGone(scope, candidate.id, operation);
       if (record) return { record, missingInList: missingInList(scope.definition, candidate, record) };
     } catch (error) {
       // One unreadable record does not mean that the others are unreadable.
@@ -60,7 +60,7 @@ export async function findSample(
 }
 
 /** The record at its own address; undefined if neither that nor the list has it. */
-export async function findConfirmed(
+export async function findUnlessGone(
   scope: RecordScope,
   id: string,
   operation: Operation,

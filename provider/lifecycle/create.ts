@@ -50,7 +50,7 @@ function freeNamesake(
   const found = listed.find(
     (record) => compareIdentity(definition, wanted, record) === "same" && claims.isFree(record),
   );
-  // A replacement deletes the old record later, and no diff announces some replacements.
+  // It may be the old record of a replacement, which is deleted later; so the end of the run asks again.
   return (
     found && {
       text: message`${definition.singular} ${describeRecord(definition, found)}`,

@@ -4,7 +4,7 @@ import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys, nameKeyOf } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
-import { completeRecords, findConfirmed } from "./complete-records";
+import { completeRecords, findUnlessGone } from "./complete-records";
 import { describeRecords } from "./describe";
 import { compare, nameIn, shownValues, shows } from "./difference";
 import { describeSelection, parametersOf, parseLookupQuery, selectorsOf, type Query } from "./lookup-query";
@@ -52,7 +52,7 @@ export async function lookUpOne(
   const record =
     id === undefined
       ? await findOnly(scope, others, secretArgs, operation)
-      : await findConfirmed(scope, id, operation);
+      : await findUnlessGone(scope, id, operation);
   if (!record)
     throw new UptimeError(
       message`${lookup} found no ${singular} with ${describeSelection(selection, secretArgs)} at ${scope.address.url}.`,
@@ -80,7 +80,7 @@ async function findOnly(
         mean, or use ${lookupName(definition, "all")}.`,
     );
   }
-  const whole = await findConfirmed(scope, match.id, operation);
+  const whole = await findUnlessGone(scope, match.id, operation);
   if (whole) return whole;
   throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
 }

@@ -24,16 +24,16 @@ export async function read(
   claims.hear(id, outputs, options.owner);
   const operation = new Operation(scope, options);
   // The server may have given the id to a create of this run, or give it to one during the read.
-  const isLost = (): Promise<boolean> => isGivenAway(scope, id, outputs, operation);
-  if (await isLost()) return undefined;
+  const isGivenAwayNow = (): Promise<boolean> => isGivenAway(scope, id, outputs, operation);
+  if (await isGivenAwayNow()) return undefined;
   // After an operation that failed half-way, the attributes in state are not from a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
   const record = await findRecord(scope, id, outputs, wanted, operation).catch(async (error: unknown) => {
-    if (!(await isLost())) throw error;
+    if (!(await isGivenAwayNow())) throw error;
     return undefined;
   });
-  if (await isLost()) return undefined;
+  if (await isGivenAwayNow()) return undefined;
   if (!record) {
     ledger.markGone(id);
     return undefined;

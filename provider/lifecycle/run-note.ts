@@ -15,7 +15,7 @@ export const verbs = [
   "takes",
   /** It has the record in state, and the program still declares it. */
   "keeps",
-  /** The same, and it has adopted or imported the record. */
+  /** It has the record in state, declared, and has adopted or imported it. */
   "keepsTaken",
   /** The resource is about to be deleted with the record. This ends its claim, and nobody may take the record any more. */
   "deletes",

@@ -54,7 +54,7 @@ export class ModelResource {
       if (program.providers[kind].import) return Promise.resolve({ inputs: args, deleteBeforeReplace });
       // As the class does it.
       const secrets = Object.keys(args).filter((key) => isMarked(args[key]));
-      const __options = { ...passed, owner: this.urnEnd, ...(secrets.length > 0 && { secrets }) };
+      const __options = { ...passed, owner: this.urnSuffix, ...(secrets.length > 0 && { secrets }) };
       const inputs = { __options, ...revealed(args), __provider: codeOf(kind) };
       return Promise.resolve({ inputs, deleteBeforeReplace });
     });
@@ -88,7 +88,7 @@ export class ModelResource {
   }
 
   /** What tells it from others in its stack. */
-  get urnEnd(): string {
+  get urnSuffix(): string {
     return urnOf(this).split("::").slice(2).join("::");
   }
 

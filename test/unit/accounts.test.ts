@@ -104,7 +104,7 @@ test.each(fronts)("an account that is not known yet replaces nothing (%s)", asyn
   const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
   // So the engine asks about what depends on a resource that is to be deleted first.
   const news = { ...inputs, account: engineUnknown };
-  const urn = `urn:pulumi:stack::project::${one.urnEnd}`;
+  const urn = `urn:pulumi:stack::project::${one.urnSuffix}`;
   const { changes, replaces } = await program.providers.monitor.diff(urn, id, outputs, inputs, news);
   expect([changes, replaces]).toEqual([false, false]);
 });

@@ -66,7 +66,7 @@ test("declaring a field is a change, even with the value of an empty one", async
     expect(await monitors.diff("1", inputs, { ...inputs, [key]: value })).toMatchObject({ changes: true });
 });
 
-test("but not of a field that is managed as empty since it was removed", async () => {
+test("declaring the empty value of a field that was removed, and is managed as empty, is no change", async () => {
   const { inputs } = await check(monitors, {}, valid);
   for (const [key, value] of Object.entries({ pause: false, requestAuthUsername: "", alertChannelIds: [] })) {
     const old = { ...inputs, [key]: null };

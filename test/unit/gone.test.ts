@@ -305,7 +305,7 @@ describe.each(fronts)("with the present key (%s)", (front) => {
     });
   });
 
-  test("nor does an update read what it ignores and does not send", async () => {
+  test("an update does not read what it ignores and does not send", async () => {
     const one = new Program(front).resource("monitor", { ignoreChanges: ["interval"] });
     await one.up(home);
     emulator.forget();

@@ -65,7 +65,7 @@ describe.each(fronts)("an error says that Pulumi uses the settings of the last `
     await one.up(home);
     program.nextRun({ "uptime:baseUrl": `${emulator.url}/moved` });
     const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
-    const urn = `urn:pulumi:a::b::${one.urnEnd}`;
+    const urn = `urn:pulumi:a::b::${one.urnSuffix}`;
     const diff = program.providers.monitor.diff(urn, id, outputs, inputs, inputs);
     expect(await failureOf(diff)).toContain(hint);
   });

@@ -322,21 +322,21 @@ describe("an import is refused in the preview", () => {
     const two = one.beside({ name: "two" });
     await one.preview({ ...home, importId });
     expect(await failureOf(two.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, which ${one.urnEnd} already manages or imports: only one resource can manage a record`,
+      `import names monitor ${importId}, which ${one.urnSuffix} already manages or imports: only one resource can manage a record`,
     );
     const old = resource().beside({ name: "web", parent: "my:site:Front" });
     await old.up({ ...home, importId });
     const late = old.beside({ name: "web", parent: "my:site:Back" });
-    expect(late.urnEnd).toBe("my:site:Back$pulumi-nodejs:dynamic/uptime:Monitor::web");
+    expect(late.urnSuffix).toBe("my:site:Back$pulumi-nodejs:dynamic/uptime:Monitor::web");
     old.nextRun();
     await old.preview(home);
     expect(await failureOf(late.preview({ ...home, importId }))).toContain(
-      `import names monitor ${importId}, which ${old.urnEnd} already manages or imports`,
+      `import names monitor ${importId}, which ${old.urnSuffix} already manages or imports`,
     );
     old.nextRun();
     await late.preview({ ...home, importId });
     expect(await failureOf(old.preview(home))).toContain(
-      `Monitor ${importId} is managed by both ${old.urnEnd} and ${late.urnEnd}. Remove one of them`,
+      `Monitor ${importId} is managed by both ${old.urnSuffix} and ${late.urnSuffix}. Remove one of them`,
     );
     expect(emulator.writes()).toEqual([]);
   });

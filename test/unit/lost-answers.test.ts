@@ -762,7 +762,7 @@ test("after an empty list, although the run knows of some, a lost create is not 
   expect([one.state, posts(), lists()]).toEqual([undefined, 1, 1]);
 });
 
-test("nor does it if only an earlier list had some, as the error says", async () => {
+test("a list that was not empty before the create, and is now, shows nothing of a lost create, as the error says", async () => {
   emulator.monitors.add({ ...home, name: "By hand" });
   lagging(99, () => cut);
   const failure = await made(program().resource());
@@ -779,7 +779,7 @@ test("a list that is empty counts while the run knows of no record, but only of 
   expect(results).toEqual([expect.stringContaining("was created with the id 77, but"), "made 1"]);
 });
 
-test("nor does one count once a record was read under an id that only an answer had shown", async () => {
+test("an empty list does not count once a record was read under an unconfirmed id", async () => {
   const run = program({ "uptime:maxRetries": "0" });
   const [known, one] = run.resources();
   let reads = 0;

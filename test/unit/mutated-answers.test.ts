@@ -2,11 +2,11 @@ import fc from "fast-check";
 
 import { assertProperty } from "../support/property";
 import { cases, type Case } from "../support/simulated/cases";
-import { fronts } from "../support/simulated/front";
+import { simulatedFronts } from "../support/simulated/front";
 import { tryCase } from "../support/simulated/judge";
 import { modelSize } from "../support/size";
 
-test.each(fronts)(
+test.each(simulatedFronts)(
   "no answer, however wrong, loses or doubles a record, takes somebody else's or tells a secret: $name",
   async (front) => {
     await assertProperty(
@@ -108,10 +108,10 @@ test.each([77, "../1"])(
       { mutate: "older" },
       { operation: "adopt", dialect: { listBrief: true }, mutations },
     );
-    for (const front of fronts) await tryCase(adoption, front);
+    for (const front of simulatedFronts) await tryCase(adoption, front);
   },
 );
 
 test.each(Object.entries(seen))("a create that is answered with %s", async (_, one) => {
-  for (const front of fronts) await tryCase(one, front);
+  for (const front of simulatedFronts) await tryCase(one, front);
 });

@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { assertProperty } from "../support/property";
 import type { ServerHabits } from "../support/simulated/api";
 import type { Declared } from "../support/simulated/engine";
-import { fronts } from "../support/simulated/front";
+import { simulatedFronts } from "../support/simulated/front";
 import { play } from "../support/simulated/runs";
 import { plannedRun, scenarios, withoutTrouble } from "../support/simulated/scenarios";
 import type { Fault, PlannedRun, Scenario } from "../support/simulated/scenarios";
 import { modelSize, sample } from "../support/size";
 
-test.each(fronts)(
+test.each(simulatedFronts)(
   "random programs over random runs lose, double and take no record: $name",
   async (front) => {
     await assertProperty(
@@ -23,7 +23,7 @@ test.each(fronts)(
   sample(60_000, 900_000, 10_000_000),
 );
 
-test.each(fronts)(
+test.each(simulatedFronts)(
   "random programs in which nothing goes wrong end without an error: $name",
   async (front) => {
     await assertProperty(
@@ -360,7 +360,7 @@ const seen: Record<string, Scenario> = {
 };
 
 test.each(Object.entries(seen))("%s", async (_, scenario) => {
-  for (const front of fronts) await play(scenario, front);
+  for (const front of simulatedFronts) await play(scenario, front);
 });
 
 /** `a` is deleted and created again, while an equal resource is created. */
@@ -413,7 +413,7 @@ const crossings: Record<string, Scenario> = {
 };
 
 test.each(Object.entries(crossings))("%s", async (_, scenario) => {
-  for (const front of fronts) {
+  for (const front of simulatedFronts) {
     const { outcomes } = await play(scenario, front);
     expect(outcomes.flatMap(({ errors }) => errors)).toEqual([]);
   }

@@ -86,7 +86,7 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
       front === "plugin"
         ? { ...inputs, url: secret(url) }
         : { ...inputs, __options: { ...options, secrets: ["url"] } };
-    const urn = `urn:pulumi:stack::project::${one.urnEnd}`;
+    const urn = `urn:pulumi:stack::project::${one.urnSuffix}`;
     const isChange = async (olds: Record<string, unknown>): Promise<boolean> =>
       (await program.providers.monitor.diff(urn, id, olds, inputs, news)).changes;
     expect(await isChange(outputs)).toBe(true);

@@ -54,7 +54,7 @@ test("export writes a program for a third resource, and --only accepts it", asyn
 });
 
 test("drift compares a third resource, and doctor checks it", async () => {
-  const type = dynamicType({ label: "Policy" });
+  const type = dynamicType({ label: "Policy", singular: "policy", plural: "policies" });
   const inputs = { displayName: "On call", applies: "always" };
   const outputs = { ...inputs, attributes: {} };
   const resource = { urn: `urn:pulumi:a::b::${type}::c`, type, id: "3", inputs, outputs };

@@ -34,7 +34,7 @@ export const pluginFront: Front = {
   start: startPlugin,
 };
 
-export const fronts = [dynamicFront, pluginFront] as const;
+export const simulatedFronts = [dynamicFront, pluginFront] as const;
 
 const goals = new Map<string, Promise<Goal>>();
 
