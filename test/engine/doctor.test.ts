@@ -85,12 +85,25 @@ test("warns of a create that would duplicate a record, with what differs and who
     monitorOf("again", second, { import: "2" }),
     monitorOf("new", { name: "New", alertChannelIds: [1] }),
     monitorOf("twin", { name: "New", url: home.url.replace("https", "HTTPS"), alertChannelIds: [2] }),
+    ...["same", "other"].map((name) =>
+      monitorOf(name, { name, alertChannelIds: [3], requestHeaders: [{ key: "X-Key", value: "s3cret" }] }),
+    ),
   ]);
   const without = ["undefined", "null"].map((args) => `new uptime.Monitor("no-${args}", ${args});`);
   const stack = await startStack({ program: [declared, ...without].join("\n") });
   const { emulator } = stack;
   emulator.monitors.add({ ...home, request_method: "HEAD", cache_buster: true });
   emulator.monitors.add(second);
+  for (const [name, value] of [
+    ["same", "s3cret"],
+    ["other", "an0ther"],
+  ])
+    emulator.monitors.add({
+      ...home,
+      name,
+      alert_channel_ids: [3],
+      request_headers: [{ key: "X-Key", value }],
+    });
   const outcome = await doctor(stack);
   expect(outcome.code).toBe(2);
   // The others are listed all the same.
@@ -106,6 +119,10 @@ test("warns of a create that would duplicate a record, with what differs and who
   expect(outcome.stdout).toMatch(
     /^warning {2}Monitor second: would be created, although .*: record 2, which Monitor again has, is equal\.$/m,
   );
+  // Secrets are compared too, and not shown.
+  expect(outcome.stdout).toMatch(/^warning {2}Monitor same: .*: record 3 is equal\./m);
+  expect(outcome.stdout).toMatch(/^warning {2}Monitor other: .*: record 4 differs in requestHeaders\./m);
+  expect(outcome.stdout).not.toMatch(/s3cret|an0ther/);
   expect(outcome.stdout).toContain("ok       2 to create: Monitor new, Monitor twin\n");
   expect(outcome.stdout).toContain(
     "warning  Several new resources have the same name and url: Monitor new, Monitor twin. If they are to adopt a record, only one of them can.\n",

@@ -56,12 +56,7 @@ test("lists the channels that monitors use, and records that look the same", asy
 });
 
 /** What is said of a program that creates monitors, each of which is like a record; or of one whose preview fails. */
-function findingsOf(
-  more: Partial<ProgramReport>,
-  like = {},
-  titles: string[] = [],
-  notCompared: string[] = [],
-) {
+function findingsOf(more: Partial<ProgramReport>, like = {}, titles: string[] = []) {
   const namesakes = [
     {
       id: "9",
@@ -77,7 +72,6 @@ function findingsOf(
     operation: "create" as const,
     record: undefined,
     namesakes,
-    notCompared,
   }));
   const lists = { refused: [], errors: [], unchecked: [], withoutChannels: [], twins: [] };
   return programFindings({ resources: 2, usesStackSettings: true, ...lists, planned, ...more });
@@ -98,18 +92,6 @@ test("says of two equal resources that only one can adopt a record", () => {
   ]);
 });
 
-test("says that secrets are not compared with a record", () => {
-  const of = (like: object) => findingsOf({}, like, ["Monitor a"], ["requestHeaders"])[0];
-  expect(of({ adoptExisting: true })).toEqual({
-    code: "program-plan",
-    level: "warning",
-    text: "Monitor a: adopts record 9, unless a secret differs. Not compared, because a preview hides secrets: requestHeaders.",
-  });
-  expect(of({})?.text).toContain(
-    "record 9 is equal. Not compared, because a preview hides secrets: requestHeaders. To adopt it",
-  );
-});
-
 test("says of a program without changes that there is nothing to do", () => {
   const [finding] = findingsOf({});
   expect(finding?.text).toBe("The program declares 2 resources, and there is nothing to do.");
@@ -127,9 +109,7 @@ test("does not advise adoptExisting, which refuses several equal records, if the
   const adoptSetting = "adoptExisting of the provider eu";
   const one = { differs: [], owner: undefined, adoptExisting: false, adoptSetting };
   const namesakes = ["8", "9"].map((id) => ({ id, ...one }));
-  const planned = [
-    { title: "Monitor a", operation: "create" as const, record: undefined, namesakes, notCompared: [] },
-  ];
+  const planned = [{ title: "Monitor a", operation: "create" as const, record: undefined, namesakes }];
   const texts = findingsOf({ planned }).map(({ text }) => text);
   expect(texts.join()).toContain("record 8 is equal; record 9 is equal. To adopt one, name its id");
   expect(texts.join()).toContain("adoptExisting of the provider eu refuses several that are equal");
@@ -169,10 +149,9 @@ test("names the resource that has a record like a new one only if it is of the s
   const resource = { urn: `urn:pulumi:a::b::${type}::web`, type, id: "1" };
   const ownerFor = async (account?: string) => {
     const deployment = { resources: [{ ...resource, outputs: { ...outputs, account } }] };
-    const newState = { type, inputs: {}, provider };
-    const step = { op: "create", urn: `urn:pulumi:a::b::${type}::new`, newState };
     const finder = new NamesakeFinder({ version: 3, deployment }, settings, session);
-    const [found] = await finder.find(step, monitor, new Map(Object.entries(outputs)));
+    const created = { definition: monitor, provider, inputs: { account: undefined } };
+    const [found] = await finder.find(created, new Map(Object.entries(outputs)));
     return found?.owner;
   };
   expect([await ownerFor(), await ownerFor("eu")]).toEqual(["Monitor web", undefined]);

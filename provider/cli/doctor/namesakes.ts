@@ -7,8 +7,8 @@ import type { Definition } from "../../definitions/field";
 import { namesakesOf } from "../../lifecycle/adopt";
 import type { WantedValues } from "../../lifecycle/difference";
 import type { Baseline } from "../../lifecycle/baseline";
+import type { Inputs } from "../../lifecycle/resource";
 import type { Session } from "../../lifecycle/session";
-import type { PreviewStep } from "../shared/preview";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
@@ -38,12 +38,19 @@ export interface FoundNamesake {
   readonly adoptSetting: string;
 }
 
-/** The record that a create adopts, unless a secret differs; undefined if there is none or are several. */
+/** The record that a create adopts; undefined if there is none or are several. */
 export function adoptedAmong(namesakes: readonly FoundNamesake[]): FoundNamesake | undefined {
   const equal = namesakes.filter(
     ({ adoptExisting, differs, owner }) => adoptExisting && owner === undefined && differs.length === 0,
   );
   return equal.length === 1 ? equal[0] : undefined;
+}
+
+/** A resource that is to be created; `provider` is the URN and id of its provider. */
+interface NewResource {
+  readonly definition: Definition;
+  readonly provider: string;
+  readonly inputs: Pick<Inputs, "account">;
 }
 
 /** Finds records of the names that a program's new resources declare, in the accounts that the stack's settings and state lead to. */
@@ -69,12 +76,8 @@ export class NamesakeFinder {
   }
 
   /** The records of the name that a new resource declares, which its create would find with `uptime:adoptExisting`. */
-  async find(
-    { newState }: PreviewStep,
-    definition: Definition,
-    wanted: WantedValues,
-  ): Promise<FoundNamesake[]> {
-    const { provider = "", inputs: { account } = {} } = newState ?? {};
+  async find({ definition, provider, inputs }: NewResource, wanted: WantedValues): Promise<FoundNamesake[]> {
+    const { account } = inputs;
     const urn = providerUrnOf(provider);
     const { name } = parseUrn(urn);
     if (!isDefaultProvider(urn) && !this.known.has(provider)) {
@@ -84,7 +87,7 @@ export class NamesakeFinder {
       return [];
     }
     try {
-      const scope = this.connectTo(provider, definition, typeof account === "string" ? account : undefined);
+      const scope = this.connectTo(provider, definition, account);
       const { creates, settings } = scope;
       const operation = new Operation(scope);
       const baseline = await getOrMake(this.baselines, creates, () => creates.readBaseline(operation));

@@ -41,14 +41,12 @@ function withoutStack(error: string): string {
 type Planned = ProgramReport["planned"][number];
 
 /** What a create does although there are records with the name of the new resource. */
-function namesakeFinding({ title, namesakes, notCompared }: Planned): Finding {
+function namesakeFinding({ title, namesakes }: Planned): Finding {
   const like = namesakes.map(differenceText).join("; ");
   // The records that the create may adopt, and those of them that are equal.
   const free = namesakes.filter(({ owner }) => owner === undefined);
   const equal = free.filter(({ differs }) => differs.length === 0);
   const [first] = free;
-  const unknown =
-    notCompared.length === 0 ? "" : ` Not compared, because a preview hides secrets: ${listOf(notCompared)}.`;
   if (first?.adoptExisting) {
     const adopted = adoptedAmong(namesakes);
     if (!adopted)
@@ -56,11 +54,9 @@ function namesakeFinding({ title, namesakes, notCompared }: Planned): Finding {
         refusedCode,
         `${title}: with ${first.adoptSetting}, exactly one record must be equal: ${like}.`,
       );
-    return unknown === ""
-      ? ok("program-plan", `${title}: adopts record ${adopted.id}.`)
-      : warning("program-plan", `${title}: adopts record ${adopted.id}, unless a secret differs.${unknown}`);
+    return ok("program-plan", `${title}: adopts record ${adopted.id}.`);
   }
-  const text = `${title}: would be created, although a record like it exists: ${like}.${unknown}`;
+  const text = `${title}: would be created, although a record like it exists: ${like}.`;
   return warning(
     "program-plan",
     first ? `${text} ${adoptionAdvice(equal.length, first.adoptSetting)}` : text,

@@ -4,15 +4,17 @@ import type { Definition } from "../../definitions/field";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/properties";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
+import type { Inputs } from "../../lifecycle/resource";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf, type PlannedChange } from "../shared/planned-changes";
-import { errorsIn, secretText, type PreviewStep } from "../shared/preview";
+import { errorsIn } from "../shared/preview";
 import { usesStackSettings } from "../shared/providers";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
+import { decryptedProperties } from "../shared/state";
 import { adoptedAmong, NamesakeFinder, twinsAmong, type FoundNamesake } from "./namesakes";
 
 /** What a `pulumi up` would do, and what a person may want to think about twice; printed by `doctor --json`. */
@@ -23,15 +25,16 @@ interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
   readonly record: string | undefined;
   /** The records with the same name (and URL, for a monitor), if the resource is to be created: it would be another one. */
   readonly namesakes: readonly FoundNamesake[];
-  /** The declared properties that are not compared with those records: a preview does not show secrets. */
-  readonly notCompared: readonly string[];
 }
 
 /** A step of a preview that changes something. */
 interface PlannedStep {
   readonly definition: Definition;
-  readonly step: PreviewStep;
   readonly change: PlannedChange;
+  /** The URN and id of its provider. */
+  readonly provider: string;
+  /** What the program declares, with its secrets in the clear. */
+  readonly inputs: Inputs;
 }
 
 /** Runs a preview in which the provider collects what it would refuse. Changes nothing. */
@@ -48,10 +51,13 @@ export async function checkProgram(location: StackLocation, settings: CommandSet
     const change = changeOf(step);
     const definition = change?.definition;
     if (!change || !definition || (checked && checked.problems.length > 0)) continue;
-    if (checked || !step.newState) planned.push({ definition, step, change });
+    const { provider = "" } = step.newState ?? {};
+    const { values } = decryptedProperties(checked?.inputs);
+    if (checked || !step.newState)
+      planned.push({ definition, change, provider, inputs: decodeInputs(definition, values) });
     // The engine does not call a provider whose own settings are not known yet.
     else {
-      const { name } = parseUrn(providerUrnOf(step.newState.provider));
+      const { name } = parseUrn(providerUrnOf(provider));
       finder.unchecked.add(
         `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf(step.urn)} was not checked.`,
       );
@@ -93,12 +99,12 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
   const resources = steps.map(async (one): Promise<PlannedResource> => {
     const { title, operation, importId: record } = one.change;
     const wanted = operation === "create" ? declaredIn(one) : undefined;
-    const found = wanted ? await finder.find(one.step, one.definition, wanted) : [];
+    const found = wanted ? await finder.find(one, wanted) : [];
     const namesakes = found.map((namesake) => ({
       ...namesake,
       owner: namesake.owner ?? titleByImportId.get(keyInAccount(one, namesake.id)),
     }));
-    return { title, operation, record, namesakes, notCompared: notComparedIn(one) };
+    return { title, operation, record, namesakes };
   });
   const planned = await Promise.all(resources);
   const adopting = new Set(steps.filter((_, at) => adoptedAmong(planned[at]?.namesakes ?? [])));
@@ -120,22 +126,13 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
 }
 
 /** An id or another text that identifies a record, with the kind and account of a step. */
-function keyInAccount({ definition, step: { newState } }: PlannedStep, identity: string | undefined): string {
-  return JSON.stringify([definition.plural, newState?.provider, newState?.inputs?.account, identity]);
+function keyInAccount({ definition, provider, inputs }: PlannedStep, identity: string | undefined): string {
+  return JSON.stringify([definition.plural, provider, inputs.account, identity]);
 }
 
-/** The properties whose values the preview does not show. What no record shows, an adoption does not compare either. */
-function notComparedIn({ definition: { fields }, step: { newState } }: PlannedStep): string[] {
-  return Object.entries(newState?.inputs ?? {})
-    .filter(([key, value]) => value === secretText && fields[key]?.writeOnly !== true)
-    .map(([key]) => key);
-}
-
-/** What a new resource declares, without what is secret; undefined if its name is secret, or not known yet. */
-function declaredIn({ definition, step: { newState } }: PlannedStep): WantedValues | undefined {
-  const shown = Object.entries(newState?.inputs ?? {}).filter(([, value]) => value !== secretText);
-  const { values } = decodeInputs(definition, Object.fromEntries(shown));
-  const wanted = wantedValuesOnCreate(definition, values);
+/** What a new resource declares; undefined if its name is not known yet. */
+function declaredIn({ definition, inputs }: PlannedStep): WantedValues | undefined {
+  const wanted = wantedValuesOnCreate(definition, inputs.values);
   return identityKeys(definition).every((key) => wanted.has(key)) ? wanted : undefined;
 }
 
@@ -147,7 +144,7 @@ function identityOfStep(one: PlannedStep): string | undefined {
 }
 
 /** Whether a resource can have alert channels and declares none. */
-function hasNoChannels({ definition: { fields }, step: { newState } }: PlannedStep): boolean {
+function hasNoChannels({ definition: { fields }, inputs: { values } }: PlannedStep): boolean {
   const channels = Object.keys(fields).filter((key) => fields[key]?.type === "idList");
-  return channels.length > 0 && channels.every((key) => isEmpty(newState?.inputs?.[key]));
+  return channels.length > 0 && channels.every((key) => isEmpty(values[key]));
 }
