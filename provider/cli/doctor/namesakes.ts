@@ -12,7 +12,7 @@ import type { Session } from "../../lifecycle/session";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources, managesRecord, type ManagedResource, type StackState } from "../shared/state";
+import { managedResources, managersIn, type FindManager, type StackState } from "../shared/state";
 import { reasonOf } from "../shared/terminal";
 
 /** The groups of items that people cannot tell apart. An item without an identity is like no other. */
@@ -60,7 +60,7 @@ export class NamesakeFinder {
   private readonly connectTo: ConnectTo;
   /** The references to what is in state. */
   private readonly known: ReadonlySet<string>;
-  private readonly managed: readonly ManagedResource[];
+  private readonly findManager: FindManager;
   /** By account; each list is read once, also if that fails. */
   private readonly baselines = new Map<unknown, Promise<Baseline>>();
 
@@ -72,7 +72,7 @@ export class NamesakeFinder {
     const resources = state.deployment.resources ?? [];
     this.connectTo = connectorTo(resources, settings, session);
     this.known = new Set(resources.map(referenceTo));
-    this.managed = managedResources(state);
+    this.findManager = managersIn(managedResources(state));
   }
 
   /** The records of the name that a new resource declares, which its create would find with `uptime:adoptExisting`. */
@@ -93,7 +93,7 @@ export class NamesakeFinder {
       const baseline = await getOrMake(this.baselines, creates, () => creates.readBaseline(operation));
       const found = await namesakesOf(scope, wanted, baseline, operation, () => true);
       const records = found.map(({ record, differing }) => {
-        const owner = this.managed.find((one) => managesRecord(one, scope, account, record));
+        const owner = this.findManager(scope, new Set([account]), record);
         return {
           id: record.id,
           differs: differing.map(({ key }) => key),

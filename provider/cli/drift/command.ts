@@ -24,7 +24,7 @@ import { shownAccount, connectorTo, type ConnectTo } from "../shared/providers";
 import { readState } from "../shared/pulumi-cli";
 import { byName } from "../shared/quoting";
 import { addSettingOptions, commandSettings, type SettingOptions } from "../shared/setting-options";
-import { managedResources, managesRecord, pendingCreates } from "../shared/state";
+import { managedResources, managersIn, pendingCreates } from "../shared/state";
 import type { ManagedResource, StateResource } from "../shared/state";
 import { codeProblems, foreignCode } from "../shared/state-code";
 import { reasonOf, withProgress, writeLine, type CommandContext } from "../shared/terminal";
@@ -163,32 +163,28 @@ async function unmanagedRecords(
   /** Providers and accounts with the same address and key share a list's reader. */
   const lists = new Map<
     unknown,
-    { scope: RecordScope; label: string | undefined; users: ManagedResource[] }
+    { scope: RecordScope; label: string | undefined; names: Set<string | undefined> }
   >();
-  // The default account may have no settings if all resources have others.
-  const users: readonly { resource?: StateResource; user?: ManagedResource }[] = [
-    ...managed.map((user) => ({ resource: user.resource, user })),
-    ...pending.map((resource) => ({ resource })),
+  const resources: readonly Partial<StateResource>[] = [
+    ...managed.map(({ resource }) => resource),
+    ...pending,
   ];
-  for (const { resource, user } of users.length > 0 ? users : [{}])
+  // The default account may have no settings if all resources have others.
+  for (const { provider, inputs = {}, outputs = inputs } of resources.length > 0 ? resources : [{}])
     for (const definition of definitions) {
-      const { provider, inputs, outputs = inputs } = resource ?? {};
-      const { account: name } = decodeOutputs(definition, outputs ?? {});
+      const { account: name } = decodeOutputs(definition, outputs);
       const scope = connectTo(provider, definition, name);
       const label = shownAccount(provider, name);
-      const list = getOrMake(lists, scope.reader, () => ({ scope, label, users: [] }));
-      if (user) list.users.push(user);
+      getOrMake(lists, scope.reader, () => ({ scope, label, names: new Set() })).names.add(name);
     }
-  const unmanaged = [...lists.values()].map(async ({ scope, label, users }) => {
+  const findManager = managersIn(managed);
+  const unmanaged = [...lists.values()].map(async ({ scope, label, names }) => {
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
-    const byId = groupBy(users, ({ resource }) => resource.id);
-    const others = list.all().filter((record) => {
-      const rivals = byId.get(record.id) ?? [];
-      return !rivals.some((one) => managesRecord(one, scope, one.resource.outputs?.account, record));
-    });
     const redactor = new Redactor(secrets);
-    return others
+    return list
+      .all()
+      .filter((record) => !findManager(scope, names, record))
       .sort((a, b) => compareIds(a.id, b.id))
       .map((record) => ({
         type: dynamicType(scope.definition),

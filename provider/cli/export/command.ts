@@ -7,7 +7,6 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { pluginType, dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
-import { groupBy } from "../../common/values";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
@@ -17,7 +16,7 @@ import { readDeclarable, type DeclarableRecord } from "../shared/records";
 import { findDefinition } from "../shared/resource-types";
 import { packageFiles, writeProject } from "../shared/scaffold";
 import { addSettingOptions, settingsInFolder, type SettingOptions } from "../shared/setting-options";
-import { managedResources, managesRecord, type StackState } from "../shared/state";
+import { managedResources, managersIn, type StackState } from "../shared/state";
 import { writeLine, type CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
@@ -167,11 +166,11 @@ async function readAccount(
     .map((definition) => readDeclarable(connect(definition), search, context));
   const records = (await Promise.all(reading)).flat();
 
-  const managed = groupBy(managedResources(state), ({ resource }) => resource.id);
-  const unmanaged = records.filter(({ definition, record }) => {
-    const rivals = managed.get(record.id) ?? [];
-    return !rivals.some((one) => managesRecord(one, connect(definition), account, record));
-  });
+  const findManager = managersIn(managedResources(state));
+  const accountNames = new Set([account]);
+  const unmanaged = records.filter(
+    ({ definition, record }) => !findManager(connect(definition), accountNames, record),
+  );
   const added = unmanaged.filter(({ problems }) => problems.length === 0);
   // In YAML, resources of all types share their names.
   const named = (state.deployment.resources ?? []).filter(

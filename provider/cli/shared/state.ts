@@ -10,7 +10,7 @@ import type { RecordScope } from "../../lifecycle/record-scope";
 import type { RequestOptions } from "../../lifecycle/resource";
 import { isAccountOfState, isAddressOfState } from "../../lifecycle/state-account";
 import { hasSecret, unwrapSecrets, type Properties } from "../../common/marks";
-import { isEmpty, isObject } from "../../common/values";
+import { groupBy, isEmpty, isObject } from "../../common/values";
 import { parseAs } from "./json";
 import { listOf } from "./quoting";
 import { findDefinition } from "./resource-types";
@@ -117,23 +117,33 @@ export function managedResources({ deployment }: StackState): ManagedResource[] 
   });
 }
 
+/** The names of one account in `uptime:accounts`; undefined is the default account. */
+type AccountNames = ReadonlySet<string | undefined>;
+
+/** Finds the resource that manages a record of an account. */
+export type FindManager = ReturnType<typeof managersIn>;
+
+export function managersIn(managed: readonly ManagedResource[]) {
+  const byId = groupBy(managed, ({ resource }) => resource.id);
+  return (scope: RecordScope, names: AccountNames, record: ApiRecord): ManagedResource | undefined =>
+    byId.get(record.id)?.find((one) => managesRecord(one, scope, names, record));
+}
+
 /**
- * Whether a resource manages a record of this account. If state was made with another key, which may be of the same account, name (and
- * URL) decide, as for the provider itself.
- *
- * @param account the account's name
+ * Whether a resource with a record's id manages it. If state was made with another key, which may be of the same account, name (and URL)
+ * decide, as for the provider itself.
  */
-export function managesRecord(
+function managesRecord(
   { definition, resource }: ManagedResource,
   scope: RecordScope,
-  account: unknown,
+  names: AccountNames,
   record: ApiRecord,
 ): boolean {
-  if (definition !== scope.definition || resource.id !== record.id) return false;
+  if (definition !== scope.definition) return false;
   const outputs = decodeOutputs(definition, resource.outputs ?? {});
   // State of older versions does not say the key.
   if (outputs.keyFingerprint === undefined)
-    return isAccountOfState(scope, outputs) && outputs.account === account;
+    return isAccountOfState(scope, outputs) && names.has(outputs.account);
   if (isAccountOfState(scope, outputs)) return true;
   const isSame = (key: string): boolean =>
     // A value that is encrypted in this state may be the same.
