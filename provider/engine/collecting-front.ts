@@ -24,8 +24,6 @@ export const collectVariable = "PULUMI_UPTIME_COLLECT";
 /** What one connection carries: a resource that was checked, or whose diff was refused. */
 export const collectedResource = z.object({
   urnSuffix: z.string(),
-  /** The id in the option `import`, if the provider gets it. */
-  importId: z.optional(z.string()),
   /** The inputs, with their secrets. */
   inputs: z.record(z.string(), z.unknown()),
   /** Why it would be refused; each begins with the property. */
@@ -47,7 +45,7 @@ export class CollectingFront extends SharedFront {
   }
 
   override async check(request: CheckRequest): Promise<CheckResult> {
-    const { urnSuffix, declaration, news } = request;
+    const { urnSuffix, news } = request;
     let result: CheckResult;
     try {
       result = await super.check(request);
@@ -55,13 +53,8 @@ export class CollectingFront extends SharedFront {
       result = { inputs: this.markSecrets(news, news), problems: [this.redactorFor(news).error(error)] };
     }
     const { inputs, problems } = result;
-    // In JavaScript, it may be a number.
-    const importId = ["string", "number"].includes(typeof declaration.importId)
-      ? String(declaration.importId)
-      : undefined;
     const isTold =
-      urnSuffix !== undefined &&
-      (await this.sendToCommand({ urnSuffix, importId, inputs, problems: [...problems] }));
+      urnSuffix !== undefined && (await this.sendToCommand({ urnSuffix, inputs, problems: [...problems] }));
     if (!isTold) return result;
     if (problems.length > 0) this.refused.add(ownerOf(urnSuffix));
     return { inputs, problems: [] };

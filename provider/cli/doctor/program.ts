@@ -7,7 +7,7 @@ import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/differe
 import type { Inputs } from "../../lifecycle/resource";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
-import { changeOf, type PlannedChange } from "../shared/planned-changes";
+import { changeOf, importIdIn, type PlannedChange } from "../shared/planned-changes";
 import { errorsIn } from "../shared/preview";
 import { usesStackSettings } from "../shared/providers";
 import type { StackLocation } from "../shared/pulumi-cli";
@@ -64,18 +64,17 @@ export async function checkProgram(location: StackLocation, settings: CommandSet
     }
   }
   const plan = await planOf(planned, finder);
-  // The engine itself imports a resource of the plugin.
-  const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), newState?.importID]));
+  const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), importIdIn(newState)]));
   const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
   return {
     /** The number of resources of this package that the program declares. */
     resources: new Set(steps.flatMap(({ urn, newState }) => (newState ? [urn] : []))).size,
     ...plan,
     refused: refused
-      .map(({ title, urnSuffix, importId = importIdOf.get(urnSuffix), problems }) => ({
+      .map(({ title, urnSuffix, problems }) => ({
         title,
         /** The id in the option `import`. */
-        importId,
+        importId: importIdOf.get(urnSuffix),
         reasons: problems,
       }))
       .sort((a, b) => byName(a.title, b.title)),

@@ -253,7 +253,8 @@ function differencesOf(
 export function importIdIn(state: PreviewStep["newState"]): string | undefined {
   if (!state) return undefined;
   const given = (findDefinition(state.type) && state.inputs?.importId) ?? state.importID;
-  return typeof given === "string" && given !== "" ? given : undefined;
+  // In JavaScript, it may be a number.
+  return typeof given === "string" || typeof given === "number" ? String(given) || undefined : undefined;
 }
 
 /** The name and URL of a resource's record, unless they are secret in state or in the program. */

@@ -1,6 +1,5 @@
 import { message, quote, UptimeError } from "../../api/errors";
 import { urnSuffixOf } from "../../common/urn";
-import { unwrapSecrets } from "../../common/marks";
 import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
@@ -51,18 +50,17 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
     const { urn, oldState, newState } = step;
     const shown = newState?.inputs ?? {};
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
-    const plain = collected.get(urnSuffixOf(urn))?.inputs ?? {};
-    const secrets = hidden.map((key) => [key, unwrapSecrets(plain[key])] as const);
-    const unknown = secrets.filter(([, value]) => value === undefined);
+    const checked = collected.get(urnSuffixOf(urn));
+    // The engine does not call a provider whose own settings are not known yet.
+    const unknown = checked ? [] : hidden;
     return {
       title: titleOf(urn),
       urn,
       id: oldState?.id,
-      values: decodeDeclared({ ...shown, ...Object.fromEntries(secrets) }),
+      values: decodeDeclared(checked ? decryptedProperties(checked.inputs).values : shown),
       secret: new Set([...alwaysSecret, ...hidden]),
-      // The engine does not call a provider whose own settings are not known yet.
       missing: new Map(
-        unknown.map(([key]) => [key, "is secret, and its provider is not known before `pulumi up`"]),
+        unknown.map((key) => [key, "is secret, and its provider is not known before `pulumi up`"]),
       ),
     };
   });
