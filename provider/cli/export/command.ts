@@ -20,7 +20,7 @@ import { managedResources, managersIn, type StackState } from "../shared/state";
 import { writeLine, type CommandContext } from "../shared/terminal";
 import { assertRuntime, languages, planImport, reservedNames, type Language } from "./import-file";
 import { moduleResource } from "./module-resource";
-import { configValuesOf, hasPasswordInUrl, protectKey, type ModuleResource } from "./module-source";
+import { configValuesOf, protectKey, type ModuleResource } from "./module-source";
 import { planProgram } from "./program-files";
 import { exportText, type ExportReport } from "./report";
 
@@ -184,7 +184,7 @@ async function readAccount(
   const refused = unmanaged
     .filter(({ problems }) => problems.length > 0)
     .map((record) => ({ ...asResource(record), problems: record.problems }));
-  const withPassword = resources.filter(hasPasswordInUrl).map(({ name }) => name);
+  const withPassword = resources.filter(({ hasPasswordInUrl }) => hasPasswordInUrl).map(({ name }) => name);
   const useOfPassword = isProgram
     ? "The program reads it from the stack's configuration, as a secret."
     : "Pulumi writes it in plain text into the code and into state: make it a secret in the program.";

@@ -4,7 +4,7 @@ import { jsonText } from "../shared/json";
 import type { Project } from "../shared/project";
 import { codeSpan, listOf, shellWord } from "../shared/quoting";
 import { packageWord, settingCommands } from "../shared/scaffold";
-import { configValuesIn, configValuesOf, hasPasswordInUrl, type ModuleResource } from "./module-source";
+import { configValuesIn, configValuesOf, type ModuleResource } from "./module-source";
 import { nextSteps, protectText, secretCommands, selectStack, unusedFileName } from "./next-steps";
 import type { ExportFacts, NextStep } from "./next-steps";
 
@@ -61,7 +61,7 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
   const { project, resources, secretsFile, settings } = facts;
   const { code, program } = generated[language];
   const withSecrets = resources.filter((resource) => configValuesOf(resource).length > 0);
-  const withPassword = resources.filter(hasPasswordInUrl);
+  const withPassword = resources.filter(({ hasPasswordInUrl }) => hasPasswordInUrl);
   const hasRunning = resources.some(({ properties }) => properties.get("pause") === false);
   return [
     selectStack(facts),

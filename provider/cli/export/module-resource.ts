@@ -1,26 +1,26 @@
 import { hasPassword } from "../../common/url";
 import type { RequestHeader, Value } from "../../common/values";
 import { identityKeys } from "../../definitions/keys";
-import { slug } from "../shared/quoting";
+import { freeName, slug } from "../shared/quoting";
 import type { DeclarableRecord } from "../shared/records";
 import { ConfigValue, type ModuleResource, type PropertyValue, type SecretHeader } from "./module-source";
 
 /**
  * A record as a module declares it, with its secrets replaced by values of the stack's configuration.
  *
+ * @param names the names of other resources, to which its own is added
+ * @param configKeys the keys in the configuration, to which its own are added
  * @param isProgram its URLs with a password are secrets too; Pulumi itself writes the code of other languages
  */
 export function moduleResource(
-  { definition, record: { id }, values }: DeclarableRecord,
+  declarable: DeclarableRecord,
   account: string | undefined,
   names: Set<string>,
   configKeys: Set<string>,
   isProgram: boolean,
 ): ModuleResource {
-  const texts = identityKeys(definition)
-    .map((key) => values.get(key))
-    .filter((value) => typeof value === "string");
-  const name = reserveResourceName(names, definition.singular, id, texts, isProgram);
+  const { definition, record, values } = declarable;
+  const name = reserveName(names, resourceName(declarable, names, isProgram));
   const inConfig = (part: string, secret?: string): ConfigValue =>
     new ConfigValue(reserveName(configKeys, `${name}-${part}`), secret);
   const secretValue = (property: string, value: Exclude<Value, null>): ConfigValue | SecretHeader[] => {
@@ -42,35 +42,30 @@ export function moduleResource(
         properties.set(secretKey, inConfig(lastWord));
       }
   }
-  return { definition, id, name, properties };
+  const hasPasswordInUrl = [...values.values()].some(hasPassword);
+  return { definition, id: record.id, name, properties, hasPasswordInUrl };
 }
 
 function isHeaders(value: Exclude<Value, null>): value is readonly RequestHeader[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === "object");
 }
 
-/**
- * Gives a record a readable name that no other resource has.
- *
- * @param taken the names that are given already
- * @param noun what the record is, in one lower-case word
- * @param id the record's id: it tells records of equal names apart
- * @param texts the record's texts to take the name from, the best first
- * @param isProgram Pulumi itself writes the code of other languages: if it refers to a resource whose name begins with a digit, it
- *   writes no code at all
- */
-function reserveResourceName(
-  taken: Set<string>,
-  noun: string,
-  id: string,
-  texts: readonly string[],
+/** A readable name for a record, from its name or URL. The id tells records of equal names apart. */
+function resourceName(
+  { definition, record, values }: DeclarableRecord,
+  taken: ReadonlySet<string>,
   isProgram: boolean,
 ): string {
-  const withId = (text: string): string => `${text}-${slug(id) || "x"}`;
-  const found = texts.map((text) => slug(namingPart(text))).find((text) => text !== "");
-  if (found === undefined) return reserveName(taken, withId(noun));
+  const noun = definition.singular;
+  const withId = (text: string): string => `${text}-${slug(record.id) || "x"}`;
+  const found = identityKeys(definition)
+    .map((key) => values.get(key))
+    .map((value) => (typeof value === "string" ? slug(namingPart(value)) : ""))
+    .find((text) => text !== "");
+  if (found === undefined) return withId(noun);
+  // If code that Pulumi writes refers to a resource whose name begins with a digit, it writes none at all.
   const readable = !isProgram && /^\d/.test(found) ? `${noun}-${found}` : found;
-  return reserveName(taken, readable, withId(readable), withId(noun));
+  return [readable, withId(readable)].find((name) => !taken.has(name)) ?? withId(noun);
 }
 
 /** Of a URL only its host and path, which name what is there: what is before them may be a password, and the query a token. */
@@ -78,13 +73,9 @@ function namingPart(text: string): string {
   return text.replace(/^(?:[a-z][a-z\d+.-]*:)?\/\/(?:[^/?#]*@)?([^?#]*).*$/is, "$1");
 }
 
-/** Gives the first name that is free; if none is, the last one with a number. */
-function reserveName(taken: Set<string>, ...names: readonly [string, ...string[]]): string {
-  let name = names.find((one) => !taken.has(one));
-  for (let number = 2; name === undefined; number++) {
-    const numbered = `${names.at(-1) ?? ""}-${number}`;
-    if (!taken.has(numbered)) name = numbered;
-  }
+/** Gives a name that is free, if necessary with a number. */
+function reserveName(taken: Set<string>, wanted: string): string {
+  const name = freeName(wanted, (one) => taken.has(one));
   taken.add(name);
   return name;
 }

@@ -1,5 +1,4 @@
 import type { Definition } from "../../definitions/field";
-import { hasPassword } from "../../common/url";
 import { isObject, type Value } from "../../common/values";
 import { stringLiteral } from "../shared/quoting";
 
@@ -25,6 +24,7 @@ export interface ModuleResource {
   readonly name: string;
   readonly id: string;
   readonly properties: ReadonlyMap<string, PropertyValue>;
+  readonly hasPasswordInUrl: boolean;
 }
 
 // After an error of `requireSecret` itself, Node.js 20 and 22 take half a minute to end the program.
@@ -66,13 +66,6 @@ export function configValuesOf({ properties }: ModuleResource): ConfigValue[] {
 export function configValuesIn(value: PropertyValue): ConfigValue[] {
   if (value instanceof ConfigValue) return [value];
   return isSecretHeaders(value) ? value.map((header) => header.value) : [];
-}
-
-/** Whether a URL of the resource has a password. */
-export function hasPasswordInUrl({ properties }: ModuleResource): boolean {
-  const isOne = (value: PropertyValue): boolean =>
-    hasPassword(value instanceof ConfigValue ? value.secret : value);
-  return [...properties.values()].some(isOne);
 }
 
 function isSecretHeaders(value: PropertyValue): value is readonly SecretHeader[] {

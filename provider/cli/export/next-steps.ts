@@ -1,6 +1,6 @@
 import type { Settings } from "../../api/settings";
 import type { Project } from "../shared/project";
-import { shellWord } from "../shared/quoting";
+import { freeName, shellWord } from "../shared/quoting";
 import { setSecret } from "../shared/scaffold";
 import type { ConfigValue, ModuleResource } from "./module-source";
 
@@ -55,9 +55,7 @@ export function secretCommands(values: readonly ConfigValue[], secretsFile: stri
 
 /** A name for a file that nothing has yet, nor a module that programs would import in its place. */
 export function unusedFileName({ files }: Project, wanted: string, extension: string): string {
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? wanted : `${wanted}-${number}`;
-    const others = ["", extension, ".js"].map((end) => `${name}${end}`.toLowerCase());
-    if (!others.some((other) => files.has(other))) return `${name}${extension}`;
-  }
+  const isTaken = (name: string): boolean =>
+    ["", extension, ".js"].some((end) => files.has(`${name}${end}`.toLowerCase()));
+  return freeName(wanted, isTaken) + extension;
 }

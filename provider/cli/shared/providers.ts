@@ -1,11 +1,10 @@
-import { UptimeError } from "../../api/errors";
 import { safeName } from "../../common/text";
 import type { Definition } from "../../definitions/field";
 import { providerType } from "../../common/pulumi";
 import { explicitProviderOf, isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import type { Session } from "../../lifecycle/session";
-import type { CommandSettings, SettingsOfAccount } from "./setting-options";
+import type { CommandSettings } from "./setting-options";
 import type { StateResource } from "./state";
 
 /** Connects to an account of a provider, as resources refer to it, for one kind of record. */
@@ -24,7 +23,7 @@ export function connectorTo(
   const explicit = new Map(
     state
       .filter(({ type, urn }) => type === providerType && !isDefaultProvider(urn))
-      .map((resource) => [referenceTo(resource), settingsIn(resource, settings)]),
+      .map((resource) => [referenceTo(resource), settings.forProvider(resource)]),
   );
   return (provider = "", definition, account) =>
     session.connect(definition, (explicit.get(provider) ?? settings.forAccount)(account));
@@ -50,18 +49,4 @@ export function usesStackSettings(references: readonly (string | undefined)[]): 
 /** How resources refer to their provider. The URN alone is not enough: a provider that was replaced has it too. */
 export function referenceTo({ urn, id }: Pick<StateResource, "urn" | "id">): string {
   return `${urn}::${id}`;
-}
-
-function settingsIn(
-  { urn, inputs = {} }: StateResource,
-  { forProvider }: CommandSettings,
-): SettingsOfAccount {
-  return (account) => {
-    try {
-      return forProvider(inputs, account);
-    } catch (error) {
-      if (!(error instanceof UptimeError)) throw error;
-      throw new UptimeError(`The provider ${parseUrn(urn).name}: ${error.message}`, { cause: error });
-    }
-  };
 }

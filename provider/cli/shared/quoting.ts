@@ -63,6 +63,13 @@ export function slug(text: string, limit = 40): string {
   return words.slice(0, limit).replace(/-$/, "");
 }
 
+/** The first of `name`, `name-2`, `name-3` and so on that is free. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let number = 2; isTaken(free); number++) free = `${name}-${number}`;
+  return free;
+}
+
 /** In alphabetical order, with numbers by value. */
 export function byName(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });

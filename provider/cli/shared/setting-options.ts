@@ -11,12 +11,13 @@ import {
 import type { Address, Config, Settings } from "../../api/settings";
 import { hasSecret, isSecret, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
+import { parseUrn } from "../../common/urn";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
 import type { Setting, SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
 import { isProject } from "./project";
 import { stackConfig, type StackLocation } from "./pulumi-cli";
-import { clearProperties } from "./state";
+import { clearProperties, type StateResource } from "./state";
 import type { CommandContext } from "./terminal";
 
 /** The options of a command that say how it reaches the server. There is none for the key: process lists show options. */
@@ -60,8 +61,8 @@ export interface CommandSettings {
   readonly accountNames: () => readonly (string | undefined)[];
   /** The environment fills in what is not set. */
   readonly forAccount: SettingsOfAccount;
-  /** The settings of an explicit provider, from its inputs in state. Throws if some are encrypted. */
-  readonly forProvider: (inputs: Properties, account?: string) => Settings;
+  /** The settings of an explicit provider in state. */
+  readonly forProvider: (provider: StateResource) => SettingsOfAccount;
   /** Why the settings of the project's stack are not among them. */
   readonly unreadStack?: string;
 }
@@ -110,20 +111,36 @@ export async function commandSettings(
       return all.filter((name) => name !== undefined || hasKey || all.length === 1);
     },
     forAccount: (account) => readSettings(whole, env, account),
-    forProvider: (inputs, account) => {
-      assertEncrypted(inputs);
-      const given = clearProperties(inputs);
-      for (const [name, value] of Object.entries(given))
-        if (hasSecret(inputs[name])) hideAddress(`uptime:${name}`, value);
-      const own = configOf(given);
-      const overrides = new Map(givenOptions.filter(([key]) => !addresses.includes(key)));
-      const settings = readSettings(merged(own, overrides), env, account);
-      assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(whole, env));
-      if (isKeyOfEnvironment(settings)) return settings;
-      // A person who has already changed the key in the program would look for the mistake there.
-      return { ...settings, apiKeySource: `${settings.apiKeySource}, as the last \`pulumi up\` stored it` };
-    },
+    forProvider:
+      ({ urn, inputs = {} }) =>
+      (account) =>
+        explainWith(`The provider ${parseUrn(urn).name}: `, "", () => {
+          assertEncrypted(inputs);
+          const given = clearProperties(inputs);
+          for (const [name, value] of Object.entries(given))
+            if (hasSecret(inputs[name])) hideAddress(`uptime:${name}`, value);
+          const own = configOf(given);
+          const overrides = new Map(givenOptions.filter(([key]) => !addresses.includes(key)));
+          const settings = readSettings(merged(own, overrides), env, account);
+          assertKeyIsFor(settings, given[hiddenNames.addressProofs], () => namedAddresses(whole, env));
+          if (isKeyOfEnvironment(settings)) return settings;
+          // A person who has already changed the key in the program would look for the mistake there.
+          return {
+            ...settings,
+            apiKeySource: `${settings.apiKeySource}, as the last \`pulumi up\` stored it`,
+          };
+        }),
   };
+}
+
+/** Reads settings. If that fails, says where they are. */
+function explainWith<T>(before: string, after: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UptimeError)) throw error;
+    throw new UptimeError([before, ...error.parts, after]);
+  }
 }
 
 /**
@@ -170,16 +187,11 @@ export async function settingsInFolder(
 ): Promise<CommandSettings> {
   if (!isAsked && !isProject(location.cwd)) {
     const settings = await commandSettings(options, context);
-    const forAccount: SettingsOfAccount = (account) => {
-      try {
-        return settings.forAccount(account);
-      } catch (error) {
-        if (!(error instanceof UptimeError)) throw error;
-        const where = ` ${location.cwd} has no Pulumi.yaml, so settings come only from options and the environment.`;
-        throw new UptimeError([...error.parts, where]);
-      }
+    const where = ` ${location.cwd} has no Pulumi.yaml, so settings come only from options and the environment.`;
+    return {
+      ...settings,
+      forAccount: (account) => explainWith("", where, () => settings.forAccount(account)),
     };
-    return { ...settings, forAccount };
   }
   try {
     return await commandSettings(options, context, location);
