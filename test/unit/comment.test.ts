@@ -626,7 +626,7 @@ test("a record that is gone and that the program still imports is not said to be
   expect(code).toBe(0);
   expect(stdout).toContain("**Merging this creates 2 resources (2 again) and cannot create 3; ");
   expect(stdout).toContain(
-    "#### Before you merge\n\n- The program has the option `import` for `Monitor dynamic, Monitor native, Monitor changed`, and the " +
+    "#### Before you merge\n\n- The program has the option `import` for `Monitor changed, Monitor dynamic, Monitor native`, and the " +
       "record is gone, so the apply will fail. Remove the option first: then the record is created again.\n",
   );
   const fails = stdout.match(/^.*`cannot be imported again: the apply fails`/gm) ?? [];

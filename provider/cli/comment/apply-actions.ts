@@ -5,7 +5,7 @@ import { managedValue } from "../../lifecycle/difference";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
 import { changeOf, createInstead, importIdIn, isDestructive } from "../shared/planned-changes";
 import type { PlannedChange, PlannedProperty } from "../shared/planned-changes";
-import { secretText, type Preview } from "../shared/preview";
+import { secretText, type DeclaredSteps } from "../shared/preview";
 import { listOf } from "../shared/quoting";
 import { findDefinition, isOfThisPackage, titleOf } from "../shared/resource-types";
 import { foreignCode } from "../shared/state-code";
@@ -35,32 +35,30 @@ export interface ApplyActions {
 }
 
 export function applyActions(
-  preview: Preview,
+  declared: DeclaredSteps,
   changes: readonly PlannedChange[],
   drift: DriftReport,
 ): ApplyActions {
-  // By URN, the create that would bring what the program declares of a resource, whatever state has of it.
-  const declared = new Map(
-    preview.steps.flatMap(({ urn, newState, valuesHash }) => {
-      const isDeclared = newState !== undefined && isOfThisPackage(urn);
-      const create = isDeclared ? changeOf({ op: "create", urn, newState, valuesHash }) : undefined;
-      return create ? [[urn, create] as const] : [];
-    }),
-  );
+  /** The create that would bring what the program declares of a resource, whatever state has of it. */
+  const createOf = ({ urn }: { readonly urn: string }): PlannedChange | undefined => {
+    const step = declared.get(urn);
+    return step && isOfThisPackage(urn)
+      ? changeOf({ ...step, op: "create", oldState: undefined })
+      : undefined;
+  };
   const gone = new Set(drift.drifted.flatMap(({ urn, outcome }) => (outcome === "gone" ? [urn] : [])));
   // A replacement of a record that is gone is a create.
   const isLeaving = ({ operation, isPendingDelete }: PlannedChange): boolean =>
     !isPendingDelete && ["create", "replace", "delete"].includes(operation);
   const leaving = new Set(changes.filter(isLeaving).map(({ urn }) => urn));
-  const inputsOf = new Map(preview.steps.map(({ urn, newState }) => [urn, newState?.inputs]));
   // A run that was killed has done it already, or somebody by hand, so there is nothing to undo.
   const isDone = (edit: DriftedResource): boolean =>
-    edit.outcome === "gone" ? leaving.has(edit.urn) : isAsDeclared(edit, inputsOf.get(edit.urn));
+    edit.outcome === "gone"
+      ? leaving.has(edit.urn)
+      : isAsDeclared(edit, declared.get(edit.urn)?.newState.inputs);
   const writes = [
-    ...changes.map((change) => changeAction(change, declared.get(change.urn), gone)),
-    ...drift.drifted
-      .filter((edit) => !isDone(edit))
-      .map((edit) => editAction(edit, declared.get(edit.urn), leaving)),
+    ...changes.map((change) => changeAction(change, createOf(change), gone)),
+    ...drift.drifted.filter((edit) => !isDone(edit)).map((edit) => editAction(edit, createOf(edit), leaving)),
     ...pendingChanges(changes, drift).map(({ urn, title }) => ({
       hash: reviewHash(["pending", urn]),
       title: `${title}: a run was killed while it created it`,
@@ -78,9 +76,9 @@ export function codeActions(code: DriftReport["code"]): ApplyAction[] {
 }
 
 /** The hashes of the code that the program declares. Outputs are still those of state. */
-export function declaredCodeHashes({ steps }: Preview): string[] {
-  const declared = steps.flatMap(({ urn, newState }) => (newState ? [{ urn, inputs: newState.inputs }] : []));
-  return foreignCode(declared).map(({ hash }) => hash);
+export function declaredCodeHashes(declared: DeclaredSteps): string[] {
+  const resources = [...declared.values()].map(({ urn, newState: { inputs } }) => ({ urn, inputs }));
+  return foreignCode(resources).map(({ hash }) => hash);
 }
 
 /** What a preview creates although a killed run may have created it already. */
@@ -96,13 +94,13 @@ export function pendingChanges(
 
 /** The URNs of resources that cannot be created again, because the program still imports a record that is gone. */
 export function importsOfGoneRecords(
-  { steps }: Preview,
-  edits: ReadonlyMap<string, DriftedResource>,
+  declared: DeclaredSteps,
+  edits: readonly DriftedResource[],
 ): ReadonlySet<string> {
-  const missing = steps.filter(({ urn, newState }) => {
-    const { outcome, id } = edits.get(urn) ?? {};
+  const missing = edits.filter(({ urn, outcome, id }) => {
     // The plugin also knows ACCOUNT/ID.
-    return outcome === "gone" && importIdIn(newState)?.split("/").at(-1) === id;
+    const [imported] = importIdIn(declared.get(urn)?.newState)?.split("/").slice(-1) ?? [];
+    return outcome === "gone" && imported === id;
   });
   return new Set(missing.map(({ urn }) => urn));
 }

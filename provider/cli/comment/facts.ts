@@ -13,7 +13,8 @@ import { readText } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import { createInstead, plannedChanges, unknownSteps } from "../shared/planned-changes";
-import { errorsIn, previewReport, secretText, stackNameIn, type Preview } from "../shared/preview";
+import { declaredSteps, errorsIn, previewReport, secretText, stackNameIn } from "../shared/preview";
+import type { DeclaredSteps, Preview } from "../shared/preview";
 import { oneLine } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import { optionsOf } from "../shared/state";
@@ -59,7 +60,8 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
   const printed = parsePrinted(previewReport, previewText ?? "") ?? { steps: [] };
   const preview = withReviewLines(printed, textAt(env[reviewVariables.file]) ?? "");
   const found = parsePrinted(driftReport, driftText ?? "");
-  const drift = found && { ...found, drifted: editsIn(found, preview) };
+  const declared = declaredSteps(preview);
+  const drift = found && { ...found, drifted: editsIn(found, preview, declared) };
   const edits = new Map(drift?.drifted.map((edit) => [edit.urn, edit]));
   const isGone = (urn: string): boolean => edits.get(urn)?.outcome === "gone";
   const findings = doctorText === undefined ? [] : findingsIn(doctorText);
@@ -93,14 +95,14 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
     /** The resources that have drifted, by URN. */
     edits,
     /** The URNs of resources that a merge cannot create again. */
-    missingImports: importsOfGoneRecords(preview, edits),
+    missingImports: importsOfGoneRecords(declared, drift?.drifted ?? []),
     /** Properties that state ignores and the program does not any more, such as `interval of Monitor shop`. */
     noLongerIgnored: noLongerIgnored(preview),
     /** The hashes of the code that the program declares. */
-    programCode: declaredCodeHashes(preview),
+    programCode: declaredCodeHashes(declared),
     tried: triedSections(triedText),
     /** Undefined if not everything is known that an apply would do. */
-    actions: isKnown && drift?.errors.length === 0 ? applyActions(preview, changes, drift) : undefined,
+    actions: isKnown && drift?.errors.length === 0 ? applyActions(declared, changes, drift) : undefined,
   };
 }
 
@@ -108,15 +110,12 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
  * The edits as `up` would find them: under the URNs of the program, which may rename resources with an alias or by a move to the
  * plugin, and by its options and secrets, which may be other ones than state's.
  */
-function editsIn({ drifted }: DriftReport, { steps }: Preview): DriftedResource[] {
+function editsIn({ drifted }: DriftReport, { steps }: Preview, declared: DeclaredSteps): DriftedResource[] {
   const renamed = steps.filter(({ urn, oldState }) => oldState?.urn !== urn);
   const newNames = new Map(renamed.map(({ urn, oldState }) => [oldState?.urn, urn]));
-  const declared = new Map(
-    steps.flatMap(({ urn, newState }) => (newState ? [[urn, newState] as const] : [])),
-  );
   return drifted.flatMap((known) => {
     const urn = newNames.get(known.urn) ?? known.urn;
-    const state = declared.get(urn);
+    const state = declared.get(urn)?.newState;
     const edit = { ...withoutMarkedValues(known, state?.inputs), urn };
     if (!state || edit.outcome !== "changed") return [edit];
     const { ignoreChanges, replaceOnChanges } = optionsOf(state);

@@ -43,6 +43,14 @@ export const previewReport = z.looseObject({
 export type Preview = z.infer<typeof previewReport>;
 export type PreviewStep = Preview["steps"][number];
 
+/** The steps of what the program declares, by URN. */
+export type DeclaredSteps = ReturnType<typeof declaredSteps>;
+
+export function declaredSteps({ steps }: Preview) {
+  const declared = steps.flatMap(({ newState, ...step }) => (newState ? [{ ...step, newState }] : []));
+  return new Map(declared.map((step) => [step.urn, step]));
+}
+
 /** What `pulumi preview --json` prints in place of a secret. */
 export const secretText = "[secret]";
 
