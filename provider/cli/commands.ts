@@ -3,7 +3,7 @@
 import { Command, CommanderError } from "commander";
 
 import { ownPackage } from "../common/package";
-import type * as running from "./run-in-session";
+import type * as terminal from "./shared/terminal";
 import type { CommandContext, ProcessContext } from "./shared/terminal";
 
 const exitCodes = `
@@ -38,12 +38,7 @@ const commands: readonly (readonly [name: string, purpose: string, load: () => C
   ["emulator", "Start an emulator of the API, to try programs.", () => require("./emulator")],
 ];
 
-/**
- * Runs a command.
- *
- * @param args the arguments after `pulumi-uptime`
- * @returns the exit code
- */
+/** Runs the command that the arguments after `pulumi-uptime` name. Returns the exit code. */
 export async function runCommand(args: readonly string[], processContext: ProcessContext): Promise<number> {
   const root = commandLine(processContext);
   const wanted = args[0] === "help" ? args[1] : args[0];
@@ -63,7 +58,7 @@ export async function runCommand(args: readonly string[], processContext: Proces
   };
   try {
     if (!found) return await parse();
-    const { runInSession } = require("./run-in-session") as typeof running;
+    const { runInSession } = require("./shared/terminal") as typeof terminal;
     return await runInSession(processContext, (context) => {
       found.load().configure(found.command, context);
       return parse();

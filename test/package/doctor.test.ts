@@ -150,8 +150,7 @@ test("names the resource that has a record like a new one only if it is of the s
   const ownerFor = async (account?: string) => {
     const deployment = { resources: [{ ...resource, outputs: { ...outputs, account } }] };
     const finder = new NamesakeFinder({ version: 3, deployment }, settings, session);
-    const created = { definition: monitor, provider, inputs: { account: undefined } };
-    const [found] = await finder.find(created, new Map(Object.entries(outputs)));
+    const [found] = await finder.find({ definition: monitor, provider, inputs: { values: outputs } });
     return found?.owner;
   };
   expect([await ownerFor(), await ownerFor("eu")]).toEqual(["Monitor web", undefined]);

@@ -30,7 +30,6 @@ export interface ApplyAction {
 export interface ApplyActions {
   /** What writes: the program's changes, and the drift that an apply undoes. A create that was cut off before is two of them. */
   readonly writes: readonly ApplyAction[];
-  /** The code of other packages in state. */
   readonly code: readonly ApplyAction[];
 }
 
@@ -215,7 +214,6 @@ function valuesToSet({ properties, options, maybeChanged }: PlannedChange): SetV
   ];
 }
 
-/** The hash of one value that a change sets. */
 function hashOfValue(change: PlannedChange, value: SetValue): string {
   const { urn, account, provider, secrets, valuesHash } = change;
   const secret = secrets.includes(value.property) ? valuesHash : undefined;

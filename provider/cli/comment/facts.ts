@@ -25,7 +25,6 @@ import { applyActions, declaredCodeHashes, importsOfGoneRecords } from "./apply-
 /** The most lines of a failure that are shown; the job's log has all. */
 const maxFailureLines = 40;
 
-/** The options of the command. */
 export interface CommentOptions {
   readonly preview?: string;
   readonly previewLog?: string;
@@ -44,7 +43,7 @@ export interface CommentOptions {
 
 export type Facts = ReturnType<typeof readFacts>;
 
-/** All that a comment and a review are made of. */
+/** What a comment and a review are made of. */
 export function readFacts(options: CommentOptions, { cwd, env }: CommandContext) {
   // A file may be missing because an earlier step of the CI job failed.
   const textAt = (path = ""): string | undefined => {
@@ -98,7 +97,6 @@ export function readFacts(options: CommentOptions, { cwd, env }: CommandContext)
     missingImports: importsOfGoneRecords(declared, drift?.drifted ?? []),
     /** Properties that state ignores and the program does not any more, such as `interval of Monitor shop`. */
     noLongerIgnored: noLongerIgnored(preview),
-    /** The hashes of the code that the program declares. */
     programCode: declaredCodeHashes(declared),
     tried: triedSections(triedText),
     /** Undefined if not everything is known that an apply would do. */

@@ -61,7 +61,6 @@ function errorItem(error: string): Section["items"][number] {
   return { text: codeBlock(lines), short: codeBlock(first) };
 }
 
-/** What to do before a merge. */
 function warningItems({ missingImports, changes, drift, noLongerIgnored, warnings }: Facts): string[] {
   const named = (titles: readonly string[]): string => codeSpan(listOf(titles, maxNamed));
   const pending = pendingChanges(changes, drift).map(({ title }) => title);

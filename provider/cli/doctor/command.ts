@@ -229,7 +229,6 @@ function readAccounts(
   return { accounts, unset };
 }
 
-/** Warnings about the stack's configuration. */
 function settingFindings({ config, secretSettings }: CommandSettings, { name }: Project): Finding[] {
   const isSecret = (key: string): boolean => secretSettings.has(key);
   return [

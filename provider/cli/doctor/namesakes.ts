@@ -4,8 +4,9 @@ import { sourceOf } from "../../api/settings";
 import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import { getOrMake, groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
+import { identityKeys } from "../../definitions/keys";
 import { namesakesOf } from "../../lifecycle/adopt";
-import type { WantedValues } from "../../lifecycle/difference";
+import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
 import type { Baseline } from "../../lifecycle/baseline";
 import type { Inputs } from "../../lifecycle/resource";
 import type { Session } from "../../lifecycle/session";
@@ -14,6 +15,21 @@ import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { managedResources, managersIn, type FindManager, type StackState } from "../shared/state";
 import { reasonOf } from "../shared/terminal";
+
+/** A resource that a program declares. */
+export interface DeclaredResource {
+  readonly definition: Definition;
+  /** The URN and id of its provider. */
+  readonly provider: string;
+  /** With their secrets in the clear. */
+  readonly inputs: Inputs;
+}
+
+/** The values of a new resource; undefined if people do not know it by them yet. */
+export function valuesToFind({ definition, inputs }: DeclaredResource): WantedValues | undefined {
+  const wanted = wantedValuesOnCreate(definition, inputs.values);
+  return identityKeys(definition).every((key) => wanted.has(key)) ? wanted : undefined;
+}
 
 /** The groups of items that people cannot tell apart. An item without an identity is like no other. */
 export function twinsAmong<T>(
@@ -46,13 +62,6 @@ export function adoptedAmong(namesakes: readonly FoundNamesake[]): FoundNamesake
   return equal.length === 1 ? equal[0] : undefined;
 }
 
-/** A resource that is to be created; `provider` is the URN and id of its provider. */
-interface NewResource {
-  readonly definition: Definition;
-  readonly provider: string;
-  readonly inputs: Pick<Inputs, "account">;
-}
-
 /** Finds records of the names that a program's new resources declare, in the accounts that the stack's settings and state lead to. */
 export class NamesakeFinder {
   /** A sentence for what could not be checked. */
@@ -76,8 +85,11 @@ export class NamesakeFinder {
   }
 
   /** The records of the name that a new resource declares, which its create would find with `uptime:adoptExisting`. */
-  async find({ definition, provider, inputs }: NewResource, wanted: WantedValues): Promise<FoundNamesake[]> {
+  async find(resource: DeclaredResource): Promise<FoundNamesake[]> {
+    const { definition, provider, inputs } = resource;
     const { account } = inputs;
+    const wanted = valuesToFind(resource);
+    if (!wanted) return [];
     const urn = providerUrnOf(provider);
     const { name } = parseUrn(urn);
     if (!isDefaultProvider(urn) && !this.known.has(provider)) {

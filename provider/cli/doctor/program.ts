@@ -1,10 +1,7 @@
 import { parseUrn, providerUrnOf, urnSuffixOf } from "../../common/urn";
 import { isEmpty } from "../../common/values";
-import type { Definition } from "../../definitions/field";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/properties";
-import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
-import type { Inputs } from "../../lifecycle/resource";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
 import { changeOf, importIdIn, type PlannedChange } from "../shared/planned-changes";
@@ -15,7 +12,8 @@ import { byName } from "../shared/quoting";
 import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { decryptedProperties } from "../shared/state";
-import { adoptedAmong, NamesakeFinder, twinsAmong, type FoundNamesake } from "./namesakes";
+import { adoptedAmong, NamesakeFinder, twinsAmong, valuesToFind } from "./namesakes";
+import type { DeclaredResource, FoundNamesake } from "./namesakes";
 
 /** What a `pulumi up` would do, and what a person may want to think about twice; printed by `doctor --json`. */
 export type ProgramReport = Awaited<ReturnType<typeof checkProgram>>;
@@ -28,13 +26,8 @@ interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
 }
 
 /** A step of a preview that changes something. */
-interface PlannedStep {
-  readonly definition: Definition;
+interface PlannedStep extends DeclaredResource {
   readonly change: PlannedChange;
-  /** The URN and id of its provider. */
-  readonly provider: string;
-  /** What the program declares, with its secrets in the clear. */
-  readonly inputs: Inputs;
 }
 
 /** Runs a preview in which the provider collects what it would refuse. Changes nothing. */
@@ -97,8 +90,7 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
   );
   const resources = steps.map(async (one): Promise<PlannedResource> => {
     const { title, operation, importId: record } = one.change;
-    const wanted = operation === "create" ? declaredIn(one) : undefined;
-    const found = wanted ? await finder.find(one, wanted) : [];
+    const found = operation === "create" ? await finder.find(one) : [];
     const namesakes = found.map((namesake) => ({
       ...namesake,
       owner: namesake.owner ?? titleByImportId.get(keyInAccount(one, namesake.id)),
@@ -129,15 +121,9 @@ function keyInAccount({ definition, provider, inputs }: PlannedStep, identity: s
   return JSON.stringify([definition.plural, provider, inputs.account, identity]);
 }
 
-/** What a new resource declares; undefined if its name is not known yet. */
-function declaredIn({ definition, inputs }: PlannedStep): WantedValues | undefined {
-  const wanted = wantedValuesOnCreate(definition, inputs.values);
-  return identityKeys(definition).every((key) => wanted.has(key)) ? wanted : undefined;
-}
-
 /** What people know the new record by, in its account. */
 function identityOfStep(one: PlannedStep): string | undefined {
-  const wanted = declaredIn(one);
+  const wanted = valuesToFind(one);
   const identity = wanted && comparableIdentity(one.definition, (key) => wanted.get(key));
   return wanted && keyInAccount(one, identity);
 }

@@ -35,11 +35,7 @@ function isInside(path: string): boolean {
   return !isAbsolute(path) && !/^\.\.(?:[\\/]|$)/.test(path);
 }
 
-/**
- * The steps after an export in TypeScript.
- *
- * @param modules the names of the modules that were written
- */
+/** The steps after these modules were written. */
 function programSteps(facts: ExportFacts, modules: readonly string[]): NextStep[] {
   const { project, resources, settings, secretsFile } = facts;
   const values = resources.flatMap(configValuesOf);

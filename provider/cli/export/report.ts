@@ -24,7 +24,6 @@ export interface ExportReport {
   readonly notes: readonly string[];
 }
 
-/** The report as people read it. */
 export function exportText(report: ExportReport): string {
   const { resources, refused, directory, files, known, dryRun, secrets, notes, language } = report;
   const wrote = dryRun ? "Would write" : "Wrote";

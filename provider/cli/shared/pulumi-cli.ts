@@ -55,7 +55,7 @@ async function runPulumi(args: readonly string[], { cwd, env }: StackLocation) {
   }
 }
 
-/** Runs the Pulumi CLI and returns what it prints. If it fails, throws what it says. */
+/** What the Pulumi CLI prints. If it fails, throws what it says. */
 async function output(args: readonly string[], location: StackLocation): Promise<string> {
   const { code, out, failure } = await runPulumi(args, location);
   if (code === 0) return out;
@@ -80,7 +80,6 @@ export function isSupported(version: string): boolean {
   return version.localeCompare(minimumPulumi, "en", { numeric: true }) >= 0;
 }
 
-/** The version of the Pulumi CLI, such as `3.250.0`. */
 export async function pulumiVersion(location: StackLocation): Promise<string> {
   return (await output(["version"], location)).trim().replace(/^v/, "");
 }

@@ -150,11 +150,7 @@ export function writeProject(directory: string, files: ReadonlyMap<string, strin
   for (const [name, content] of files) writeNewFile(join(directory, name), content);
 }
 
-/**
- * The commands between a new project's files and its first preview.
- *
- * @param installing those that install the packages
- */
+/** The commands between a new project's files and its first preview. */
 export function startCommands(settings?: Settings, installing = ["npm install"]): string[] {
   return [
     ...installing,

@@ -5,20 +5,21 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
 export class LinkLocalError extends Error {}
 
 const linkLocal = new BlockList();
-linkLocal.addSubnet("169.254.0.0", 16);
 linkLocal.addSubnet("fe80::", 10, "ipv6");
-// NAT64 maps 169.254.0.0/16 to these. BlockList itself knows IPv4 addresses that are written as IPv6.
-linkLocal.addSubnet("64:ff9b::a9fe:0", 112, "ipv6");
-// Some clouds serve credentials at others as well, which therefore count as link-local here: AWS, Google Cloud, Alibaba Cloud,
-// Azure and Oracle Cloud, and what NAT64 maps the last three to.
+// Some clouds serve credentials at others as well, which therefore count as link-local here: AWS, Google Cloud, and below Alibaba
+// Cloud, Azure and Oracle Cloud.
 linkLocal.addSubnet("fd00:ec2::", 32, "ipv6");
 linkLocal.addAddress("fd20:ce::254", "ipv6");
-linkLocal.addAddress("100.100.100.200");
-linkLocal.addAddress("64:ff9b::6464:64c8", "ipv6");
-linkLocal.addAddress("168.63.129.16");
-linkLocal.addAddress("64:ff9b::a83f:8110", "ipv6");
-linkLocal.addAddress("192.0.0.192");
-linkLocal.addAddress("64:ff9b::c000:c0", "ipv6");
+for (const [address, bits] of [
+  ["169.254.0.0", 16],
+  ["100.100.100.200", 32],
+  ["168.63.129.16", 32],
+  ["192.0.0.192", 32],
+] as const) {
+  // BlockList itself knows IPv4 addresses that are written as IPv6, but not those of NAT64.
+  linkLocal.addSubnet(address, bits);
+  linkLocal.addSubnet(`64:ff9b::${address}`, 96 + bits, "ipv6");
+}
 
 /** Whether a text is a link-local IP address, in any of its forms; false for a host name. */
 export function isLinkLocal(host: string): boolean {

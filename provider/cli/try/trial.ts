@@ -34,11 +34,8 @@ export async function tryMonitor(
     id,
     url: url && shown(url),
   };
-  const outcome = (
-    result: TriedMonitor["outcome"],
-    reasons: readonly Reason[],
-    redirects: readonly URL[] = [],
-  ): TriedMonitor => ({
+  const redirects: URL[] = [];
+  const outcome = (result: TriedMonitor["outcome"], reasons: readonly Reason[]): TriedMonitor => ({
     ...tried,
     outcome: result,
     reasons: reasons.map(({ code, text }) => ({ code, text: redactor.message(text) })),
@@ -50,19 +47,19 @@ export async function tryMonitor(
   if (!("request" in check)) return outcome("skipped", [check]);
   let answer: MonitorAnswer;
   try {
-    answer = await sender.send(check.request);
+    answer = await sender.send(check.request, redirects);
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
-    const { code, reason, redirects } = error;
-    return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }], redirects);
+    const { code, reason } = error;
+    return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }]);
   }
-  const { status, redirects, certificateEnd, text } = answer;
+  const { status, certificateEnd, text } = answer;
   const certificateDays =
     certificateEnd && Math.floor((certificateEnd.getTime() - Date.now()) / dayMilliseconds);
   const found = alertReasons(check, answer, certificateDays, secret.has("alertTextLookup"));
   const isUnread = text !== undefined && text.content === undefined;
   const verdict = verdictOf(found, isUnread, monitor.unshown);
-  return { ...outcome(...verdict, redirects), status, certificateDays };
+  return { ...outcome(...verdict), status, certificateDays };
 }
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
