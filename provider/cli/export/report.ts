@@ -2,27 +2,7 @@ import { join } from "node:path";
 
 import { counted } from "../../common/text";
 import { printable } from "../shared/quoting";
-
-/** The result of an export, or of a dry run. */
-export interface ExportReport {
-  readonly directory: string;
-  readonly dryRun: boolean;
-  /** `typescript`, or the language of the code that Pulumi generates. */
-  readonly language: string;
-  readonly files: readonly string[];
-  readonly resources: readonly {
-    readonly type: string;
-    readonly id: string;
-    readonly name: string;
-  }[];
-  /** The records that are left out because the provider would refuse them. */
-  readonly refused: readonly { readonly title: string; readonly reasons: readonly string[] }[];
-  /** The number of records that the stack manages already. */
-  readonly known: number;
-  /** The keys that the stack's configuration must hold, or may hold. */
-  readonly secrets: readonly string[];
-  readonly notes: readonly string[];
-}
+import type { ExportReport } from "./account";
 
 export function exportText(report: ExportReport): string {
   const { resources, refused, directory, files, known, dryRun, secrets, notes, language } = report;
