@@ -42,17 +42,7 @@ export function twinsAmong<T>(
 }
 
 /** A record with the name (and URL, for a monitor) that a new resource declares. */
-export interface FoundNamesake {
-  readonly id: string;
-  /** The properties that differ from what is declared. */
-  readonly differs: readonly string[];
-  /** The resource that has it in state, or imports it. */
-  readonly owner: string | undefined;
-  /** Whether the create adopts what is equal. */
-  readonly adoptExisting: boolean;
-  /** What makes a create adopt, as people set it: `uptime:adoptExisting`, or an argument of an explicit provider. */
-  readonly adoptSetting: string;
-}
+export type FoundNamesake = Awaited<ReturnType<NamesakeFinder["find"]>>[number];
 
 /** The record that a create adopts; undefined if there is none or are several. */
 export function adoptedAmong(namesakes: readonly FoundNamesake[]): FoundNamesake | undefined {
@@ -85,7 +75,7 @@ export class NamesakeFinder {
   }
 
   /** The records of the name that a new resource declares, which its create would find with `uptime:adoptExisting`. */
-  async find(resource: DeclaredResource): Promise<FoundNamesake[]> {
+  async find(resource: DeclaredResource) {
     const { definition, provider, inputs } = resource;
     const { account } = inputs;
     const wanted = valuesToFind(resource);
@@ -108,9 +98,13 @@ export class NamesakeFinder {
         const owner = this.findManager(scope, new Set([account]), record);
         return {
           id: record.id,
+          /** The properties that differ from what is declared. */
           differs: differing.map(({ key }) => key),
+          /** The resource that has it in state. */
           owner: owner && titleOf(owner.resource.urn),
+          /** Whether the create adopts what is equal. */
           adoptExisting: settings.adoptExisting,
+          /** What makes a create adopt, as people set it: `uptime:adoptExisting`, or an argument of an explicit provider. */
           adoptSetting: sourceOf(settings, "adoptExisting"),
         };
       });

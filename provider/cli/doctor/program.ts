@@ -13,17 +13,10 @@ import { findDefinition, titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { decryptedProperties } from "../shared/state";
 import { adoptedAmong, NamesakeFinder, twinsAmong, valuesToFind } from "./namesakes";
-import type { DeclaredResource, FoundNamesake } from "./namesakes";
+import type { DeclaredResource } from "./namesakes";
 
 /** What a `pulumi up` would do, and what a person may want to think about twice; printed by `doctor --json`. */
 export type ProgramReport = Awaited<ReturnType<typeof checkProgram>>;
-
-interface PlannedResource extends Pick<PlannedChange, "title" | "operation"> {
-  /** The id of the record that an import takes. */
-  readonly record: string | undefined;
-  /** The records with the same name (and URL, for a monitor), if the resource is to be created: it would be another one. */
-  readonly namesakes: readonly FoundNamesake[];
-}
 
 /** A step of a preview that changes something. */
 interface PlannedStep extends DeclaredResource {
@@ -88,14 +81,21 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
   const titleByImportId = new Map(
     added.map((one) => [keyInAccount(one, one.change.importId), one.change.title] as const),
   );
-  const resources = steps.map(async (one): Promise<PlannedResource> => {
-    const { title, operation, importId: record } = one.change;
+  const resources = steps.map(async (one) => {
+    const { title, operation, importId } = one.change;
     const found = operation === "create" ? await finder.find(one) : [];
     const namesakes = found.map((namesake) => ({
       ...namesake,
       owner: namesake.owner ?? titleByImportId.get(keyInAccount(one, namesake.id)),
     }));
-    return { title, operation, record, namesakes };
+    return {
+      title,
+      operation,
+      /** The id of the record that an import takes. */
+      record: importId,
+      /** The records with the same name (and URL, for a monitor), if the resource is to be created: it would be another one. */
+      namesakes,
+    };
   });
   const planned = await Promise.all(resources);
   const adopting = new Set(steps.filter((_, at) => adoptedAmong(planned[at]?.namesakes ?? [])));

@@ -52,23 +52,10 @@ const flagOf = (name: SettingName): string =>
 export const givenFlags = (options: SettingOptions): string[] =>
   optionNames.filter((name) => options[name] !== undefined).map(flagOf);
 
-export interface CommandSettings {
-  /** The values of options and of the stack's configuration, by full key. */
-  readonly config: ReadonlyMap<string, string>;
-  /** The keys of the stack's configuration whose values are secrets. */
-  readonly secretSettings: ReadonlySet<string>;
-  /** The accounts of `uptime:accounts`, and the default account if it has a key, or if there is no other. */
-  readonly accountNames: () => readonly (string | undefined)[];
-  /** The environment fills in what is not set. */
-  readonly forAccount: SettingsOfAccount;
-  /** The settings of an explicit provider in state. */
-  readonly forProvider: (provider: StateResource) => SettingsOfAccount;
+export type CommandSettings = Awaited<ReturnType<typeof commandSettings>> & {
   /** Why the settings of the project's stack are not among them. */
   readonly unreadStack?: string;
-}
-
-/** The settings of an account, undefined for the default account. Throws if they cannot be used. */
-export type SettingsOfAccount = (account?: string) => Settings;
+};
 
 /** An explicit provider has its own addresses, so options for them apply only to the stack's own provider. */
 const addresses: readonly string[] = ["uptime:baseUrl", "uptime:monitorsBaseUrl"];
@@ -78,7 +65,7 @@ export async function commandSettings(
   options: SettingOptions,
   { env, session }: Pick<CommandContext, "env" | "session">,
   stack?: StackLocation,
-): Promise<CommandSettings> {
+) {
   const configured = Object.entries(stack ? await stackConfig(stack) : {});
   /** An address that is secret is not printed. */
   const hideAddress = (name: string, value: unknown): void => {
@@ -102,18 +89,23 @@ export async function commandSettings(
   });
   const whole = merged(config, new Map(givenOptions));
   return {
+    /** The values of options and of the stack's configuration, by full key. */
     config,
+    /** The keys of the stack's configuration whose values are secrets. */
     secretSettings: new Set(configured.flatMap(([key, { secret }]) => (secret ? [key] : []))),
+    /** The accounts of `uptime:accounts`, and the default account if it has a key, or if there is no other. */
     accountNames: () => {
       const all = accountNames(whole, env);
       const { environment = "" } = settingOf("apiKey");
       const hasKey = [config.get("uptime:apiKey"), env[environment]].some((key) => Boolean(key?.trim()));
       return all.filter((name) => name !== undefined || hasKey || all.length === 1);
     },
-    forAccount: (account) => readSettings(whole, env, account),
+    /** The settings of an account, undefined for the default account. The environment fills in what is not set. */
+    forAccount: (account?: string) => readSettings(whole, env, account),
+    /** The settings of an explicit provider in state. */
     forProvider:
-      ({ urn, inputs = {} }) =>
-      (account) =>
+      ({ urn, inputs = {} }: StateResource) =>
+      (account?: string): Settings =>
         explainWith(`The provider ${parseUrn(urn).name}: `, "", () => {
           assertEncrypted(inputs);
           const given = clearProperties(inputs);
@@ -190,7 +182,7 @@ export async function settingsInFolder(
     const where = ` ${location.cwd} has no Pulumi.yaml, so settings come only from options and the environment.`;
     return {
       ...settings,
-      forAccount: (account) => explainWith("", where, () => settings.forAccount(account)),
+      forAccount: (account?: string) => explainWith("", where, () => settings.forAccount(account)),
     };
   }
   try {
