@@ -4,14 +4,11 @@ import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/properties";
 import type { Session } from "../../lifecycle/session";
 import { collectingPreview } from "../shared/collecting-preview";
-import { changeOf, importIdIn, type PlannedChange } from "../shared/planned-changes";
-import { errorsIn } from "../shared/preview";
+import { importIdIn, type PlannedChange } from "../shared/planned-changes";
 import { usesStackSettings } from "../shared/providers";
 import type { StackLocation } from "../shared/pulumi-cli";
-import { byName } from "../shared/quoting";
-import { findDefinition, titleOf } from "../shared/resource-types";
+import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { decryptedProperties } from "../shared/state";
 import { adoptedAmong, NamesakeFinder, twinsAmong, valuesToFind } from "./namesakes";
 import type { DeclaredResource } from "./namesakes";
 
@@ -25,47 +22,36 @@ interface PlannedStep extends DeclaredResource {
 
 /** Runs a preview in which the provider collects what it would refuse. Changes nothing. */
 export async function checkProgram(location: StackLocation, settings: CommandSettings, session: Session) {
-  const { state, preview, collected } = await collectingPreview(location);
-  // The engine plans in parallel, so the order changes from run to run.
-  const steps = preview.steps
-    .filter(({ urn }) => findDefinition(parseUrn(urn).type))
-    .sort((a, b) => byName(a.urn, b.urn));
+  const { state, steps, refused, errors } = await collectingPreview(location);
   const finder = new NamesakeFinder(state, settings, session);
   const planned: PlannedStep[] = [];
-  for (const step of steps) {
-    const checked = collected.get(urnSuffixOf(step.urn));
-    const change = changeOf(step);
+  for (const { urn, newState, change, checked } of steps) {
     const definition = change?.definition;
     if (!change || !definition || (checked && checked.problems.length > 0)) continue;
-    const { provider = "" } = step.newState ?? {};
-    const { values } = decryptedProperties(checked?.inputs);
-    if (checked || !step.newState)
-      planned.push({ definition, change, provider, inputs: decodeInputs(definition, values) });
+    const { provider = "" } = newState ?? {};
+    const inputs = decodeInputs(definition, checked?.inputs ?? {});
+    if (checked || !newState) planned.push({ definition, change, provider, inputs });
     // The engine does not call a provider whose own settings are not known yet.
     else {
       const { name } = parseUrn(providerUrnOf(provider));
       finder.unchecked.add(
-        `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf(step.urn)} was not checked.`,
+        `The settings of the provider ${name} are not known before \`pulumi up\`, so ${titleOf(urn)} was not checked.`,
       );
     }
   }
   const plan = await planOf(planned, finder);
   const importIdOf = new Map(steps.map(({ urn, newState }) => [urnSuffixOf(urn), importIdIn(newState)]));
-  const refused = [...collected.values()].filter(({ problems }) => problems.length > 0);
   return {
     /** The number of resources of this package that the program declares. */
     resources: new Set(steps.flatMap(({ urn, newState }) => (newState ? [urn] : []))).size,
     ...plan,
-    refused: refused
-      .map(({ title, urnSuffix, problems }) => ({
-        title,
-        /** The id in the option `import`. */
-        importId: importIdOf.get(urnSuffix),
-        reasons: problems,
-      }))
-      .sort((a, b) => byName(a.title, b.title)),
-    /** Errors of the preview other than refused resources. */
-    errors: errorsIn(preview),
+    refused: refused.map(({ title, urnSuffix, problems }) => ({
+      title,
+      /** The id in the option `import`. */
+      importId: importIdOf.get(urnSuffix),
+      reasons: problems,
+    })),
+    errors,
     /** A sentence for what could not be checked. */
     unchecked: [...finder.unchecked],
     /** False if every resource has an explicit provider, so that the stack needs no settings of its own. */

@@ -7,32 +7,50 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
 import { collectedResource, collectVariable, type CollectedResource } from "../../engine/collecting-front";
+import { parseUrn, urnSuffixOf } from "../../common/urn";
 import { explainFailure } from "./files";
+import { changeOf } from "./planned-changes";
+import { errorsIn } from "./preview";
 import { exportState, runPreview, type StackLocation } from "./pulumi-cli";
-import { titleOf } from "./resource-types";
+import { byName } from "./quoting";
+import { findDefinition, titleOf } from "./resource-types";
+import { decryptedProperties } from "./state";
 import { assertOwnCode } from "./state-code";
 
 /**
  * Runs a preview in which the provider sends what it checks to this process, and refuses nothing. Changes nothing, and writes no
  * file. Throws if Pulumi would run code in state that is not this package's.
- *
- * @returns `collected` is by URN suffix, with titles for people such as `Monitor shop`; `state` is what was before, with its secrets
- * in the clear
  */
 export async function collectingPreview(location: StackLocation) {
   const state = await exportState(location, { showSecrets: true });
   assertOwnCode(state);
-  const collected = new Map<string, CollectedResource & { title: string }>();
-  const onResource = ({ urnSuffix, ...checked }: CollectedResource): void => {
-    const title = titleOf(`urn:pulumi:::::${urnSuffix}`);
+  const collected = new Map<string, CollectedResource>();
+  const onResource = (resource: CollectedResource): void => {
+    const { urnSuffix, problems: found } = resource;
+    const { values: inputs } = decryptedProperties(resource.inputs);
     // A diff may refuse what a check has not, and what is replaced is checked twice.
-    const problems = [...new Set([...(collected.get(urnSuffix)?.problems ?? []), ...checked.problems])];
-    collected.set(urnSuffix, { ...checked, urnSuffix, title, problems });
+    const problems = [...new Set([...(collected.get(urnSuffix)?.problems ?? []), ...found])];
+    collected.set(urnSuffix, { urnSuffix, inputs, problems });
   };
   const preview = await whileListening(onResource, (env) =>
     runPreview({ ...location, env: { ...location.env, ...env } }),
   );
-  return { preview, collected, state };
+  return {
+    /** What was before, with its secrets in the clear. */
+    state,
+    /** The steps of this package's records, each with what its provider has checked, in the clear. The engine's order changes. */
+    steps: preview.steps
+      .filter(({ urn }) => findDefinition(parseUrn(urn).type))
+      .sort((a, b) => byName(a.urn, b.urn))
+      .map((step) => ({ ...step, change: changeOf(step), checked: collected.get(urnSuffixOf(step.urn)) })),
+    /** What the provider refuses, with titles for people such as `Monitor shop`. */
+    refused: [...collected.values()]
+      .filter(({ problems }) => problems.length > 0)
+      .map((resource) => ({ ...resource, title: titleOf(`urn:pulumi:::::${resource.urnSuffix}`) }))
+      .sort((a, b) => byName(a.title, b.title)),
+    /** Errors of the preview other than refused resources. */
+    errors: errorsIn(preview),
+  };
 }
 
 /** On macOS. Node.js 20 cuts a longer path, and the socket is then outside of its folder. */

@@ -1,5 +1,4 @@
 import { message, quote, UptimeError } from "../../api/errors";
-import { urnSuffixOf } from "../../common/urn";
 import { fieldOf, secretKeys } from "../../definitions/keys";
 import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
@@ -7,8 +6,8 @@ import { decodeDeclared } from "../../engine/properties";
 import { shows } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
 import { collectingPreview } from "../shared/collecting-preview";
-import { changeOf } from "../shared/planned-changes";
-import { errorsIn, secretText, type PreviewStep } from "../shared/preview";
+import type { PlannedChange } from "../shared/planned-changes";
+import { secretText } from "../shared/preview";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { oneLine } from "../shared/quoting";
 import { readDeclarable } from "../shared/records";
@@ -39,25 +38,22 @@ const alwaysSecret = secretKeys(monitor);
 
 /** The monitors that a preview of a program would create or change. Changes nothing, and writes no file. */
 export async function previewedMonitors(location: StackLocation): Promise<KnownMonitor[]> {
-  const { preview, collected } = await collectingPreview(location);
-  const refused = [...collected.values()].flatMap(({ title, problems }) =>
-    problems.map((problem) => `${title}: ${problem}`),
-  );
-  const [error] = [...errorsIn(preview), ...refused];
+  const { steps, refused, errors } = await collectingPreview(location);
+  const reasons = refused.flatMap(({ title, problems }) => problems.map((problem) => `${title}: ${problem}`));
+  const [error] = [...errors, ...reasons];
   if (error !== undefined)
     throw new UptimeError(message`The preview failed, so nothing was tried: ${quote(oneLine(error))}`);
-  return preview.steps.filter(isChanged).map((step) => {
-    const { urn, oldState, newState } = step;
+  const changed = steps.filter(({ change }) => isTried(change));
+  return changed.map(({ urn, oldState, newState, checked }) => {
     const shown = newState?.inputs ?? {};
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
-    const checked = collected.get(urnSuffixOf(urn));
     // The engine does not call a provider whose own settings are not known yet.
     const unknown = checked ? [] : hidden;
     return {
       title: titleOf(urn),
       urn,
       id: oldState?.id,
-      values: decodeDeclared(checked ? decryptedProperties(checked.inputs).values : shown),
+      values: decodeDeclared(checked?.inputs ?? shown),
       secret: new Set([...alwaysSecret, ...hidden]),
       missing: new Map(
         unknown.map((key) => [key, "is secret, and its provider is not known before `pulumi up`"]),
@@ -66,10 +62,9 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
   });
 }
 
-/** Whether a step creates or changes a monitor. An import changes nothing. */
-function isChanged(step: PreviewStep): boolean {
-  const { definition, operation = "" } = changeOf(step) ?? {};
-  return definition === monitor && ["create", "update", "replace"].includes(operation);
+/** Whether a monitor is created or changed. An import changes nothing. */
+function isTried({ definition, operation }: Partial<PlannedChange> = {}): boolean {
+  return definition === monitor && ["create", "update", "replace"].includes(operation ?? "");
 }
 
 export function monitorsInState(state: StackState): KnownMonitor[] {
