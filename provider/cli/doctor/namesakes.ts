@@ -2,12 +2,11 @@ import { compareIds } from "../../api/record";
 import { Operation } from "../../api/operation";
 import { sourceOf } from "../../api/settings";
 import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
-import { getOrMake, groupBy } from "../../common/values";
+import { groupBy } from "../../common/values";
 import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { namesakesOf } from "../../lifecycle/adopt";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
-import type { Baseline } from "../../lifecycle/baseline";
 import type { Inputs } from "../../lifecycle/resource";
 import type { Session } from "../../lifecycle/session";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
@@ -60,8 +59,6 @@ export class NamesakeFinder {
   /** The references to what is in state. */
   private readonly known: ReadonlySet<string>;
   private readonly findManager: FindManager;
-  /** By account; each list is read once, also if that fails. */
-  private readonly baselines = new Map<unknown, Promise<Baseline>>();
 
   constructor(
     state: StackState,
@@ -92,7 +89,8 @@ export class NamesakeFinder {
       const scope = this.connectTo(provider, definition, account);
       const { creates, settings } = scope;
       const operation = new Operation(scope);
-      const baseline = await getOrMake(this.baselines, creates, () => creates.readBaseline(operation));
+      // The list is read once for all resources, because all are looked for at the same time.
+      const baseline = await creates.readBaseline(operation);
       const found = await namesakesOf(scope, wanted, baseline, operation, () => true);
       const records = found.map(({ record, differing }) => {
         const owner = this.findManager(scope, new Set([account]), record);
