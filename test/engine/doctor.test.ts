@@ -38,7 +38,7 @@ test("lists everything that a preview would refuse or do, with exit code 2, or t
      new Monitor("changed", site("Changed", { interval: 62 }));
      new Monitor("right", site("Home"), { import: "1" });
      new Monitor("wrong", site("Second", { interval: 300, requestHeaders: [{ key: "A", value: "s3cret" }] }), { import: "2" });
-     new Monitor("gone", site("Third"), { import: "9" });
+     new Monitor("gone", site("Third"), { import: 9 });
      const made = new Domain("made", { name: "made.example" });
      new Domain("late", { name: pulumi.interpolate\`\${made.id}.example\`, homepageUrl: made.attributes.apply(String) }, { import: "1" });
      new Monitor("bad", site("Bad", { url: "nowhere" }));

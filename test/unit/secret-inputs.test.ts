@@ -216,17 +216,17 @@ test("what doctor's preview goes on with after a check that failed is marked", a
     },
     print: () => undefined,
   };
-  const news = { ...home, requestAuthPassword: "p", __options: { secrets: ["url"] } };
-  const declaration = { ...decodeDeclaration(monitor, {}, news), importId: 7 };
+  const news = { ...home, importId: 7, requestAuthPassword: "p", __options: { secrets: ["url"] } };
+  const declaration = decodeDeclaration(monitor, {}, news);
   const heard: CollectedResource[] = [];
   const checked = await whileListening(
     (one) => heard.push(one),
     (env) => newFront(context, env).check({ declaration, urnSuffix: "Monitor::home", news }),
   );
-  const inputs = { url: secret(home.url), requestAuthPassword: secret("p"), name: home.name };
+  const inputs = { url: secret(home.url), requestAuthPassword: secret("p"), name: home.name, importId: 7 };
   expect(checked).toMatchObject({ inputs, problems: [] });
   const problems = ["The provider's settings cannot be used."];
-  expect(heard).toMatchObject([{ urnSuffix: "Monitor::home", importId: "7", inputs, problems }]);
+  expect(heard).toMatchObject([{ urnSuffix: "Monitor::home", inputs, problems }]);
 });
 
 describe("state", () => {
