@@ -33,8 +33,9 @@ export class Domain extends pulumi.CustomResource {
    * Declares a domain. If the option `import` names an existing domain's id, nothing is created: the resource manages
    * that domain, and the preview refuses inputs that differ from it. (docs/adopting.md)
    *
-   * @throws if both the options `id` and `import` are set, or if `providers` is. The preview reports wrong arguments, and the option
-   * `provider`, which needs pulumi-uptime/native: see docs/errors.md
+   * @throws if both the options `id` and `import` are set, if `providers` is, or if `parent` has a provider of
+   * pulumi-uptime/native. The preview reports wrong arguments, and the option `provider`, which also needs that: see
+   * docs/errors.md
    */
   constructor(name: string, args: DomainArgs, opts?: pulumi.CustomResourceOptions) {
     const registration = new Registration(domain, dynamicBinding);
@@ -50,7 +51,8 @@ export class Domain extends pulumi.CustomResource {
    * Reads an existing domain by its id, without managing it. A field that the record does not show is an output of undefined,
    * even if the field is required. Of `state`, only `account` is used. (docs/domain.md)
    *
-   * @throws if `state` has a key that is not an output. The run fails if the domain does not exist: see docs/errors.md
+   * @throws if `id` is empty or `state` has a key that is not an output. The run fails if the domain does not exist:
+   * see docs/errors.md
    */
   static get(
     name: string,
@@ -83,7 +85,8 @@ const domains = lookups<GetDomainArgs, GetDomainsArgs, GetDomainResult>(domain, 
 /**
  * Finds one domain without managing it, by its id, the exact value of a field, or a search. (docs/domain.md)
  *
- * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider`, also of `parent`, is an error and the
+ * others have no effect
  * @throws if no argument says which domain, if none matches, or if more than one does: see docs/errors.md
  */
 export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult> {
@@ -94,7 +97,8 @@ export function getDomain(args: GetDomainArgs, opts?: pulumi.InvokeOptions): Pro
  * Finds one domain as {@link getDomain} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
  *
- * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider`, also of `parent`, is an error and only
+ * `dependsOn` has an effect
  * @throws if no domain matches, or more than one: see docs/errors.md
  */
 export function getDomainOutput(
@@ -108,7 +112,8 @@ export function getDomainOutput(
  * Finds all domains that the arguments select, without managing them. It reads every page of the list, or fails.
  * (docs/domain.md)
  *
- * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and the others have no effect
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider`, also of `parent`, is an error and the
+ * others have no effect
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getDomains(args?: GetDomainsArgs, opts?: pulumi.InvokeOptions): Promise<GetDomainResult[]> {
@@ -119,7 +124,8 @@ export function getDomains(args?: GetDomainsArgs, opts?: pulumi.InvokeOptions): 
  * Finds all domains as {@link getDomains} does, and takes inputs. The result is unknown in a preview if an input is unknown, or
  * if a resource in the option `dependsOn` is still to be created. (docs/domain.md)
  *
- * @param opts without the provider plugin (pulumi-uptime/native), `provider` is an error and only `dependsOn` has an effect
+ * @param opts without the provider plugin (pulumi-uptime/native), `provider`, also of `parent`, is an error and only
+ * `dependsOn` has an effect
  * @throws if a page cannot be read: see docs/errors.md
  */
 export function getDomainsOutput(
