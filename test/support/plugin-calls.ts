@@ -83,11 +83,13 @@ export class PluginProcess {
     return response.getReplacesList().length > 0;
   }
 
-  /** Calls a function, such as `uptime:index:getMonitors`. */
+  /** Calls a function, such as `uptime:index:getMonitors`. Its result keeps the marks of secrets. */
   async invoke(token: string, args: Properties): Promise<Properties> {
     await this.configured;
     const request = new proto.InvokeRequest().setTok(token).setArgs(structOf(args));
-    return propertiesIn((await call(this.methods, "invoke", request, proto.InvokeResponse)).getReturn());
+    const result = (await call(this.methods, "invoke", request, proto.InvokeResponse)).getReturn();
+    propertiesIn(result);
+    return result?.toJavaScript() ?? {};
   }
 
   /** Asks for a page of a list, as the engine asks for it; the answer is what it gets, in this order. */

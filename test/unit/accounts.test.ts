@@ -25,8 +25,8 @@ function resource(accounts?: object): ModelResource {
   return new Program("dynamic", configOf(accounts)).resource();
 }
 
-test("a resource is in its account, and state has nothing of that but its name", async () => {
-  const one = resource();
+test.each(fronts)("a resource is in its account, of which state has only the name (%s)", async (front) => {
+  const one = new Program(front, configOf()).resource();
   const declared = { ...home, account: "other" };
   expect(await one.up(declared)).toBe("create");
   expect(one.state).toMatchObject({ id: "100", inputs: { account: "other" }, outputs: { account: "other" } });
@@ -36,7 +36,10 @@ test("a resource is in its account, and state has nothing of that but its name",
   expect(await one.up(declared)).toBe("same");
   expect(await one.up({ ...declared, interval: 300 })).toBe("update");
   expect(second.monitors.get(100)).toMatchObject({ interval: 300 });
+  second.monitors.edit(100, { interval: 600 });
   one.nextRun();
+  await one.refresh();
+  expect(one.state).toMatchObject({ inputs: { account: "other", interval: 600 } });
   await one.destroy();
   expect(second.monitors.size).toBe(0);
   expect(first.requests).toEqual([]);

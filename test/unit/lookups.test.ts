@@ -414,15 +414,17 @@ describe("Pulumi's options", () => {
     const providers = [new native.Provider("eu", { baseUrl: emulator.url, apiKey: "x" })];
     const parent = new pulumi.ComponentResource("x:y:Site", "site", {}, { providers });
     await settled(parent.urn);
-    for (const refused of [
-      uptime.getMonitor({ id: 1 }, { parent }),
-      uptime.getMonitor({ id: 1 }, { provider }),
-      uptime.getMonitors({}, { provider }),
-      uptime.getDomain({ id: 1 }, { provider }),
-      uptime.getDomains({}, { provider }),
-      uptime.getMonitorOutput({ id: 1 }, { provider }) as unknown as Promise<unknown>,
-    ].map((one) => (pulumi.Output.isInstance(one) ? settled(one) : one)))
-      expect(await failureOf(refused)).toMatch(/^get\w+ takes no provider, .* argument account\.$/);
+    for (const [name, refused] of [
+      ["getMonitor", uptime.getMonitor({ id: 1 }, { parent })],
+      ["getMonitor", uptime.getMonitor({ id: 1 }, { provider })],
+      ["getMonitors", uptime.getMonitors({}, { provider })],
+      ["getDomain", uptime.getDomain({ id: 1 }, { provider })],
+      ["getDomains", uptime.getDomains({}, { provider })],
+      ["getMonitor", settled(uptime.getMonitorOutput({ id: 1 }, { provider }))],
+    ] as const)
+      expect(await failureOf(refused)).toMatch(
+        new RegExp(`^${name} takes no provider, .* argument account\\.$`),
+      );
     expect(emulator.requests).toEqual([]);
   });
 

@@ -42,6 +42,9 @@ test("the plugin names the resources and functions it has if it is asked for ano
   expect(() => definitionOfType("uptime:index:Monitr")).toThrow(
     'has no resource type "uptime:index:Monitr"; it has uptime:index:Domain, uptime:index:Monitor.',
   );
+  expect(() => definitionOfType("pulumi-nodejs:dynamic/uptime:Monitor")).toThrow(
+    'A resource with the option provider must come from "pulumi-uptime/native".',
+  );
   expect(functionOf("uptime:index:getDomains")).toMatchObject({ mode: "all" });
   expect(() => functionOf("uptime:index:getAll")).toThrow(
     "it has uptime:index:getDomain, uptime:index:getDomains, uptime:index:getMonitor, uptime:index:getMonitors.",
@@ -363,9 +366,13 @@ describe("with a server", () => {
         const again = await monitor.read(urn, "7", got?.outputs ?? {}, state);
         expect(again).toMatchObject({ id: "7", inputs: state });
       }
-      await expect(monitor.read(urn, "eu/7", { account: "us" }, { account: "us" })).rejects.toThrow(
-        'The id "eu/7" names the account "eu", and account is "us": leave one of them out.',
-      );
+      for (const [inputs, outputs] of [
+        [{ account: "us" }, {}],
+        [{}, { account: "us" }],
+      ])
+        await expect(monitor.read(urn, "eu/7", outputs ?? {}, inputs ?? {})).rejects.toThrow(
+          'The id "eu/7" names the account "eu", and account is "us": leave one of them out.',
+        );
       await monitor.delete(urn, "eu/7", {}, {});
       expect(other.monitors.all()).toEqual([]);
       expect(emulator.requests).toEqual([]);
