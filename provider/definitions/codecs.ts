@@ -54,7 +54,7 @@ export function comparableValue(field: Field, value: Value): string | number | b
 
 /** Whether a program must declare a value so that it matches the record: it is neither empty nor the default. */
 export function mustBeDeclared(field: Field, value: Value): boolean {
-  return !isEmpty(value) && (field.required === true || !equalValues(field, field.default ?? null, value));
+  return !isEmpty(value) && !equalValues(field, field.default ?? null, value);
 }
 
 /**

@@ -925,6 +925,7 @@ describe("refusals", () => {
     ['{"detail":[{"loc":["body"],"msg":"Empty."}]}', /status 422: \[\{"loc":\["body"\],"msg":"Empty\."\}\]$/],
     ['{"errors":["Plan."],"warnings":[{"field":"interval","message":"old"}]}', /status 422: \["Plan\."\]$/],
     ["<html><style>x{}</style><h1>Whoops</h1>\n<p>Bad</p></html>", /status 422: Whoops Bad$/],
+    ["<HTML><STYLE>x{}</STYLE><H1>Whoops</H1>\n<P>Bad</P></HTML>", /status 422: Whoops Bad$/],
     ["", /status 422$/],
     ["{", /status 422: \{$/],
   ])("with the body %j are shown in the API's own words", async (body, message) => {

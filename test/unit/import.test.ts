@@ -122,6 +122,16 @@ test("the first nineteen imports and adoptions are announced one by one, the oth
   expect(printed).toHaveLength(1);
 });
 
+test("the line about more than nineteen of them has their number, also of one", () => {
+  const printed: string[] = [];
+  const session = new FrontSession({ print: (line) => printed.push(line) });
+  for (let number = 1; number <= 20; number++) session.announce(() => undefined);
+  session.printSummary();
+  expect(printed).toEqual([
+    expect.stringContaining("uptime: 1 more record is imported, adopted or left to another resource; "),
+  ]);
+});
+
 test("an import that differs in a URL with a password shows neither URL", async () => {
   const importId = add({ ...home, url: "https://probe:canary@shop.example/" });
   const provider = hosted(monitor, settingsOf({}), new FrontSession({ clock }));

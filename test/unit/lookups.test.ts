@@ -388,6 +388,7 @@ test("the output forms take inputs", async () => {
   expect(await value(uptime.getMonitorOutput({ id: pulumi.output("1") }).name)).toBe("Shop");
   expect(await value(uptime.getDomainOutput({ name: Promise.resolve("shop.example") }).id)).toBe("1");
   expect(await value(uptime.getMonitorsOutput({ search: pulumi.output("shop") }))).toHaveLength(1);
+  expect(await value(uptime.getMonitorsOutput({ search: pulumi.output("none") }))).toEqual([]);
   expect(await value(uptime.getDomainsOutput())).toHaveLength(1);
 });
 

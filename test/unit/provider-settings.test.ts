@@ -156,7 +156,13 @@ describe("a dynamic resource that moves to an explicit provider is replaced if i
     ["the key in state, and that of the former one is not known", false, key("two"), {}, key("two")],
   ])("%s: %j", async (_, isReplaced, inState, former, explicit) => {
     expect(await replacing(inState, former, explicit)).toEqual(isReplaced ? ["provider"] : []);
-    const advice = expect.stringContaining("sameAccount of the provider first to") as string;
+    const [old, present] = [inState, explicit].map((given) => {
+      const { baseUrl, apiKey } = readSettings(configOf({ baseUrl: "https://a.example", ...given }), {});
+      return keyFingerprintOf(baseUrl, apiKey);
+    });
+    const advice = expect.stringContaining(
+      `sameAccount of the provider first to "${old}=${present}"`,
+    ) as string;
     expect(told).toEqual(isReplaced ? [advice] : []);
   });
 

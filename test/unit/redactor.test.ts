@@ -186,6 +186,7 @@ test.each([
   ["The monitor 7 has 77 checks.", true],
   ['{"id":7,"pin":"7"}', false],
   ["The value '7' is too short.", false],
+  ["The value `7` is too short.", false],
   ['{"7":"x"}', true],
 ])("a secret of one to three characters counts only as a whole value: %j is shown: %s", (text, isShown) => {
   expect(shown(text, "7")).toBe(isShown ? text : notice);

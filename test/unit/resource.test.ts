@@ -228,6 +228,8 @@ describe("an error in a resource's arguments", () => {
   test.each([
     ["Domain", () => new Domain("shop", { name: "shop.example" }, wrong)],
     ["Monitor", () => new Monitor("home", home, wrong)],
+    ["Domain of the plugin", () => new native.Domain("shop", { name: "shop.example" }, wrong)],
+    ["Monitor of the plugin", () => new native.Monitor("home", home, wrong)],
   ])("says at which line of the program: %s", (_, make) => {
     const before = Error.stackTraceLimit;
     let thrown: unknown;
@@ -240,7 +242,7 @@ describe("an error in a resource's arguments", () => {
     const [, first] = thrown.stack?.split(/\n\s+at /) ?? [];
     const [, line] = /resource\.test\.ts\S*?:(\d+):\d+\)?$/.exec(first ?? "") ?? [];
     expect(Number(line)).toBeGreaterThan(wrongLine);
-    expect(Number(line)).toBeLessThanOrEqual(wrongLine + 3);
+    expect(Number(line)).toBeLessThanOrEqual(wrongLine + 5);
     // Other errors of the program have their traces as before.
     expect(Error.stackTraceLimit).toBe(before);
   });
@@ -355,11 +357,29 @@ describe("the name by which imports and adoptions know a resource", () => {
     },
   );
 
+  test.each<[pulumi.CustomResourceOptions, object]>([
+    [{ ignoreChanges: ["name"] }, { ignoreChanges: ["name"] }],
+    [{ replaceOnChanges: ["url"] }, { replaceOnChanges: ["url"] }],
+    [{ customTimeouts: { create: "5m" } }, { customTimeouts: { create: "5m" } }],
+    [{ ignoreChanges: [], replaceOnChanges: [], protect: true }, {}],
+  ])("comes with the options that Pulumi does not pass on, of %j", async (options, passed) => {
+    const { inputs } = await told(new Monitor("web", home, options));
+    const owner = "pulumi-nodejs:dynamic/uptime:Monitor::web";
+    expect(inputs.__options).toEqual({ ...passed, owner });
+  });
+
   test("ignoreChanges with * stands for the fields, so that the hidden options are those of this run", () => {
     const { ignoreChanges = [] } = dynamicOptions(monitor, home, { ignoreChanges: ["*"] });
     expect(ignoreChanges).toEqual([...Object.keys(monitor.fields), "account"]);
     const options = { ignoreChanges: ["name"] };
     expect(dynamicOptions(monitor, home, options)).toEqual(options);
+  });
+
+  test("additionalSecretOutputs are those of the program and the secret fields that it declares", () => {
+    const props = { ...home, requestHeaders: [] };
+    expect(dynamicOptions(monitor, props, { additionalSecretOutputs: ["url"] })).toEqual({
+      additionalSecretOutputs: ["url", "requestHeaders"],
+    });
   });
 });
 

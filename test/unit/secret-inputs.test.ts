@@ -191,6 +191,7 @@ test("what state of an older version has, which names no secrets, is a change on
 test.each<[unknown, string[]]>([
   [[{ key: "Authorization", value: "Bearer abcd" }], ["Bearer abcd", "abcd"]],
   [[{ key: "Authorization", value: "Basic dTpwdw==" }], ["Basic dTpwdw==", "dTpwdw==", "u", "pw"]],
+  [[{ key: "Authorization", value: "Basic Om9ubHk=" }], ["Basic Om9ubHk=", "Om9ubHk=", "", "only"]],
   [[{ key: "X-Id", value: "c2Vzc2lvbg==" }], ["c2Vzc2lvbg==", "c2Vzc2lvbg"]],
   [[{ key: "Cookie", value: "sid" }, null, { key: "A" }], ["sid"]],
 ])("the secrets in the headers %j are the values and their parts", (requestHeaders, secrets) => {

@@ -114,7 +114,7 @@ export class PluginResources {
       oldOutputs,
       news: inputs,
       options: this.requestOptions(request),
-      secretNames: imported ? undefined : secretInputNames(oldOutputs),
+      secretNames: secretInputNames(oldOutputs),
       wasImported: !imported && isImported(oldInputs),
     });
     const changes = changed.map((key) => {

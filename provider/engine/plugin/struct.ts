@@ -19,9 +19,7 @@ export function fromMarkedStruct(struct: Struct | undefined): Properties {
   const properties = withoutMarks(marked);
   const secrets = Object.keys(marked).filter((name) => hasSecret(marked[name]));
   if (secrets.length === 0) return properties;
-  const options = properties[hiddenNames.options];
-  const all = [...secretInputNames(properties), ...secrets];
-  return { ...properties, [hiddenNames.options]: { ...(isObject(options) && options), secrets: all } };
+  return { ...properties, [hiddenNames.options]: { secrets: [...secretInputNames(properties), ...secrets] } };
 }
 
 function withoutMarks(marked: Properties): Properties {
@@ -32,9 +30,6 @@ function withoutMarks(marked: Properties): Properties {
 /** Properties in the protocol's form, which has no undefined, and marks for secrets instead of their names. */
 export function toStruct(properties: Properties): Struct {
   const { [hiddenNames.options]: options, ...others } = properties;
-  if (isObject(options) && options.secrets !== undefined) {
-    const { secrets: _, ...rest } = options;
-    return toStruct({ ...others, ...(Object.keys(rest).length > 0 && { [hiddenNames.options]: rest }) });
-  }
+  if (isObject(options) && options.secrets !== undefined) return toStruct(others);
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(properties)) as Record<string, JavaScriptValue>);
 }
