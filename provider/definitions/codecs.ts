@@ -154,7 +154,7 @@ const booleanCodec: Codec<boolean> = {
   parse(raw) {
     // A database may show a boolean as a decimal, such as 1.0.
     const form = typeof raw === "string" ? raw.toLowerCase().replace(/\.0+$/, "") : raw;
-    if (falseForms.includes(form) || (typeof raw === "string" && isZeroDate(raw))) return false;
+    if (falseForms.includes(form) || isZeroDate(raw)) return false;
     if (trueForms.includes(form)) return true;
     // A time under a name such as `paused_at` means true.
     const date = isObject(raw) ? raw.date : raw;

@@ -41,7 +41,6 @@ class NoteFile implements RunNote {
   private offset = 0;
   /** Whether the next line that is read is of this run, and not of an earlier one. */
   private hasReachedThisRun = false;
-  private isPrivate = false;
 
   constructor(engine: string) {
     // By user id, because a container's user may have no name. On Windows each user has a folder for temporary files.
@@ -86,15 +85,11 @@ class NoteFile implements RunNote {
     }
   }
 
-  /** Throws if the folder is not this user's alone. Once it is, nobody else can change that. */
+  /** Throws if there is a folder that is not this user's alone. */
   private assertPrivate(): void {
-    if (this.isPrivate) return;
     const stats = lstatSync(this.folder, { throwIfNoEntry: false });
-    // Nobody has made it yet, so somebody else still may.
-    if (!stats) return;
-    const problem = problemOfFolder(stats);
+    const problem = stats && problemOfFolder(stats);
     if (problem !== undefined) throw new Error(problem);
-    this.isPrivate = true;
   }
 
   private failure(cause: unknown): UptimeError {

@@ -403,16 +403,26 @@ test("the end of a run names such a record also if lists show no URLs", async ()
   expect(printed).toEqual([expect.stringContaining('manages: monitor 1 ("Home").')]);
 });
 
-test("the end of a run names nineteen such records, and has the number of the others", () => {
-  const printed: string[] = [];
-  const session = new FrontSession({ print: (line) => printed.push(line) });
-  for (let id = 1; id <= 21; id++)
-    session.noteNamesake({ text: `monitor ${id}`, isStillFree: () => true, adoptSetting: "adoptExisting" });
-  session.printSummary();
-  expect(printed).toEqual([
-    expect.stringMatching(/: monitor 1, .*, monitor 19 and 2 more\. If a killed run/),
-  ]);
-});
+test.each([
+  [19, ""],
+  [21, " and 2 more"],
+])(
+  "the end of a run names nineteen such records, and has the number of the others: of %i",
+  (count, others) => {
+    const printed: string[] = [];
+    const session = new FrontSession({ print: (line) => printed.push(line) });
+    for (let id = 0; id <= count; id++)
+      session.noteNamesake({
+        text: `monitor ${id}`,
+        isStillFree: () => id > 0,
+        adoptSetting: "adoptExisting",
+      });
+    session.printSummary();
+    expect(printed).toEqual([
+      expect.stringMatching(new RegExp(`: monitor 1, .*, monitor 19${others}\\. If a killed run`)),
+    ]);
+  },
+);
 
 test("with an explicit provider, the end of a run and the refusal of an import name its argument", async () => {
   add();

@@ -77,6 +77,7 @@ test("declaring the empty value of a field that was removed, and is managed as e
 // What a person is likely to mistake is in docs/errors.md, whose test compares each message.
 test.each([
   [{ interval: 61 }, { interval: /^must be one of 60, 180, .*3600, not 61; the nearest is 60$/ }],
+  [{ url: 5 }, { url: /^must be a string, not 5$/ }],
   [{ interval: 120 }, { interval: /not 120; the nearest is 60$/ }],
   [{ interval: 290 }, { interval: /not 290; the nearest is 300$/ }],
   [{ alertCondition: "url_has_text" }, { alertCondition: /, not "url_has_text"$/ }],

@@ -3,7 +3,10 @@ import type { Clock } from "../../provider/api/clock";
 import { Operation } from "../../provider/api/operation";
 import { RateLimiter } from "../../provider/api/rate-limit";
 import type { Denial, EndedRequest, PendingRequest } from "../../provider/api/rate-limit";
+import { monitor } from "../../provider/definitions/monitor";
 import type { Fault } from "../../provider/emulator";
+import { FrontSession } from "../../provider/engine/front-session";
+import { hosted } from "../support/calls";
 import { limitKinds } from "../support/limits";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
@@ -319,6 +322,14 @@ describe("the time that customTimeouts gives to an operation", () => {
 
   const failureWithin = (create: string): Promise<string> =>
     failureOf(new Program("dynamic").resource().up({ ...home, __options: { customTimeouts: { create } } }));
+
+  test("holds for a read of what is not managed too", async () => {
+    const { read } = hosted(monitor, settingsOf(), new FrontSession({ clock }));
+    const id = String(emulator.monitors.add(home).id);
+    emulator.fault = () => ({ kind: "delay", answerDelayMs: 5000 });
+    const properties = { __options: { customTimeouts: { read: "1s" } } };
+    expect(await failureOf(Promise.resolve(read(id, properties)))).toContain("customTimeouts");
+  });
 
   test.each(["0.07m", "1.005s", "5000h"])("may be any duration (%s)", async (create) => {
     expect(await failureWithin(create)).toBe("");

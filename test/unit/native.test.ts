@@ -7,6 +7,7 @@ import { SharedFront } from "../../provider/engine/shared-front";
 import { FrontSession } from "../../provider/engine/front-session";
 import { OperationError } from "../../provider/engine/operation-error";
 import { changedSettings, checkProviderSettings, configOf } from "../../provider/engine/provider-settings";
+import { lookupName } from "../../provider/common/pulumi";
 import { parseUrn } from "../../provider/common/urn";
 import { parseGivenId } from "../../provider/engine/plugin/imported-record";
 import { definitionOfType, functionOf } from "../../provider/engine/plugin/run";
@@ -46,6 +47,7 @@ test("the plugin names the resources and functions it has if it is asked for ano
     'A resource with the option provider must come from "pulumi-uptime/native".',
   );
   expect(functionOf("uptime:index:getDomains")).toMatchObject({ mode: "all" });
+  expect(lookupName({ label: "StatusPage", plural: "status-pages" }, "all")).toBe("getStatusPages");
   expect(() => functionOf("uptime:index:getAll")).toThrow(
     "it has uptime:index:getDomain, uptime:index:getDomains, uptime:index:getMonitor, uptime:index:getMonitors.",
   );
@@ -227,6 +229,11 @@ describe("with a server", () => {
         return one;
       };
 
+      test("is no change if the program then declares what the record has", async () => {
+        const one = await refused();
+        expect(await one.preview({ ...home, name: "Ours" })).toBe("same");
+      });
+
       test.each<[string, Properties]>([
         ["shows as empty", { ssl_alert_days: null }],
         ["shows otherwise", { ssl_alert_days: 14 }],
@@ -292,6 +299,19 @@ describe("with a server", () => {
       expect(emulator.monitors.get("1")).toMatchObject({ request_auth_password: "pass-word" });
       expect(await one.preview(declared)).toBe("same");
     });
+  });
+
+  test("an attached plugin refuses a second provider with other settings in a run, and not in the next run", async () => {
+    const plugin = new PluginProcess({});
+    const others = { "uptime:maxRetries": "3" };
+    const begin = (settings: object, address: string) =>
+      plugin.begin(settingsOf({ ...settings }), address).monitor.check(urn, {}, home);
+    await begin({}, "127.0.0.1:9");
+    await begin({}, "127.0.0.1:9");
+    await expect(begin(others, "127.0.0.1:9")).rejects.toThrow(
+      "serves all providers of a run with the same settings, and this run has providers with different ones.",
+    );
+    expect(await begin(others, "127.0.0.1:10")).toMatchObject({ failures: [] });
   });
 
   test("what was only read is neither deleted nor changed, although Pulumi asks for it", async () => {

@@ -1,5 +1,11 @@
 import { monitor } from "../../provider/definitions/monitor";
-import { asSecret, engineUnknown, type Properties } from "../../provider/common/marks";
+import {
+  asSecret,
+  engineUnknown,
+  specialSigKey,
+  unwrapSecrets,
+  type Properties,
+} from "../../provider/common/marks";
 import { notYetKnown } from "../../provider/common/values";
 import {
   decodeDeclaration,
@@ -143,4 +149,15 @@ describe("a managed value of a wrong type in state", () => {
       }
     });
   });
+});
+
+test("what has an encrypted secret in it, at any depth, has no plain value", () => {
+  const { value: _, ...mark } = asSecret("plain");
+  const encrypted = { ...mark, ciphertext: "v1:x" };
+  expect(mark).toEqual({ [specialSigKey]: expect.any(String) as string });
+  for (const value of [encrypted, [1, encrypted], { key: "A", value: encrypted }, { list: [[encrypted]] }])
+    expect(unwrapSecrets(value)).toBeUndefined();
+  expect(unwrapSecrets([{ key: "A", value: { ...mark, plaintext: '"b"' } }])).toEqual([
+    { key: "A", value: "b" },
+  ]);
 });

@@ -189,14 +189,21 @@ describe("a resource that is read with `get`", () => {
     },
   );
 
-  test("takes Pulumi's options as the fourth argument, and an id that is an output", async () => {
-    const parent = new pulumi.ComponentResource("my:site:Site", "site");
-    const policy = Policy.get("policy", pulumi.output("7"), {}, { parent });
-    expect((await told(policy)).id).toBe("7");
-    const urn = expect.stringContaining("my:site:Site$pulumi-nodejs:dynamic/uptime:Policy::policy") as string;
-    expect((await settled(policy.urn)).value).toEqual(urn);
-    expect((await settled(Domain.get("shop", "1").id)).value).toBe("1");
-  });
+  test.each([
+    ["pulumi-nodejs:dynamic/uptime:Policy", Policy],
+    ["pulumi-nodejs:dynamic/uptime:Domain", Domain],
+    ["pulumi-nodejs:dynamic/uptime:Monitor", Monitor],
+    ["uptime:index:Domain", native.Domain],
+    ["uptime:index:Monitor", native.Monitor],
+  ])(
+    "of %s takes Pulumi's options as the fourth argument, and an id that is an output",
+    async (type, kind) => {
+      const parent = new pulumi.ComponentResource("my:site:Site", "site");
+      const read: pulumi.CustomResource = kind.get("home", pulumi.output("7"), {}, { parent });
+      expect((await told(read)).id).toBe("7");
+      expect((await settled(read.urn)).value).toMatch(new RegExp(`::my:site:Site\\$${type}::home$`));
+    },
+  );
 
   test.each<[string, object, string]>([
     ["parent", { parent: undefined }, 'Monitor.get("home") has parent in its state'],
@@ -327,6 +334,13 @@ describe("the name by which imports and adoptions know a resource", () => {
     // The SDK's mocks shorten the chain of types in a URN; the engine does not.
     const owner = "my:site:Front$my:site:Inner$pulumi-nodejs:dynamic/uptime:Domain::web";
     expect((await told(deep)).inputs).toMatchObject({ importId: "8", __options: { owner } });
+  });
+
+  test("leaves out the stack, as URNs do", async () => {
+    const parent = new pulumi.ComponentResource("pulumi:pulumi:Stack", "stack");
+    const { inputs } = await told(new Monitor("web", home, { parent: new Site("Front", "front", parent) }));
+    const owner = "my:site:Front$pulumi-nodejs:dynamic/uptime:Monitor::web";
+    expect(inputs.__options).toEqual({ owner });
   });
 
   test("is not told with an argument that is called as the id in state is, so that it is refused", async () => {

@@ -203,6 +203,13 @@ test("numbers in a marked list are secrets too", () => {
   expect(secretsIn(marked, { alertChannelIds: [4711, "4712"] })).toEqual(["4711", "4712"]);
 });
 
+test("a URL that is marked is found as it is declared and as a server may write it", () => {
+  const marked = withMarkedSecrets(monitor, ["url"]);
+  const url = "https://me@Shop.example:443/x1#f";
+  const asShown = ["https://me@shop.example/x1#f", "https://shop.example/x1"];
+  expect(new Set(secretsIn(marked, { url }))).toEqual(new Set([url, ...asShown]));
+});
+
 test("a domain's name that is marked is found in the form of the DNS too", () => {
   const marked = withMarkedSecrets(domain, ["name"]);
   expect(secretsIn(marked, { name: "bücher.example" })).toContain("xn--bcher-kva.example");

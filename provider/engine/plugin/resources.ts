@@ -216,8 +216,8 @@ export class PluginResources {
   }
 
   /**
-   * Decodes state. The managed fields are those in the inputs, plus those with a default, which the inputs of an import leave
-   * out. The outputs do not say it, because after an import they have all fields.
+   * Decodes state. The managed fields are those in the inputs. The outputs do not say it, because after an import they have all
+   * fields.
    */
   private outputsInState({ oldOutputs, oldInputs }: ResourceRequest): Outputs {
     const { definition } = this.front;
@@ -225,10 +225,11 @@ export class PluginResources {
     if (isImported(oldInputs)) return outputs;
     const { values: inputs } = decodeInputs(definition, oldInputs);
     const managed = Object.entries(outputs.values).flatMap(([key, value]): [string, Value][] => {
-      const field = fieldOf(definition, key);
-      if (oldInputs[key] === undefined && field.default === undefined) return [];
+      if (oldInputs[key] === undefined) return [];
       const input = inputs[key] as Value | undefined;
-      return [[key, input !== undefined && isShownAs(field, input, value) ? input : value]];
+      return [
+        [key, input !== undefined && isShownAs(fieldOf(definition, key), input, value) ? input : value],
+      ];
     });
     return { ...outputs, values: Object.fromEntries(managed) };
   }
