@@ -377,6 +377,7 @@ describe("with a server", () => {
       const read = await monitor.read(urn, "eu/7", {}, {});
       expect(read).toMatchObject({ id: "7", outputs: { account: "eu" }, inputs: { ...home, account: "eu" } });
       const { outputs = {}, inputs = {} } = read ?? {};
+      expect(await monitor.diff(urn, "eu/7", outputs, inputs, inputs)).toMatchObject({ changes: false });
       const patched = { ...inputs, interval: 300 };
       expect(await monitor.diff(urn, "eu/7", outputs, inputs, patched)).toMatchObject({ replaces: false });
       await monitor.update(urn, "eu/7", outputs, inputs, patched);

@@ -107,6 +107,7 @@ test.each([
   ["hun%74er22", "no hunter22", false],
   ["%41%42", "The label %2541%2542", false],
   ["%41%42", "The label ABC", true],
+  ["token%4", "no token%41", false],
   ["++++", "50%25 off", true],
   ["\\", "\\", false],
 ])(

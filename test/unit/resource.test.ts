@@ -138,7 +138,8 @@ describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: t
         const all = Object.keys(monitor.fields).map((key) => [key, null]);
         const state = { ...Object.fromEntries(all), ...inputs } as Record<string, unknown>;
         // Somebody has emptied a field that the program leaves to the web UI.
-        return { id: id ?? "1", state: { ...state, ...(name === "ignoring" && { sslAlertDays: null }) } };
+        const shown = { ignoring: { sslAlertDays: null }, read: home }[name];
+        return { id: id ?? "1", state: { ...state, ...shown } };
       },
       call: () => ({}),
     });
@@ -152,7 +153,9 @@ describe.each<[string, Pick<typeof onPlugin, "Monitor" | "Domain"> & { Policy: t
     const empties = new Monitor("null", { ...home, sslAlertDays: null as unknown as undefined });
     for (const one of [ignoring, empties])
       expect(await settled(one.sslAlertDays)).toEqual({ value: undefined, isKnown: true });
-    for (const one of [made, Monitor.get("read", "7")])
+    const read = Monitor.get("read", "7");
+    expect(await settled(read.interval)).toEqual({ value: home.interval, isKnown: true });
+    for (const one of [made, read])
       for (const key of ["account", "alertTextLookup", "requestAuthUsername", "requestAuthPassword"] as const)
         expect(await settled(one[key])).toEqual({ value: undefined, isKnown: true });
   });
@@ -229,6 +232,14 @@ describe("a resource that is read with `get`", () => {
   });
 });
 
+test("errors that a program makes after a resource have their stack traces as before", async () => {
+  const before = Error.stackTraceLimit;
+  for (const type of [Monitor, native.Monitor]) {
+    await told(new type("home", home));
+    expect(Error.stackTraceLimit).toBe(before);
+  }
+});
+
 describe("an error in a resource's arguments", () => {
   const wrong = { parent: { not: "a resource" } } as never;
   const wrongLine = Number(/resource\.test\.ts\S*?:(\d+):\d+/.exec(new Error("here").stack ?? "")?.[1]);
@@ -281,8 +292,10 @@ describe("on the provider plugin", () => {
   test("a setting of a provider that is null is not set", async () => {
     const none = null as unknown as undefined;
     const later = pulumi.output<never>(none as never);
-    const { inputs } = await told(new native.Provider("eu", { apiKey: none, maxRetries: later }));
-    expect(inputs).toEqual({ apiKey: expect.objectContaining({ value: null }) as unknown });
+    // The plugin warns of a name that it does not know.
+    const others = { colour: "red" } as object;
+    const { inputs } = await told(new native.Provider("eu", { apiKey: none, maxRetries: later, ...others }));
+    expect(inputs).toEqual({ ...others, apiKey: expect.objectContaining({ value: null }) as unknown });
   });
 
   test("a provider has its settings as strings, and its keys as secrets", async () => {
