@@ -301,6 +301,15 @@ describe("with a server", () => {
     });
   });
 
+  test("a difference to the outputs alone is shown by its parts", async () => {
+    const { monitor } = startPlugin(settingsOf(), {});
+    const { inputs } = await monitor.check(urn, {}, { ...home, alertChannelIds: [1, 3] });
+    const outputs = { ...inputs, alertChannelIds: [1, 2], attributes: {} };
+    expect(await monitor.diff(urn, "1", outputs, inputs, inputs)).toMatchObject({
+      parts: ["alertChannelIds[1]"],
+    });
+  });
+
   test("an attached plugin refuses a second provider with other settings in a run, and not in the next run", async () => {
     const plugin = new PluginProcess({});
     const others = { "uptime:maxRetries": "3" };

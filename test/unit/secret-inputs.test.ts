@@ -78,14 +78,15 @@ describe.each(fronts)("an input that is marked as secret (%s)", (front) => {
   test("is a change in the run that marks it, so that state has it encrypted, and in no later one", async () => {
     const program = new Program(front);
     const one = program.resource();
-    await one.up({ ...declared, url });
+    const alertChannelIds = [4711];
+    await one.up({ ...declared, url, alertChannelIds });
     program.nextRun();
     const { id = "", inputs = {}, outputs = {} } = one.state ?? {};
     const options = inputs.__options as object | undefined;
     const news =
       front === "plugin"
-        ? { ...inputs, url: secret(url) }
-        : { ...inputs, __options: { ...options, secrets: ["url"] } };
+        ? { ...inputs, url: secret(url), alertChannelIds: secret(alertChannelIds) }
+        : { ...inputs, __options: { ...options, secrets: ["url", "alertChannelIds"] } };
     const urn = `urn:pulumi:stack::project::${one.urnSuffix}`;
     const isChange = async (olds: Record<string, unknown>): Promise<boolean> =>
       (await program.providers.monitor.diff(urn, id, olds, inputs, news)).changes;
