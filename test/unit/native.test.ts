@@ -47,7 +47,8 @@ test("the plugin names the resources and functions it has if it is asked for ano
     'A resource with the option provider must come from "pulumi-uptime/native".',
   );
   expect(functionOf("uptime:index:getDomains")).toMatchObject({ mode: "all" });
-  expect(lookupName({ label: "StatusPage", plural: "status-pages" }, "all")).toBe("getStatusPages");
+  const names = { label: "StatusPage", singular: "status_page", plural: "status-pages" };
+  expect(lookupName(names, "all")).toBe("getStatusPages");
   expect(() => functionOf("uptime:index:getAll")).toThrow(
     "it has uptime:index:getDomain, uptime:index:getDomains, uptime:index:getMonitor, uptime:index:getMonitors.",
   );
