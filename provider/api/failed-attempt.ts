@@ -167,7 +167,13 @@ function adviceFor(
     const { origin, pathname } = redirectTarget;
     const where = quote(location.includes(pathname) ? origin + pathname : origin);
     // Such as a slash at the end, which some frameworks add.
-    if (origin + pathname.replace(/\/+$/, "") === address.url + path)
+    const isSameAddress = origin + pathname.replace(/\/+$/, "") === address.url + path;
+    // These are followed, so they have come back.
+    if (isSameAddress && (method === "GET" || status === 307 || status === 308))
+      return [
+        message`It redirects to ${where} without end: ask the people who run the server, and check ${source}.`,
+      ];
+    if (isSameAddress)
       return [
         message`It redirects to ${where}, which is not followed, because a write must keep its method and body: ask the people
           who run the server to answer without a redirect, or with status 308.`,

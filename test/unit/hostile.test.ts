@@ -341,13 +341,18 @@ describe("a redirect", () => {
 
   test("in a circle is an error", async () => {
     let count = 0;
+    let status = 302;
     const url = await serve((request, response) => {
       count++;
-      response.writeHead(302, { location: request.url });
+      response.writeHead(status, { location: request.url });
       response.end();
     });
-    expect(await shownText(show(url))).toContain("status 302");
+    const endless = `It redirects to ${url}/api/v1/monitors/7 without end`;
+    expect(await shownText(show(url))).toContain(`status 302. ${endless}`);
     expect(count).toBeLessThan(6);
+    status = 308;
+    const update = collection(url).update("7", [["name", "x"]], soon());
+    expect(await shownText(update)).toContain(`status 308. ${endless}`);
   });
 
   test.each(["http://[", "", "javascript:alert(1)", "//"])("to %j is refused", async (location) => {
