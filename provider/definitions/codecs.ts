@@ -58,17 +58,18 @@ export function mustBeDeclared(field: Field, value: Value): boolean {
 }
 
 /**
- * A shown list in the order of the declared one, with what that does not name at the end. The order in the API means nothing, but a path
- * such as `requestHeaders[0].value` must mean the same header as in the program.
+ * A shown list in the order of the declared one. The order in the API means nothing, but a path such as `requestHeaders[0].value` must mean
+ * the same header as in the program. What is new takes the places of what is gone, and then follows.
  */
 export function inDeclaredOrder(declared: Value, shown: Value): Value {
   if (!isEntries(declared) || !isEntries(shown)) return shown;
-  const names = declared.map(nameOfEntry);
-  const place = (entry: Entry): number => {
-    const index = names.indexOf(nameOfEntry(entry));
-    return index === -1 ? names.length : index;
-  };
-  return [...shown].sort((a, b) => place(a) - place(b)) as Value;
+  const left: Entry[] = [...shown];
+  const known = [...declared].map((entry) => {
+    const index = left.findIndex((one) => nameOfEntry(one) === nameOfEntry(entry));
+    return index === -1 ? undefined : left.splice(index, 1)[0];
+  });
+  const placed = known.map((entry) => entry ?? left.shift()).filter((entry) => entry !== undefined);
+  return [...placed, ...left] as Value;
 }
 
 type Entry = string | number | RequestHeader;

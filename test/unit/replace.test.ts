@@ -82,6 +82,18 @@ test.each([0, 1])(
   },
 );
 
+test("what somebody has put in the place of a channel or a header has its place in state", async () => {
+  const one = new Program("dynamic").resource();
+  const [first, second, other] = ["A", "B", "C"].map((key) => ({ key, value: key }));
+  await one.up({ ...home, requestHeaders: [first, second], alertChannelIds: [4, 7, 9] });
+  emulator.monitors.edit(1, { request_headers: [second, other], alert_channel_ids: [5, 9, 7, 6] });
+  await one.refresh();
+  expect(one.state?.outputs).toMatchObject({
+    requestHeaders: [other, second],
+    alertChannelIds: [5, 7, 9, 6],
+  });
+});
+
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
   test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {
