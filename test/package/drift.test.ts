@@ -854,6 +854,20 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     ]);
   });
 
+  test("manages nothing on another provider's server, also in older state, which has neither server nor key", async () => {
+    elsewhere.domains.add({ name: "hand.example" });
+    const { outputs, ...other } = await native("other", elsewhere, own);
+    const { __key, __server, ...older } = outputs as Record<string, unknown>;
+    const given = provider(own, { baseUrl: elsewhere.url, apiKey: "elsewhere-key" });
+    emulator.monitors.add({ ...home, name: "By hand" });
+    const domains = await state({ shop: { name: "shop.example" } });
+    writeState([...domains, given, { ...other, outputs: older }]);
+    expect((await driftJson("--unmanaged")).unmanaged).toMatchObject([
+      { id: "1", name: "By hand" },
+      { id: "1", name: "hand.example" },
+    ]);
+  });
+
   test("needs no other settings if all of its resources have an explicit provider", async () => {
     const settings = { baseUrl: elsewhere.url, apiKey: "elsewhere-key" };
     writeState([provider(own, settings), await native("alone", elsewhere, own)]);

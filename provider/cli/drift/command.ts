@@ -163,22 +163,35 @@ async function unmanagedRecords(
   /** Providers and accounts with the same address and key share a list's reader. */
   const lists = new Map<
     unknown,
-    { scope: RecordScope; label: string | undefined; names: Set<string | undefined> }
+    {
+      scope: RecordScope;
+      label: string | undefined;
+      names: Set<string | undefined>;
+      users: Set<Partial<StateResource>>;
+    }
   >();
   const resources: readonly Partial<StateResource>[] = [
     ...managed.map(({ resource }) => resource),
     ...pending,
   ];
   // The default account may have no settings if all resources have others.
-  for (const { provider, inputs = {}, outputs = inputs } of resources.length > 0 ? resources : [{}])
+  for (const resource of resources.length > 0 ? resources : [{}])
     for (const definition of definitions) {
+      const { provider, inputs = {}, outputs = inputs } = resource;
       const { account: name } = decodeOutputs(definition, outputs);
       const scope = connectTo(provider, definition, name);
       const label = shownAccount(provider, name);
-      getOrMake(lists, scope.reader, () => ({ scope, label, names: new Set() })).names.add(name);
+      const list = getOrMake(lists, scope.reader, () => ({
+        scope,
+        label,
+        names: new Set(),
+        users: new Set(),
+      }));
+      list.names.add(name);
+      list.users.add(resource);
     }
-  const findManager = managersIn(managed);
-  const unmanaged = [...lists.values()].map(async ({ scope, label, names }) => {
+  const unmanaged = [...lists.values()].map(async ({ scope, label, names, users }) => {
+    const findManager = managersIn(managed.filter(({ resource }) => users.has(resource)));
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
     const redactor = new Redactor(secrets);
