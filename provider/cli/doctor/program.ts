@@ -1,5 +1,5 @@
 import { parseUrn, providerUrnOf, urnSuffixOf } from "../../common/urn";
-import { isEmpty } from "../../common/values";
+import { hasUnknown, isEmpty } from "../../common/values";
 import { comparableIdentity, identityKeys } from "../../definitions/keys";
 import { decodeInputs } from "../../engine/properties";
 import type { Session } from "../../lifecycle/session";
@@ -7,6 +7,7 @@ import { collectingPreview } from "../shared/collecting-preview";
 import { importIdIn, type PlannedChange } from "../shared/planned-changes";
 import { usesStackSettings } from "../shared/providers";
 import type { StackLocation } from "../shared/pulumi-cli";
+import { listOf } from "../shared/quoting";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
 import { adoptedAmong, NamesakeFinder, twinsAmong, valuesToFind } from "./namesakes";
@@ -70,6 +71,11 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
   const resources = steps.map(async (one) => {
     const { title, operation, importId } = one.change;
     const found = operation === "create" ? await finder.find(one) : [];
+    const unknown = unknownIn(one);
+    if (found.length > 0 && unknown.length > 0)
+      finder.unchecked.add(
+        `${title}: not known before \`pulumi up\`, so not compared with records of its name: ${listOf(unknown)}.`,
+      );
     const namesakes = found.map((namesake) => ({
       ...namesake,
       owner: namesake.owner ?? titleByImportId.get(keyInAccount(one, namesake.id)),
@@ -100,6 +106,11 @@ async function planOf(steps: readonly PlannedStep[], finder: NamesakeFinder) {
       .filter((one) => hasNoChannels(one) && !adopting.has(one))
       .map(({ change }) => change.title),
   };
+}
+
+/** The properties whose values depend on what is not made yet. What no record shows is never compared. */
+function unknownIn({ definition: { fields }, inputs: { values } }: PlannedStep): string[] {
+  return Object.keys(values).filter((key) => hasUnknown(values[key]) && !fields[key]?.writeOnly);
 }
 
 /** An id or another text that identifies a record, with the kind and account of a step. */
