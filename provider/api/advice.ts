@@ -2,15 +2,15 @@
 import type { Method } from "./transport";
 
 /**
- * A sentence for errors of an operation that may have old settings; empty if PULUMI_RUN_PROGRAM makes every command run the program. The
+ * A sentence for errors of an operation that may have old settings; none if PULUMI_RUN_PROGRAM makes every command run the program. The
  * command may have the option: a destroy that runs the program asks no check, which would show that.
  */
-export function oldSettingsAdvice(mayHaveOldSettings = false): string {
-  if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return "";
-  return (
+export function oldSettingsAdvice(mayHaveOldSettings = false): string[] {
+  if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return [];
+  return [
     "If you have already changed the setting, make sure that the command has --run-program: without it, `pulumi refresh`, " +
-    "`pulumi destroy` and `--refresh` use the settings of the last `pulumi up`."
-  );
+      "`pulumi destroy` and `--refresh` use the settings of the last `pulumi up`.",
+  ];
 }
 
 /** Advice for an answer that does not say whether the record is gone, such as 403: a person must decide. */

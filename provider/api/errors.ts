@@ -106,10 +106,7 @@ interface ErrorAnswer {
 }
 
 export class ApiError extends UptimeError {
-  constructor(
-    readonly answer: ErrorAnswer,
-    options?: ErrorOptions,
-  ) {
+  constructor(readonly answer: ErrorAnswer) {
     const { requestText, status, reason, fields, advice = [] } = answer;
     const named = joinMessages(
       [...fields].map(([name, reasons]) => message`${quote(name)}: ${joinMessages(reasons, " ")}`),
@@ -119,8 +116,8 @@ export class ApiError extends UptimeError {
     const words = named.length > 0 ? named : reason;
     const text = message`${requestText} returned status
       ${status}${whole}${words.length > 0 ? message`: ${words}` : ""}`;
-    const sentences = advice.filter(({ length }) => length > 0).flatMap((one) => message` ${one}`);
-    super(sentences.length > 0 ? message`${text}.${sentences}` : text, options);
+    const sentences = advice.map((one) => message` ${one}`).flat();
+    super(sentences.length > 0 ? message`${text}.${sentences}` : text);
   }
 
   get status(): number {

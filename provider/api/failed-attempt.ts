@@ -145,7 +145,7 @@ function adviceFor(
   if (status === 401)
     return [
       `The API does not accept the key from ${key}: set a valid one.`,
-      settingsAdvice,
+      ...settingsAdvice,
       ...providerAdvice,
     ];
   const isList = id === undefined && method === "GET";
@@ -154,11 +154,12 @@ function adviceFor(
     const orAddress = isList ? `, or there is no API at this address: check ${source} too` : "";
     return [
       `The key from ${key} may not do this${orAddress}.`,
-      settingsAdvice,
+      ...settingsAdvice,
       ...maybeGoneAdviceFor({ method, id }),
     ];
   }
-  if (status === 404 && isList) return [`There is no API at this address: check ${source}.`, settingsAdvice];
+  if (status === 404 && isList)
+    return [`There is no API at this address: check ${source}.`, ...settingsAdvice];
   if (status === 429) return [`Set ${sourceOf(settings, "requestsPerMinute")} to what the server allows.`];
   if (redirectTarget) {
     const location = headerOf(headers, "location");

@@ -119,8 +119,8 @@ export class SharedFront {
             ]
           : []),
         // Without the program, Pulumi uses the settings of the last `up`, even if they have been corrected since.
-        oldSettingsAdvice(this.runOptions(...properties).mayHaveOldSettings),
-      ].filter((sentence) => sentence !== "");
+        ...oldSettingsAdvice(this.runOptions(...properties).mayHaveOldSettings),
+      ];
       throw advice.length === 0
         ? error
         : new UptimeError(message`${error}. ${advice.join(" ")}`, { cause: error });

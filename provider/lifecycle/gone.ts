@@ -3,7 +3,7 @@ import type { CachedList } from "../api/cached-list";
 import type { Operation } from "../api/operation";
 import type { RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
-import { otherKeyAdvice, adviseSameAccount, isAccountOfState, oldSettingsEnd } from "./state-account";
+import { otherKeyAdvice, adviseSameAccount, isAccountOfState, oldSettingsSentences } from "./state-account";
 
 /**
  * Throws unless a record that a delete or an update did not find is certainly gone. That is not certain in another account, or if the
@@ -70,7 +70,7 @@ export async function assertGoneInRefresh(
     message`${label} ${quoteId(id)} does not exist (${missing}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}
       (${address.url}) and the API key. If the account is really empty,
-      ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.${oldSettingsEnd(operation)}`,
+      ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.${oldSettingsSentences(operation)}`,
     { cause: missing },
   );
 }

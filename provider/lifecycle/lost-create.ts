@@ -137,13 +137,15 @@ async function conclude(
   const { lostAnswer } = lostCreate;
   const conflict = conflictOf(scope.definition, look);
   if (conflict) throw conflictError(scope, lostAnswer, conflict);
-  const interruption = operation.isInterrupted ? ["Pulumi was interrupted"] : undefined;
-  const reason =
-    look.failure === undefined
-      ? interruption
-      : message`Then looking for it failed: ${messageOf(look.failure)}`;
+  const reason = unlookedReason(look, operation);
   if (reason === undefined && lostAnswer.answeredId === undefined) return undefined;
   return keepIdOrThrow(scope, lostCreate, operation, reason);
+}
+
+/** Why the last look does not show that there is no record; undefined if it does. */
+function unlookedReason({ failure }: Look, { isInterrupted }: Operation): Message | undefined {
+  if (failure !== undefined) return message`Then looking for it failed: ${messageOf(failure)}`;
+  return isInterrupted ? ["Pulumi was interrupted"] : undefined;
 }
 
 /** @param record undefined if the record with the id may be another's */

@@ -10,7 +10,7 @@ import { outputsOf, outputsOfRecord } from "./outputs";
 import type { RecordScope } from "./record-scope";
 import type { RequestOptions, Outputs, OperationResult } from "./resource";
 import { unconfirmedIdAdvice, assertSameRecord } from "./same-record";
-import { assertSameAddress, isAccountOfState, oldSettingsEnd } from "./state-account";
+import { assertSameAddress, isAccountOfState, oldSettingsSentences } from "./state-account";
 
 /** The current outputs of a resource in state, or undefined if it is gone. */
 export async function read(
@@ -73,7 +73,7 @@ async function findRecord(
     if (!outputs.isIdUnconfirmed || scope.settings.adoptExisting) return undefined;
     throw new UptimeError(
       message`${scope.definition.label} ${quoteId(id)} does not exist (${error}). ${unconfirmedIdAdvice(scope, id)} If it is
-        gone, run \`pulumi state delete URN\`.${oldSettingsEnd(operation)}`,
+        gone, run \`pulumi state delete URN\`.${oldSettingsSentences(operation)}`,
       { cause: error },
     );
   }

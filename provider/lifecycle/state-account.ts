@@ -31,9 +31,10 @@ export function leavesAccount(account: RecordScope, outputs: Outputs, former: Se
 }
 
 /** The advice on old settings as the end of a message. */
-export function oldSettingsEnd({ mayHaveOldSettings }: OldSettings): string {
-  const advice = oldSettingsAdvice(mayHaveOldSettings);
-  return advice === "" ? "" : ` ${advice}`;
+export function oldSettingsSentences({ mayHaveOldSettings }: OldSettings): string {
+  return oldSettingsAdvice(mayHaveOldSettings)
+    .map((sentence) => ` ${sentence}`)
+    .join("");
 }
 
 /** A refresh that runs the program reads a resource with its new provider, before Pulumi has replaced it. */
@@ -46,7 +47,7 @@ function movedAdvice({ settings }: AccountAccess): string {
 export function otherKeyAdvice(account: AccountAccess, outputs: Outputs, operation: OldSettings): string {
   return (
     `If the current key belongs to the stack's account, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; ` +
-    `otherwise set the key of its account.${movedAdvice(account)}${oldSettingsEnd(operation)}`
+    `otherwise set the key of its account.${movedAdvice(account)}${oldSettingsSentences(operation)}`
   );
 }
 
@@ -62,7 +63,7 @@ export function assertSameAddress(account: AccountAccess, outputs: Outputs, oper
   if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
   const { url, source, otherSource } = account.address;
   const former = otherSource === undefined ? source : `${source} or ${otherSource}`;
-  const hint = movedAdvice(account) + oldSettingsEnd(operation);
+  const hint = movedAdvice(account) + oldSettingsSentences(operation);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
       `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint}`,

@@ -248,5 +248,5 @@ function nameProperties({ fields }: Definition, error: ApiError): ApiError {
     );
     return [path, texts] as const;
   });
-  return new ApiError({ ...error.answer, fields: new Map(named) }, { cause: error });
+  return new ApiError({ ...error.answer, fields: new Map(named) });
 }

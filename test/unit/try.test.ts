@@ -248,7 +248,7 @@ describe("would alert at once", () => {
       if (how === "in part") response.write("Wel");
     });
     const request = { url: new URL(url), method: "GET", headers: [], needsText: true };
-    await expect(new Sender(300).send(request, [])).rejects.toMatchObject({
+    await expect(new Sender(300).send(request)).rejects.toMatchObject({
       code: "unreachable",
       reason: ["no complete response within 0.3 s"],
     });

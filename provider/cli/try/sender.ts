@@ -21,6 +21,8 @@ export interface MonitorRequest {
 /** The answer to a monitor's request, after all redirects. */
 export interface MonitorAnswer {
   readonly status: number;
+  /** The addresses that it was redirected to. */
+  readonly redirects: readonly URL[];
   /** A redirect led to another origin, which gets neither headers nor authentication. */
   readonly isCrossOrigin: boolean;
   /** When the certificate of the request's own host ends. */
@@ -34,6 +36,7 @@ export class NoAnswerError extends Error {
   constructor(
     readonly code: "unreachable" | "link-local" | "request-headers",
     readonly reason: Message,
+    readonly redirects: readonly URL[] = [],
   ) {
     super();
   }
@@ -75,12 +78,9 @@ export class Sender {
   /** @param timeout milliseconds for each request */
   constructor(private readonly timeout = 10_000) {}
 
-  /**
-   * Sends a request and follows its redirects. Throws a {@link NoAnswerError} if there is no answer.
-   *
-   * @param redirects the addresses that it is redirected to are added to these
-   */
-  async send(request: MonitorRequest, redirects: URL[]): Promise<MonitorAnswer> {
+  /** Sends a request and follows its redirects. Throws a {@link NoAnswerError} if there is no answer. */
+  async send(request: MonitorRequest): Promise<MonitorAnswer> {
+    const redirects: URL[] = [];
     let certificateEnd: Date | undefined;
     let { url, method } = request;
     let isCrossOrigin = false;
@@ -89,13 +89,13 @@ export class Sender {
       isCrossOrigin ||= url.origin !== request.url.origin;
       const headers = isCrossOrigin ? [] : request.headers;
       const response = await this.slots.run(url.hostname, () =>
-        this.sendOne({ ...request, url, method, headers }),
+        this.sendOne({ ...request, url, method, headers }, redirects),
       );
       if (url.hostname === request.url.hostname) certificateEnd ??= response.certificateEnd;
       const { status, location, text } = response;
-      if (location === undefined) return { status, isCrossOrigin, certificateEnd, text };
+      if (location === undefined) return { status, redirects, isCrossOrigin, certificateEnd, text };
       if (redirects.length === maxRedirects)
-        throw new NoAnswerError("unreachable", [`more than ${maxRedirects} redirects`]);
+        throw new NoAnswerError("unreachable", [`more than ${maxRedirects} redirects`], redirects);
       // As browsers do.
       if (status === 303 ? method !== "HEAD" : status < 303 && method === "POST") method = "GET";
       url = location;
@@ -104,10 +104,12 @@ export class Sender {
   }
 
   /** Sends one request, whose answer may be a redirect. */
-  private async sendOne({ url, method, headers: given, needsText }: MonitorRequest) {
+  private async sendOne(request: MonitorRequest, redirects: readonly URL[]) {
+    const { url, method, needsText } = request;
     const isForProxy = isProxied(url);
     // The proxy itself looks up names.
-    if (isForProxy ? await leadsToLinkLocal(url) : isLinkLocal(url.hostname)) throw linkLocalAnswer();
+    if (isForProxy ? await leadsToLinkLocal(url) : isLinkLocal(url.hostname))
+      throw linkLocalAnswer(redirects);
     const signal = AbortSignal.timeout(this.timeout);
     let certificateEnd: Date | undefined;
     // Connections for this request alone, so that they show its certificate.
@@ -123,7 +125,7 @@ export class Sender {
     try {
       const { statusCode, headers, body } = await this.undici.request(url, {
         method,
-        headers: withUsualHeaders(given).flat(),
+        headers: withUsualHeaders(request.headers).flat(),
         dispatcher,
         signal,
       });
@@ -134,7 +136,7 @@ export class Sender {
       const text = isRead ? await readBody(body, headers) : undefined;
       return { status: statusCode, location, certificateEnd, text };
     } catch (error) {
-      throw noAnswer(error, signal.aborted, this.timeout);
+      throw noAnswer(error, signal.aborted, this.timeout, redirects);
     } finally {
       void dispatcher.destroy();
     }
@@ -178,12 +180,12 @@ function decompress(bytes: Buffer, encoding: Headers[string]): Buffer | undefine
   }
 }
 
-const linkLocalAnswer = (): NoAnswerError =>
-  new NoAnswerError("link-local", ["leads to a link-local address, which is never contacted"]);
+const linkLocalAnswer = (redirects: readonly URL[]): NoAnswerError =>
+  new NoAnswerError("link-local", ["leads to a link-local address, which is never contacted"], redirects);
 
-function noAnswer(error: unknown, isLate: boolean, timeout: number): unknown {
+function noAnswer(error: unknown, isLate: boolean, timeout: number, redirects: readonly URL[]): unknown {
   const { name, code, errors = [] } = error as Error & { code?: unknown; errors?: readonly unknown[] };
-  if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocalAnswer();
+  if ([error, ...errors].some((one) => one instanceof LinkLocalError)) return linkLocalAnswer(redirects);
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED")
     return new NoAnswerError("request-headers", [
       "requestHeaders has a header that cannot be sent from here",
@@ -191,6 +193,6 @@ function noAnswer(error: unknown, isLate: boolean, timeout: number): unknown {
   // An error without a code is a bug, and not the server's answer, unless that is not HTTP.
   if (!isLate && code === undefined && errors.length === 0 && name !== "HTTPParserError") return error;
   if (isLate || code === "UND_ERR_CONNECT_TIMEOUT")
-    return new NoAnswerError("unreachable", [`no complete response within ${timeout / 1000} s`]);
-  return new NoAnswerError("unreachable", networkFailure(error, false).text);
+    return new NoAnswerError("unreachable", [`no complete response within ${timeout / 1000} s`], redirects);
+  return new NoAnswerError("unreachable", networkFailure(error, false).text, redirects);
 }

@@ -34,8 +34,11 @@ export async function tryMonitor(
     id,
     url: url && shown(url),
   };
-  const redirects: URL[] = [];
-  const outcome = (result: TriedMonitor["outcome"], reasons: readonly Reason[]): TriedMonitor => ({
+  const outcome = (
+    result: TriedMonitor["outcome"],
+    reasons: readonly Reason[],
+    redirects: readonly URL[] = [],
+  ): TriedMonitor => ({
     ...tried,
     outcome: result,
     reasons: reasons.map(({ code, text }) => ({ code, text: redactor.message(text) })),
@@ -47,19 +50,19 @@ export async function tryMonitor(
   if (!("request" in check)) return outcome("skipped", [check]);
   let answer: MonitorAnswer;
   try {
-    answer = await sender.send(check.request, redirects);
+    answer = await sender.send(check.request);
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
-    const { code, reason } = error;
-    return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }]);
+    const { code, reason, redirects } = error;
+    return outcome(code === "unreachable" ? "alerts" : "skipped", [{ code, text: reason }], redirects);
   }
-  const { status, certificateEnd, text } = answer;
+  const { status, redirects, certificateEnd, text } = answer;
   const certificateDays =
     certificateEnd && Math.floor((certificateEnd.getTime() - Date.now()) / dayMilliseconds);
   const found = alertReasons(check, answer, certificateDays, secret.has("alertTextLookup"));
   const isUnread = text !== undefined && text.content === undefined;
   const verdict = verdictOf(found, isUnread, monitor.unshown);
-  return { ...outcome(...verdict), status, certificateDays };
+  return { ...outcome(...verdict, redirects), status, certificateDays };
 }
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
