@@ -3,7 +3,7 @@ import { fixedKeys, identityKeys, nameKeyOf } from "../../definitions/keys";
 import { parseUrn } from "../../common/urn";
 import { Redactor } from "../../engine/redactor";
 import { secretsOfProperty } from "../../engine/secret-strings";
-import { decodeInputs, decodeOutputs } from "../../engine/properties";
+import { decodeInputs, decodeOutputs, pick } from "../../engine/properties";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
@@ -50,7 +50,9 @@ export async function compareResource(
   let clear: ClearResource | undefined;
   try {
     clear = clearResource(managed, secrets);
-    const outputs = decodeOutputs(definition, clear.outputs);
+    const { values, ...others } = decodeOutputs(definition, clear.outputs);
+    // After an import by the engine, state has all fields; those that are not managed are like attributes.
+    const outputs = { ...others, values: pick(values, ...managedIn(clear)) as typeof values };
     const state = await read(connectTo(provider, definition, outputs.account), id, outputs, {});
     return { drift: state ? driftOfEdits(clear, state) : driftOfGone(clear) };
   } catch (error) {
@@ -88,6 +90,12 @@ function clearResource({ definition, resource }: ManagedResource, keys: Readonly
     },
   };
 }
+
+/** The managed properties: the declared ones, and those with a default, which the inputs of a `pulumi import` leave out. */
+const managedIn = ({ definition, inputs }: ClearResource): string[] =>
+  Object.keys(definition.fields).filter(
+    (key) => key in inputs || definition.fields[key]?.default !== undefined,
+  );
 
 function driftOfGone(clear: ClearResource): DriftedResource {
   // With the option, the next `pulumi up` would import the record, and fail. State knows the option of the last one.
