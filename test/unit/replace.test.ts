@@ -94,6 +94,23 @@ test("what somebody has put in the place of a channel or a header has its place 
   });
 });
 
+test("what somebody has put into an ignored place of a list stays", async () => {
+  const ignoreChanges = ["alertChannelIds[0]", "requestHeaders[0].value"];
+  const one = new Program("dynamic").resource("monitor", { ignoreChanges });
+  const [first, second] = ["A", "B"].map((key) => ({ key, value: key }));
+  const monitor = { ...home, alertChannelIds: [4, 7], requestHeaders: [first, second] };
+  await one.up(monitor);
+  const edited = { key: "A", value: "edited" };
+  emulator.monitors.edit(1, { alert_channel_ids: [7, 5], request_headers: [second, edited] });
+  await one.refresh();
+  expect(await one.up(monitor)).toBe("same");
+  expect(await one.up({ ...monitor, interval: 300 })).toBe("update");
+  expect(emulator.monitors.get(1)).toMatchObject({
+    alert_channel_ids: [5, 7],
+    request_headers: [edited, second],
+  });
+});
+
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
   test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {

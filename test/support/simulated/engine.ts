@@ -694,11 +694,17 @@ class Run implements Outcome {
   }
 }
 
-/** The old value, or none, for properties whose changes are to be ignored. */
-function ignoring(news: Properties, olds: Properties, names: readonly string[] = []): Properties {
-  const inputs = { ...news };
-  for (const name of names)
-    if (name in olds) inputs[name] = olds[name];
-    else Reflect.deleteProperty(inputs, name);
+/** The old value, or none, for properties whose changes are to be ignored, and for parts such as `requestHeaders[0].value`. */
+function ignoring(news: Properties, olds: Properties, paths: readonly string[] = []): Properties {
+  const inputs = structuredClone(news);
+  for (const path of paths) {
+    const steps = path.split(/[.[\]]+/).filter((step) => step !== "");
+    const last = steps.pop() ?? "";
+    const inside = (value: unknown): unknown =>
+      steps.reduce((part, step) => (part as Properties)[step], value);
+    const [target, source] = [inside(inputs) as Properties, inside(olds) as Properties];
+    if (last in source) target[last] = source[last];
+    else Reflect.deleteProperty(target, last);
+  }
   return inputs;
 }
