@@ -105,10 +105,8 @@ export class SharedFront {
 
   /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
   scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
-    const definition = this.markedDefinition(...properties);
     try {
-      const scope = this.connect(account);
-      return definition === this.definition ? scope : { ...scope, definition };
+      return { ...this.connect(account), definition: this.markedDefinition(...properties) };
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       const isOfState = properties.some(isInState) && error instanceof NoAccountError;

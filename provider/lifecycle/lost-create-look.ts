@@ -18,8 +18,8 @@ export interface Look {
   /** Surely new, and equal in everything that is declared and shown; or with the id that the answer had. */
   readonly equal: readonly ApiRecord[];
   /** Perhaps ours: the name, its beginning or the URL is the same, but something differs or another resource has the record. */
-  readonly alike: readonly ApiRecord[];
-  /** One of `alike` may be a record that this run is deleting or has just deleted, so a later look decides. */
+  readonly doubtful: readonly ApiRecord[];
+  /** One of `doubtful` may be a record that this run is deleting or has just deleted, so a later look decides. */
   readonly isUndecided?: boolean;
   /** Why the look has failed; undefined if it has not. */
   readonly failure?: unknown;
@@ -54,8 +54,8 @@ export async function lookOnce(
     const isShownAlike = (record: ApiRecord): boolean =>
       ["same", "alike"].includes(compareIdentity(definition, wanted, record));
     const answered = candidates.find((record) => age.hasAnsweredId(record) && isShownAlike(record));
-    if (answered) return { equal: [answered], alike: [] };
-    const look = { equal: [] as ApiRecord[], alike: [] as ApiRecord[] };
+    if (answered) return { equal: [answered], doubtful: [] };
+    const look = { equal: [] as ApiRecord[], doubtful: [] as ApiRecord[] };
     for (const candidate of candidates) {
       if (!age.isNew(candidate) || isListedAsOther(definition, wanted, candidate)) continue;
       const record = await collection.find(candidate.id, operation);
@@ -63,21 +63,21 @@ export async function lookOnce(
       const found = likeness(scope, lostCreate, age, record, candidate);
       if (found) look[found].push(record ?? candidate);
     }
-    return { ...look, isUndecided: look.alike.some(({ id }) => age.isUndecided(id)) };
+    return { ...look, isUndecided: look.doubtful.some(({ id }) => age.isUndecided(id)) };
   } catch (failure) {
-    return { equal: [], alike: [], failure };
+    return { equal: [], doubtful: [], failure };
   }
 }
 
 /**
  * What a new record is to a lost create: its own address decides.
  *
- * | a new record                                                          | is      |
- * | --------------------------------------------------------------------- | ------- |
- * | is equal, and another resource has its id in state, or by another key | `alike` |
- * | was created later than the create was sent, and is equal              | `equal` |
- * | has its name or URL, and is equal to no other lost create             | `alike` |
- * | is anything else                                                      | nothing |
+ * | a new record                                                          | is         |
+ * | --------------------------------------------------------------------- | ---------- |
+ * | is equal, and another resource has its id in state, or by another key | `doubtful` |
+ * | was created later than the create was sent, and is equal              | `equal`    |
+ * | has its name or URL, and is equal to no other lost create             | `doubtful` |
+ * | is anything else                                                      | nothing    |
  *
  * @param record undefined if its own address does not show it
  */
@@ -87,18 +87,18 @@ function likeness(
   age: RecordAge,
   record: ApiRecord | undefined,
   listed: ApiRecord,
-): "equal" | "alike" | undefined {
+): "equal" | "doubtful" | undefined {
   const { claims, creates, definition } = scope;
   const { wanted } = lostCreate;
   const shown = record ?? listed;
   const isEqual = record !== undefined && differences(definition, wanted, record).length === 0;
   if (claims.hasOtherClaim(shown.id, record, { claim: unconfirmedClaim(scope, shown) }))
-    return isEqual ? "alike" : undefined;
+    return isEqual ? "doubtful" : undefined;
   if (isEqual && age.isSurelyNew(shown.id)) return "equal";
   const equalsAnother = creates
     .otherLostCreates(lostCreate)
     .some((other) => differences(definition, other.wanted, shown).length === 0);
-  return !equalsAnother && compareIdentity(definition, wanted, shown) !== "differs" ? "alike" : undefined;
+  return !equalsAnother && compareIdentity(definition, wanted, shown) !== "differs" ? "doubtful" : undefined;
 }
 
 /** Which records of a list may be that of a create: the new ones that no resource has got, and of these the one that its answer has named. */

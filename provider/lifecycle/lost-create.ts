@@ -92,7 +92,7 @@ async function search(
     const found = await lookOnce(scope, lostCreate, operation, isLast);
     const { failure, isUndecided } = found;
     // Another look, which has ended at the same moment, may have taken one.
-    const look = { ...found, equal: found.equal.filter(isLeft), alike: found.alike.filter(isLeft) };
+    const look = { ...found, equal: found.equal.filter(isLeft), doubtful: found.doubtful.filter(isLeft) };
     const [record, ...others] = look.equal;
     if (failure === undefined) looks++;
     // A look that has failed or is undecided does not end the search before the minute is over. After an interruption, one look that
@@ -123,7 +123,7 @@ async function search(
  *
  * | it has found                                   | the result                                               |
  * | ---------------------------------------------- | -------------------------------------------------------- |
- * | several that are equal, or some that are alike | an error that names them                                 |
+ * | several that are equal, or doubtful ones       | an error that names them                                 |
  * | nothing, because it has failed                 | {@link keepIdOrThrow}                                    |
  * | nothing, and Pulumi was interrupted            | {@link keepIdOrThrow}                                    |
  * | nothing                                        | undefined; {@link keepIdOrThrow} if the answer had an id |
@@ -188,13 +188,13 @@ async function keepIdOrThrow(
 }
 
 /** Why the provider cannot tell whether a lost create made a new record; undefined if no new record is like it. */
-function conflictOf(definition: Definition, { equal, alike }: Look): Message | undefined {
+function conflictOf(definition: Definition, { equal, doubtful }: Look): Message | undefined {
   if (equal.length > 1)
     return message`Several new ${definition.plural} are equal to it (${describeRecords(definition, equal, [])}), so the
       provider cannot tell which one it has made`;
-  if (alike.length === 0) return undefined;
+  if (doubtful.length === 0) return undefined;
   return message`There is a new record that may be this one or somebody else's, so nothing is sent again:
-    ${describeRecords(definition, alike)}`;
+    ${describeRecords(definition, doubtful)}`;
 }
 
 /** The error with the ways out if the name is taken: `up --replace` calls no `diff`, so the old record may still have the name. */
