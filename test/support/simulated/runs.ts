@@ -387,6 +387,8 @@ class World implements Network {
       await change(`without ${doubled.join(" and ") || "a change"}`, {
         program: sound(mended.program.filter((one) => !doubled.includes(urnOf(one)))),
       });
+    // Only now the run comes to the resources after them.
+    while (this.obey(outcome)) await change("in the same account", {});
     if (!isGreen(outcome))
       throw new Violation(
         `${title} failed (${messagesOf(failed)}), and cannot be repaired: ${messagesOf(outcome)}; state was ${before}`,
