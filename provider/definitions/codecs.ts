@@ -64,10 +64,13 @@ export function mustBeDeclared(field: Field, value: Value): boolean {
 export function inDeclaredOrder(declared: Value, shown: Value): Value {
   if (!isEntries(declared) || !isEntries(shown)) return shown;
   const left: Entry[] = [...shown];
-  const known = [...declared].map((entry) => {
-    const index = left.findIndex((one) => nameOfEntry(one) === nameOfEntry(entry));
+  const take = (nameOf: (entry: Entry) => string, entry: Entry): Entry | undefined => {
+    const index = left.findIndex((one) => nameOf(one) === nameOf(entry));
     return index === -1 ? undefined : left.splice(index, 1)[0];
-  });
+  };
+  // Several headers may have one name, so the equal ones come first.
+  const equal = [...declared].map((entry) => take(formOfEntry, entry));
+  const known = [...declared].map((entry, place) => equal[place] ?? take(nameOfEntry, entry));
   const placed = known.map((entry) => entry ?? left.shift()).filter((entry) => entry !== undefined);
   return [...placed, ...left] as Value;
 }
@@ -79,6 +82,9 @@ const isEntries = (value: Value): value is Extract<Value, object> =>
 
 const nameOfEntry = (entry: Entry): string =>
   typeof entry === "object" ? entry.key.toLowerCase() : comparableId(entry);
+
+const formOfEntry = (entry: Entry): string =>
+  typeof entry === "object" ? JSON.stringify([nameOfEntry(entry), entry.value]) : comparableId(entry);
 
 export function isList({ type }: Field): boolean {
   return type === "idList" || type === "headerList";
@@ -230,8 +236,7 @@ function id(raw: unknown): string | number {
 
 const headerListCodec: Codec<readonly RequestHeader[]> = {
   parse: (raw) => parseHeaders(raw).filter(({ key, value }) => key !== "" || value !== ""),
-  comparable: (headers) =>
-    JSON.stringify(headers.map(({ key, value }) => JSON.stringify([key.toLowerCase(), value])).sort()),
+  comparable: (headers) => JSON.stringify(headers.map(formOfEntry).sort()),
   encode: (wire, headers) =>
     headers.flatMap(({ key, value }, index): FormPair[] => [
       [`${wire}[${index}][key]`, key],

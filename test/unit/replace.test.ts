@@ -111,6 +111,18 @@ test("what somebody has put into an ignored place of a list stays", async () => 
   });
 });
 
+test("of two headers of one name, the one that nobody has edited keeps its place", async () => {
+  const one = new Program("dynamic").resource("monitor", { ignoreChanges: ["requestHeaders[0].value"] });
+  const [first, second, edited] = ["1", "2", "3"].map((value) => ({ key: "A", value }));
+  const monitor = { ...home, requestHeaders: [first, second] };
+  await one.up(monitor);
+  emulator.monitors.edit(1, { request_headers: [second, edited] });
+  await one.refresh();
+  expect(one.state?.outputs).toMatchObject({ requestHeaders: [edited, second] });
+  expect(await one.up({ ...monitor, interval: 300 })).toBe("update");
+  expect(emulator.monitors.get(1)).toMatchObject({ interval: 300, request_headers: [edited, second] });
+});
+
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
   test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {
