@@ -98,8 +98,7 @@ export function importsOfGoneRecords(
 ): ReadonlySet<string> {
   const missing = edits.filter(({ urn, outcome, id }) => {
     // The plugin also knows ACCOUNT/ID.
-    const [imported] = importIdIn(declared.get(urn)?.newState)?.split("/").slice(-1) ?? [];
-    return outcome === "gone" && imported === id;
+    return outcome === "gone" && importIdIn(declared.get(urn)?.newState)?.split("/").at(-1) === id;
   });
   return new Set(missing.map(({ urn }) => urn));
 }
