@@ -330,8 +330,26 @@ function outputOf({ oneOf, ...property }) {
 
 /** A page of examples, with what the SDKs and the things that it shows are called. */
 function pageOf(file, names) {
-  const page = readFileSync(join(root, "provider", "engine", "plugin", "examples", `${file}.md`), "utf8");
+  const programs = new Map([...examplesIn("programs").matchAll(block)].map(([, ...program]) => program));
+  const page = examplesIn(file).replace(block, (whole, language, lines) => {
+    const program = programs.get(language);
+    return program === undefined ? whole : `\`\`\`${language}\n${inProgram(program, lines)}\n\`\`\``;
+  });
   return filled(page.trim(), names);
+}
+
+function examplesIn(file) {
+  return readFileSync(join(root, "provider", "engine", "plugin", "examples", `${file}.md`), "utf8");
+}
+
+const block = /```(\w+)\n([^]*?)\n```/g;
+
+/** The program around the lines of an example. Those that import something stand at its beginning. */
+function inProgram(program, lines) {
+  const [, imports, others] = /^((?:import .*\n)*)\n*([^]*)$/.exec(lines);
+  return program
+    .replace("${imports}", () => imports.trim())
+    .replace(/^([ \t]*)\$\{lines\}$/m, (_, indent) => others.replace(/^(?=.)/gm, indent));
 }
 
 function capital(name) {
