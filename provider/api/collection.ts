@@ -9,6 +9,7 @@ import { parseError, quoteBody } from "./error-body";
 import { maybeGoneAdvice, maybeGoneAdviceFor } from "./advice";
 import {
   ApiError,
+  ifError,
   LostAnswerError,
   message,
   NotFoundError,
@@ -82,12 +83,7 @@ export class Collection {
 
   /** The record under an id; undefined if it does not exist. */
   async find(id: string, operation: Operation): Promise<ApiRecord | undefined> {
-    try {
-      return await this.get(id, operation);
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
-      return undefined;
-    }
+    return this.get(id, operation).catch(ifError(NotFoundError, () => undefined));
   }
 
   /** @param beforeSend see {@link ApiRequest}, as in the other writes */

@@ -183,6 +183,14 @@ export class NotFoundError extends UptimeError {}
 /** The id belongs to another record than the one in state. */
 export class RecordMismatchError extends UptimeError {}
 
+/** For the `catch` of a promise: handles the errors of a class, and throws all others. */
+export const ifError =
+  <E extends Error, T>(ErrorClass: new (...args: never) => E, handle: (error: E) => T) =>
+  (error: unknown): T => {
+    if (error instanceof ErrorClass) return handle(error);
+    throw error;
+  };
+
 /** How a message begins that goes on after an earlier error, if there was one: "… returned status 429. Then ". */
 export function afterError(earlier: UptimeError | undefined): Message {
   return earlier ? message`${earlier}. Then ` : [];

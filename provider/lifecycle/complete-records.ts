@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/record";
-import { KeyRefusedError, NotFoundError, UnreachableError } from "../api/errors";
+import { ifError, KeyRefusedError, NotFoundError, UnreachableError } from "../api/errors";
 import type { Operation } from "../api/operation";
 import type { Field } from "../definitions/field";
 import { missingInList, shows } from "./difference";
@@ -65,11 +65,10 @@ export async function findUnlessGone(
   id: string,
   operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  try {
-    return await scope.collection.get(id, operation);
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-    await assertNotListed(scope, id, error, operation);
-    return undefined;
-  }
+  return scope.collection.get(id, operation).catch(
+    ifError(NotFoundError, async (missing) => {
+      await assertNotListed(scope, id, missing, operation);
+      return undefined;
+    }),
+  );
 }

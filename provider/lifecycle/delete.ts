@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/record";
-import { message, NotFoundError, quoteId, UptimeError, type Message } from "../api/errors";
+import { ifError, message, NotFoundError, quoteId, UptimeError, type Message } from "../api/errors";
 import { Operation } from "../api/operation";
 import { assertGone, assertReadable, isGivenAway } from "./gone";
 import type { RecordScope } from "./record-scope";
@@ -57,7 +57,10 @@ async function sendDelete(
     const assertNotVoid = (): void => {
       claims.assertNotVoid(id, outputs);
     };
-    const doubt = await collection.delete(id, operation, assertNotVoid).catch(notFoundAsDoubt);
+    // A key that may not delete a record, or a proxy that allows no DELETE, may get 404 too. So the record's own address decides.
+    const doubt = await collection
+      .delete(id, operation, assertNotVoid)
+      .catch(ifError(NotFoundError, ({ parts }) => parts));
     if (doubt) await assertDeleted(scope, id, doubt, operation);
   } catch (error) {
     const wasVoid = claims.isVoid(id, outputs);
@@ -70,12 +73,6 @@ async function sendDelete(
   if (await isGivenAway(scope, id, outputs, operation)) return undefined;
   ledger.markDeleted(id, operation.clock.now());
   return record;
-}
-
-/** A key that may not delete a record, or a proxy that allows no DELETE, may get 404 too. So the record's own address decides. */
-function notFoundAsDoubt(error: unknown): Message {
-  if (error instanceof NotFoundError) return error.parts;
-  throw error;
 }
 
 /** Reads a record whose DELETE got an unclear answer. Throws unless the record is gone. */

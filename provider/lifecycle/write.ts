@@ -2,6 +2,7 @@ import type { ApiRecord } from "../api/record";
 import type { Collection, WriteAnswer } from "../api/collection";
 import {
   ApiError,
+  ifError,
   InterruptedError,
   joinMessages,
   message,
@@ -130,24 +131,15 @@ export async function readUntil(
 ): Promise<ApiRecord> {
   for (let reads = 1; ; reads++) {
     const isLast = reads === maxReads || operation.isInterrupted;
-    const found = await collection.get(id, operation).catch(asNotFound);
+    const found = await collection.get(id, operation).catch(ifError(NotFoundError, (missing) => missing));
     const record = found instanceof NotFoundError ? undefined : found;
     if (isLast || isExpected(record)) {
       if (found instanceof NotFoundError) throw found;
       return found;
     }
     // After an interruption the record is read at once, and for the last time.
-    await operation.sleep(readPauseMilliseconds).catch(unlessInterrupted);
+    await operation.sleep(readPauseMilliseconds).catch(ifError(InterruptedError, () => undefined));
   }
-}
-
-function asNotFound(error: unknown): NotFoundError {
-  if (error instanceof NotFoundError) return error;
-  throw error;
-}
-
-function unlessInterrupted(error: unknown): void {
-  if (!(error instanceof InterruptedError)) throw error;
 }
 
 interface SendOptions {
