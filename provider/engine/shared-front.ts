@@ -12,12 +12,7 @@ import { check, type Declaration } from "../lifecycle/check";
 import { create } from "../lifecycle/create";
 import { deleteRecord } from "../lifecycle/delete";
 import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
-import {
-  adviseSameAccount,
-  fingerprintInState,
-  leavesAccount,
-  isAccountOfState,
-} from "../lifecycle/state-account";
+import { adviseSameAccount, leavesAccount, isAccountOfState } from "../lifecycle/state-account";
 import { assertNothingOverwritten } from "../lifecycle/import";
 import { readUnmanaged, readUnmanagedAgain } from "../lifecycle/read";
 import type { Connect, RecordScope } from "../lifecycle/record-scope";
@@ -168,9 +163,7 @@ export class SharedFront {
     const inputs = isEngineUnknown(news.account) ? { ...decoded, account: outputs.account } : decoded;
     const declaredScope = this.scopeOf(inputs.account, news, oldOutputs);
     if (formerProvider && leavesAccount(declaredScope, outputs, formerProvider.settings)) {
-      this.context.session.explainReplacementOnce(
-        adviseSameAccount(declaredScope, fingerprintInState(declaredScope, outputs)),
-      );
+      this.context.session.explainReplacementOnce(adviseSameAccount(declaredScope, outputs));
       return { changed: ["provider"], replaces: ["provider"], deleteBeforeReplace: false };
     }
     // If state has the digits of the declared account, at most its name has changed. Old state has none.
@@ -205,7 +198,7 @@ export class SharedFront {
       throw new UptimeError(
         message`State has the account ${JSON.stringify(safeName(outputs.account ?? ""))}, which
           ${sourceOf(declaredScope.settings, "accounts")} does not have now. If it is the declared one, with another address or key,
-          ${adviseSameAccount(declaredScope, fingerprintInState(declaredScope, outputs))}; otherwise set it again.`,
+          ${adviseSameAccount(declaredScope, outputs)}; otherwise set it again.`,
         { cause: error },
       );
     }

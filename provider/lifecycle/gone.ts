@@ -70,7 +70,7 @@ export async function assertGoneInRefresh(
     message`${label} ${quoteId(id)} does not exist (${missing}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}
       (${address.url}) and the API key. If the account is really empty,
-      ${adviseSameAccount(scope, keyFingerprint)}; for one record, run \`pulumi state delete URN\`.${oldSettingsSentences(operation)}`,
+      ${adviseSameAccount(scope, { keyFingerprint })}; for one record, run \`pulumi state delete URN\`.${oldSettingsSentences(operation)}`,
     { cause: missing },
   );
 }

@@ -8,11 +8,14 @@ import type { Outputs } from "./resource";
 /** What an operation, or its options, know of the settings' age. */
 type OldSettings = Pick<OperationOptions, "mayHaveOldSettings">;
 
+/** The address and key that state was made with. */
+type AccountInState = Pick<Outputs, "addressHash" | "keyFingerprint">;
+
 /** Whether state was made with the current address and key, or `uptime:sameAccount` says that it is the same account. */
-export function isAccountOfState(account: AccountAccess, outputs: Outputs): boolean {
+export function isAccountOfState(account: AccountAccess, inState: AccountInState): boolean {
   const { keyFingerprint, settings } = account;
-  const fingerprint = fingerprintInState(account, outputs);
-  const isCurrent = fingerprint === keyFingerprint && isAddressOfState(account, outputs);
+  const fingerprint = fingerprintInState(account, inState);
+  const isCurrent = fingerprint === keyFingerprint && isAddressOfState(account, inState);
   return isCurrent || settings.sameAccount.includes(`${fingerprint}=${keyFingerprint}`);
 }
 
@@ -22,12 +25,16 @@ export function isAccountOfState(account: AccountAccess, outputs: Outputs): bool
  *
  * @param former the former provider's settings; undefined if they are not known
  */
-export function leavesAccount(account: RecordScope, outputs: Outputs, former: Settings | undefined): boolean {
-  if (isAccountOfState(account, outputs)) return false;
+export function leavesAccount(
+  account: RecordScope,
+  inState: AccountInState,
+  former: Settings | undefined,
+): boolean {
+  if (isAccountOfState(account, inState)) return false;
   if (!former) return true;
   const address = former[account.definition.addressSetting];
   const keyFingerprint = keyFingerprintOf(address, former.apiKey);
-  return !isAccountOfState(account, { ...outputs, addressHash: address.hash, keyFingerprint });
+  return !isAccountOfState(account, { addressHash: address.hash, keyFingerprint });
 }
 
 /** The advice on old settings as the end of a message. */
@@ -46,14 +53,14 @@ function movedAdvice({ settings }: AccountAccess): string {
 /** What to do if state was made with another key. */
 export function otherKeyAdvice(account: AccountAccess, outputs: Outputs, operation: OldSettings): string {
   return (
-    `If the current key belongs to the stack's account, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; ` +
+    `If the current key belongs to the stack's account, ${adviseSameAccount(account, outputs)}; ` +
     `otherwise set the key of its account.${movedAdvice(account)}${oldSettingsSentences(operation)}`
   );
 }
 
 export function isAddressOfState(
   { address }: Pick<AccountAccess, "address">,
-  { addressHash }: Outputs,
+  { addressHash }: AccountInState,
 ): boolean {
   return addressHash === undefined || addressHash === address.hash;
 }
@@ -66,19 +73,18 @@ export function assertSameAddress(account: AccountAccess, outputs: Outputs, oper
   const hint = movedAdvice(account) + oldSettingsSentences(operation);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
-      `moved, ${adviseSameAccount(account, fingerprintInState(account, outputs))}; otherwise set the former address again (${former}).${hint}`,
+      `moved, ${adviseSameAccount(account, outputs)}; otherwise set the former address again (${former}).${hint}`,
   );
 }
 
 /**
- * The advice for a person who knows that the account with these digits is the current one. It adds a pair to the pairs that are set
+ * The advice for a person who knows that the account in state is the current one. It adds a pair to the pairs that are set
  * and to those of other errors, because people run one command after the other. A pair for an empty account is given alone, because
  * it makes records count as gone.
  */
-export function adviseSameAccount(
-  { keyFingerprint, namedPairs, settings }: AccountAccess,
-  fingerprint: string,
-): string {
+export function adviseSameAccount(account: AccountAccess, inState: AccountInState): string {
+  const { keyFingerprint, namedPairs, settings } = account;
+  const fingerprint = fingerprintInState(account, inState);
   const pair = `${fingerprint}=${keyFingerprint}`;
   const others = [...namedPairs].filter((other) => other !== pair && !settings.sameAccount.includes(other));
   if (fingerprint !== keyFingerprint) namedPairs.add(pair);
@@ -93,8 +99,8 @@ export function pairsAdvice(config: Pick<Config, "providerName">, pairs: readonl
 }
 
 /** Four hex digits of the address and key that state was made with: the current ones if state does not have them. */
-export function fingerprintInState(account: AccountAccess, outputs: Outputs): string {
-  const { keyFingerprint, addressHash } = outputs;
-  const ofAddress = isAddressOfState(account, outputs) ? undefined : addressHash?.slice(0, 4);
+function fingerprintInState(account: AccountAccess, inState: AccountInState): string {
+  const { keyFingerprint, addressHash } = inState;
+  const ofAddress = isAddressOfState(account, inState) ? undefined : addressHash?.slice(0, 4);
   return keyFingerprint ?? ofAddress ?? account.keyFingerprint;
 }
