@@ -8,8 +8,9 @@ export function announcedWait(headers: Headers, date: number): number | undefine
 
 /** `X-RateLimit-Reset`: a Unix time, or a duration in seconds or milliseconds. */
 function untilReset(headers: Headers, now: number): number | undefined {
-  const reset = wholeNumber(headers["x-ratelimit-reset"]);
-  if (reset === undefined) return undefined;
+  const header = firstValue(headers["x-ratelimit-reset"]) ?? "";
+  if (!/^\d+$/.test(header)) return undefined;
+  const reset = Number(header);
   // Most rate limits are per minute or shorter, so a larger number is taken for milliseconds.
   return untilUnixTime(reset, now) ?? (reset > 60 ? reset : reset * 1000);
 }
@@ -33,11 +34,6 @@ function serverDate(headers: Headers, here: number): number {
   const there = Date.parse(firstValue(headers.date) ?? "");
   // The header has whole seconds, so this machine's date is more exact if the two agree.
   return Math.abs(there - here) > 2000 ? there : here;
-}
-
-function wholeNumber(value: string | string[] | undefined): number | undefined {
-  const text = firstValue(value);
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 function firstValue(value: string | string[] | undefined): string | undefined {

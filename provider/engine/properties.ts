@@ -42,8 +42,9 @@ export function decodeDeclaration(
   news: Properties,
 ): Declaration {
   const { account, importId, ...declared } = decodeDeclared(news);
-  const old = Object.keys(oldInputs).length > 0 ? decodeInputs(definition, oldInputs) : undefined;
-  return { declared, account, importId, old, acceptedValues: old?.values, options: decodeOptions(news) };
+  const inState = decodeInputs(definition, oldInputs);
+  const old = Object.keys(oldInputs).length > 0 ? inState : undefined;
+  return { declared, account, importId, old, acceptedValues: inState.values, options: decodeOptions(news) };
 }
 
 export function decodeDeclared(properties: Properties): Record<string, unknown> {

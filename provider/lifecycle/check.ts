@@ -24,7 +24,7 @@ export interface Declaration {
    * The values in state, also those that an import has just read. A value that is equal to one of these is not refused: with
    * `ignoreChanges: ["alertCondition"]`, for example, the engine passes a value that somebody has set by hand.
    */
-  readonly acceptedValues?: Inputs["values"] | undefined;
+  readonly acceptedValues: Inputs["values"];
 }
 
 /** The inputs that state keeps, with their problems and warnings. */
@@ -41,7 +41,7 @@ export async function check(
   connect: Connect,
   declaration: Declaration,
 ): Promise<CheckedDeclaration> {
-  const { declared, old } = declaration;
+  const { declared, old, acceptedValues } = declaration;
   const values: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(declared))
     if (value !== undefined && value !== null) values[key] = value;
@@ -50,11 +50,9 @@ export async function check(
     if (field.default !== undefined) values[key] = field.default;
     else if (old && key in old.values) values[key] = null;
   }
-  const { acceptedValues } = declaration;
   // A field that is not in the values is not managed.
   const isUnchangedInState = (key: string): boolean =>
-    acceptedValues !== undefined &&
-    (!(key in values) || isDeepStrictEqual(values[key], acceptedValues[key] ?? null));
+    !(key in values) || isDeepStrictEqual(values[key], acceptedValues[key] ?? null);
   const problems: InputProblem[] = problemsOf(definition, values, isUnchangedInState);
   const refuse = (property: string) => (reason: string | Message) => {
     problems.push({ property, reason });
@@ -64,8 +62,8 @@ export async function check(
   const importId = checkImportId(definition, declaration, scope, refuse("import"));
   const inputs = { values, account, importId };
   if (importId === undefined || old || !scope) return { inputs, problems, warnings: [] };
-  const malformed = malformedKeys(problems);
   // A value of another type cannot be compared.
+  const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   const comparable = Object.fromEntries(Object.entries(values).filter(([key]) => !malformed.has(key)));
   const imported = await checkImport(scope, { ...inputs, values: comparable }, importId, declaration.options);
   return { ...imported, inputs, problems: [...problems, ...imported.problems] };
@@ -119,6 +117,3 @@ function checkImportId(
   if (id !== old?.importId) scope?.ledger.planImport(id, owner);
   return id;
 }
-
-const malformedKeys = (problems: readonly InputProblem[]): ReadonlySet<string> =>
-  new Set(problems.map(({ property }) => topLevel(property)));

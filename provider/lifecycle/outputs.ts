@@ -8,13 +8,9 @@ import { compare, shownValue, managedValue } from "./difference";
 import type { RecordScope } from "./record-scope";
 import type { Inputs, Outputs } from "./resource";
 
-interface OutputOptions {
-  readonly claim?: Outputs["claim"];
+interface OutputOptions extends Pick<Outputs, "claim" | "isPartial" | "isIdUnconfirmed" | "tookExisting"> {
   /** The attributes in state, to keep them; by default they are the record's. */
   readonly attributes?: Outputs["attributes"] | undefined;
-  readonly isPartial?: boolean | undefined;
-  readonly isIdUnconfirmed?: boolean | undefined;
-  readonly tookExisting?: boolean | undefined;
   /** Whether to throw if a value cannot be read; by default the declared one is kept. */
   readonly isStrict?: boolean;
 }
@@ -27,7 +23,7 @@ export function outputsOf(
   scope: RecordScope,
   declared: Inputs | Outputs,
   record: ApiRecord,
-  { claim, attributes, isPartial, isIdUnconfirmed, tookExisting, isStrict }: OutputOptions = {},
+  { attributes, isStrict, ...kept }: OutputOptions,
 ): Outputs {
   const { definition } = scope;
   const values: Record<string, Value> = {};
@@ -49,10 +45,7 @@ export function outputsOf(
     importId: declared.importId,
     addressHash: scope.address.hash,
     keyFingerprint: scope.keyFingerprint,
-    claim,
-    isPartial,
-    isIdUnconfirmed,
-    tookExisting,
+    ...kept,
   };
 }
 

@@ -98,12 +98,11 @@ export class PluginResources {
     const { definition } = this.front;
     const imported = this.imports.get(urn)?.outputs;
     const inputs = imported ? withKnownValues(request.inputs, imported) : request.inputs;
-    // `check` has already compared the inputs with the imported record. The attributes that the engine got have no secrets any more.
+    // `check` has already compared the inputs with the imported record.
     const outputs = imported
       ? {
-          ...imported,
+          ...decodeOutputs(definition, oldOutputs),
           values: decodeInputs(definition, inputs).values as Outputs["values"],
-          attributes: decodeOutputs(definition, oldOutputs).attributes,
         }
       : this.outputsInState(request);
     const wasDynamic = oldInputs[hiddenNames.providerCode] !== undefined;
