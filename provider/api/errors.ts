@@ -31,7 +31,6 @@ export type Message = readonly (string | Quote)[];
 
 export const quote = (text: string): Quote => new Quote(text);
 
-/** A value that a record shows. */
 export const quoteValue = (value: unknown): Quote => new Quote(JSON.stringify(value ?? null), "value");
 
 /** A record's id. The API's ids are numbers; any other one may repeat a secret. */

@@ -82,7 +82,6 @@ export class Operation {
     return !this.isOver && (!this.isInterrupted || (this.hasSentWrite && !isWrite));
   }
 
-  /** A write is sent now. */
   markWrite(): void {
     this.hasSentWrite = true;
   }

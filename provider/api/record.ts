@@ -131,7 +131,6 @@ export function isRecordId(text: string): boolean {
   return /^(?!\.{1,2}$)\S+$/.test(text);
 }
 
-/** The id as a number; undefined if it is not one. */
 export function idNumber(id: string): bigint | undefined {
   return /^\d+$/.test(id) ? BigInt(id) : undefined;
 }

@@ -15,7 +15,6 @@ import { isObject } from "../common/values";
 export const reviewVariables = { file: "UPTIME_REVIEW_FILE", key: "UPTIME_REVIEW_KEY" } as const;
 
 export const reviewLine = z.object({
-  /** The resource's URN suffix. */
   urnSuffix: z.string(),
   /** Of its inputs. */
   hash: z.optional(z.string()),

@@ -15,7 +15,6 @@ function claimOf({ claim }: Pick<Outputs, "claim">): Claim {
   return claim ?? oldClaim;
 }
 
-/** The claim of a resource that gets its record now. */
 export function newClaim(): Claim {
   return randomBytes(4).toString("hex") as Claim;
 }

@@ -60,7 +60,6 @@ export function readableValue(field: Field, record: ApiRecord): Value | undefine
   return comparison.outcome === "differs" ? comparison.value : undefined;
 }
 
-/** The name that a record shows; undefined if it shows none. */
 export function nameIn(definition: Definition, record: ApiRecord): string | undefined {
   const name = readableValue(fieldOf(definition, nameKeyOf(definition)), record);
   return typeof name === "string" ? name : undefined;

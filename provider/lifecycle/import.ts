@@ -151,7 +151,6 @@ export async function assertNothingOverwritten(
   );
 }
 
-/** Reads the record to import. Throws if it does not exist. */
 async function getToImport(
   { definition, ledger, reader }: RecordScope,
   id: string,

@@ -67,7 +67,6 @@ export function parametersOf(
   ) as Record<string, string>;
 }
 
-/** The arguments in a message. */
 export function describeSelection(selection: Query, secretArgs: readonly string[]): Message {
   const shown = Object.entries(selection).map(([key, value = ""]) => {
     const text = key === "id" ? quoteId(value) : quoteValue(value);

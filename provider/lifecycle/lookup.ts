@@ -181,7 +181,6 @@ async function select(
   return found.length > 0 ? found : read(parameters);
 }
 
-/** @param unescape whether to decode HTML entities in strings */
 function foundRecord(
   definition: Definition,
   record: ApiRecord,

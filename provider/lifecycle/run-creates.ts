@@ -18,7 +18,6 @@ export interface PlannedCreate {
 export interface SentCreate extends PlannedCreate {
   /** The record has a higher id than this; undefined if ids are not in order. */
   readonly highestIdBefore: bigint | undefined;
-  /** How often it was sent. */
   readonly sendCount: number;
   /** The previous send's lost answer, if there was one. */
   readonly earlierLostAnswer: LostAnswerError | undefined;

@@ -126,5 +126,4 @@ function isMadeOfName(actual: string, name: string): boolean {
 
 const withoutFragment = (url: string): string => url.replace(/#.*/s, "");
 
-/** The letters and digits of a text, in lower case. */
 const lettersAndDigits = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");

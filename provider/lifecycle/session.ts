@@ -60,7 +60,6 @@ export class Session {
     this.interrupter.abort();
   }
 
-  /** Connects to the account of these settings, for one kind of record. */
   connect(definition: Definition, settings: Settings): RecordScope {
     const { apiKey } = settings;
     this.secrets.add(apiKey);

@@ -32,7 +32,6 @@ import type { Outputs } from "./resource";
 export class NotStoredError extends UptimeError {
   constructor(
     given: string | Message,
-    /** The record as it is. */
     readonly record: ApiRecord,
   ) {
     super(given);

@@ -186,7 +186,6 @@ export class PluginResources {
     await this.front.delete(id, outputs, [oldInputs, oldOutputs], this.requestOptions(request));
   }
 
-  /** Reads the record that an import names. */
   private async import(request: ResourceRequest) {
     const { urn } = request;
     const { connect, definition, isCollecting } = this.front;

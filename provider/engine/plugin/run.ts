@@ -40,7 +40,6 @@ interface ListRequest {
   readonly continuation: string | undefined;
 }
 
-/** Shows a record of a list. */
 type ShowItem = (item: { readonly id: string; readonly name: string | undefined }) => void;
 
 /** The plugin during one run of the engine, with its settings and resources. */
