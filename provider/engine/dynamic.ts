@@ -7,7 +7,6 @@ import type { Definition } from "../definitions/field";
 import { unwrapSecrets, type Properties } from "../common/marks";
 import { hiddenNames } from "../common/pulumi";
 import { read } from "../lifecycle/read";
-import type { RequestOptions } from "../lifecycle/resource";
 import { newFront } from "./front";
 import type { SharedFront } from "./shared-front";
 import { FrontSession } from "./front-session";
@@ -21,7 +20,6 @@ import {
   urnSuffixOrOwnerIn,
   pick,
   withoutHidden,
-  type TimedOperation,
 } from "./properties";
 
 /**
@@ -57,15 +55,10 @@ export function dynamicProvider(
     }
   };
 
-  const requestOptions = (properties: Properties, operation: TimedOperation): RequestOptions => ({
-    ...decodeOptions(properties, operation),
-    ...front.runOptions(properties),
-  });
-
   const readManaged = async (id: string, properties: Properties): Promise<dynamic.ReadResult> => {
     const outputs = decodeOutputs(definition, properties);
-    const options = requestOptions(properties, "read");
-    const result = await read(front.scopeOf(outputs.account, properties), id, outputs, options);
+    const scope = front.begin(outputs.account, decodeOptions(properties, "read"), properties);
+    const result = await read(scope, id, outputs);
     if (!result) return {};
     const props = front.encodeState(result.outputs, properties);
     // If nothing has changed, the response has no inputs, so that the engine keeps its own and does not compare them.
@@ -95,7 +88,6 @@ export function dynamicProvider(
     diff: (id, oldOutputs: Properties, news: Properties) =>
       run([news, oldOutputs], async () => {
         const outputs = decodeOutputs(definition, oldOutputs);
-        const options = { ...decodeOptions(news), ...front.runOptions(oldOutputs) };
         // State of older versions does not name its secret inputs, so they are not known.
         const secretNames =
           urnSuffixOrOwnerIn(oldOutputs) === undefined ? undefined : secretInputNames(oldOutputs);
@@ -104,7 +96,7 @@ export function dynamicProvider(
           outputs,
           oldOutputs,
           news,
-          options,
+          options: decodeOptions(news),
           secretNames,
         });
         const changes = changed.length > 0 || isOfPlugin(oldOutputs, news);
@@ -112,25 +104,25 @@ export function dynamicProvider(
       }),
     create: (properties: Properties) =>
       run([properties], async () => {
-        const { id, outputs } = await front.save([properties], requestOptions(properties, "create"));
+        const { id, outputs } = await front.save([properties], decodeOptions(properties, "create"));
         return { id, outs: outputs };
       }),
     read: (id, properties: Properties) =>
       run([properties], async () => {
         if (isManaged(properties)) return readManaged(id, properties);
-        const found = await front.readForGet(id, properties, requestOptions(properties, "read"));
+        const found = await front.readForGet(id, properties, decodeOptions(properties, "read"));
         return found ? { id, props: found.outputs, inputs: found.inputs } : {};
       }),
     update: (id, oldOutputs: Properties, news: Properties) =>
       run([news, oldOutputs], async () => {
         const old = { id, outputs: decodeOutputs(definition, oldOutputs) };
-        const { outputs } = await front.save([news, oldOutputs], requestOptions(news, "update"), old);
+        const { outputs } = await front.save([news, oldOutputs], decodeOptions(news, "update"), old);
         return { outs: outputs };
       }),
     delete: (id, properties: Properties) =>
       run([properties], async () => {
         const outputs = decodeOutputs(definition, properties);
-        await front.delete(id, outputs, [properties], requestOptions(properties, "delete"));
+        await front.delete(id, outputs, [properties], decodeOptions(properties, "delete"));
       }),
   };
 }

@@ -120,11 +120,11 @@ export function decodeOutputs(definition: Definition, properties: Properties): O
   };
 }
 
-/** The operations that the option `customTimeouts` can give a time. */
-export type TimedOperation = keyof NonNullable<HiddenOptions["customTimeouts"]>;
-
 /** Options that the engine does not pass to a dynamic resource. The program's class puts them into a hidden input. */
-export function decodeOptions(properties: Properties, operation?: TimedOperation): RequestOptions {
+export function decodeOptions(
+  properties: Properties,
+  operation?: keyof NonNullable<HiddenOptions["customTimeouts"]>,
+): RequestOptions {
   const { customTimeouts, ignoreChanges, replaceOnChanges } = optionsIn(properties);
   const timeout = operation && isObject(customTimeouts) ? customTimeouts[operation] : undefined;
   const owner = urnSuffixOrOwnerIn(properties);

@@ -15,7 +15,12 @@ import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import { adviseSameAccount, leavesAccount, isAccountOfState } from "../lifecycle/state-account";
 import { assertNothingOverwritten } from "../lifecycle/import";
 import { readUnmanaged, readUnmanagedAgain } from "../lifecycle/read";
-import type { Connect, RecordScope } from "../lifecycle/record-scope";
+import {
+  beginOperation,
+  type Connect,
+  type OperationScope,
+  type RecordScope,
+} from "../lifecycle/record-scope";
 import { PartialFailureError } from "../lifecycle/resource";
 import type { InputProblem, OperationResult, Outputs, RequestOptions } from "../lifecycle/resource";
 import { update } from "../lifecycle/update";
@@ -98,10 +103,16 @@ export class SharedFront {
     return this.context.definition;
   }
 
-  /** Connects to the account of a resource with these properties. Its messages show no input that is marked as secret. */
-  scopeOf(account: string | undefined, ...properties: readonly Properties[]): RecordScope {
+  /** Begins an operation on a resource with these properties. Its messages show no input that is marked as secret. */
+  begin(
+    account: string | undefined,
+    options: RequestOptions,
+    ...properties: readonly Properties[]
+  ): OperationScope {
+    const mayHaveOldSettings = properties.some(isInState) && !this.context.session.hasProgram;
     try {
-      return { ...this.connect(account), definition: this.markedDefinition(...properties) };
+      const scope = { ...this.connect(account), definition: this.markedDefinition(...properties) };
+      return beginOperation(scope, { ...options, mayHaveOldSettings });
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       const isOfState = properties.some(isInState) && error instanceof NoAccountError;
@@ -112,7 +123,7 @@ export class SharedFront {
             ]
           : []),
         // Without the program, Pulumi uses the settings of the last `up`, even if they have been corrected since.
-        ...oldSettingsAdvice(this.runOptions(...properties).mayHaveOldSettings),
+        ...oldSettingsAdvice(mayHaveOldSettings),
       ];
       throw advice.length === 0
         ? error
@@ -128,11 +139,6 @@ export class SharedFront {
     return markSecrets(this.definition, properties, secretInputNames(...others));
   }
 
-  /** The options of an operation that depend on the run; the properties are those of its resource. */
-  runOptions(...properties: readonly Properties[]): RequestOptions {
-    return { mayHaveOldSettings: properties.some(isInState) && !this.context.session.hasProgram };
-  }
-
   async check({ declaration, urnSuffix, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
     const { session } = this.context;
     session.hasProgram = true;
@@ -142,7 +148,7 @@ export class SharedFront {
     }
     const checked = await check(
       this.markedDefinition(news),
-      (account) => this.scopeOf(account, news),
+      (account) => this.begin(account, declaration.options, news),
       declaration,
     );
     const { urn } = declaration.options;
@@ -161,7 +167,7 @@ export class SharedFront {
     // If what an input depends on is to be replaced, the engine asks without its value. An account that is unknown for that reason
     // does not count as another one.
     const inputs = isEngineUnknown(news.account) ? { ...decoded, account: outputs.account } : decoded;
-    const declaredScope = this.scopeOf(inputs.account, news, oldOutputs);
+    const declaredScope = this.begin(inputs.account, options, news, oldOutputs);
     if (formerProvider && leavesAccount(declaredScope, outputs, formerProvider.settings)) {
       this.context.session.explainReplacementOnce(adviseSameAccount(declaredScope, outputs));
       return { changed: ["provider"], replaces: ["provider"], deleteBeforeReplace: false };
@@ -173,28 +179,29 @@ export class SharedFront {
     // Two names of one account share a ledger, even if state still has the address and key from before a rotation.
     const isMoved = stateScope.ledger !== declaredScope.ledger;
     const scope = isMoved ? stateScope : declaredScope;
-    const changes = diff(scope, id, outputs, inputs, options, isMoved);
+    const changes = diff(scope, id, outputs, inputs, isMoved);
     scope.claims.hear(id, outputs, options.owner);
-    assertImportStays(scope, inputs, changes, options);
+    assertImportStays(scope, inputs, changes);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options.owner);
     const changed =
       changes.changed.length > 0 ? changes.changed : this.hiddenChanges(outputs, news, secretNames);
     const urnSuffix = this.context.session.owners.urnSuffixOf(options.owner);
     if (urnSuffix !== undefined) this.context.reviewFile?.addChanges(urnSuffix, changed);
     const result = { ...changes, changed };
-    return wasImported ? assertNothingOverwritten(scope, id, inputs, result, options) : result;
+    return wasImported ? assertNothingOverwritten(scope, id, inputs, result) : result;
   }
 
   /** Connects to the account that state names, whose settings may have got another name. */
   private stateScope(
-    declaredScope: RecordScope,
+    declaredScope: OperationScope,
     outputs: Outputs,
     ...properties: readonly Properties[]
-  ): RecordScope {
+  ): OperationScope {
+    const { options } = declaredScope;
     try {
-      return this.connect(outputs.account);
+      return beginOperation(this.connect(outputs.account), options);
     } catch (error) {
-      if (!(error instanceof NoAccountError)) return this.scopeOf(outputs.account, ...properties);
+      if (!(error instanceof NoAccountError)) return this.begin(outputs.account, options, ...properties);
       throw new UptimeError(
         message`State has the account ${JSON.stringify(safeName(outputs.account ?? ""))}, which
           ${sourceOf(declaredScope.settings, "accounts")} does not have now. If it is the declared one, with another address or key,
@@ -258,10 +265,10 @@ export class SharedFront {
   ): Promise<{ id: string; outputs: Properties }> {
     const [news] = properties;
     const inputs = decodeInputs(this.definition, news);
-    const scope = this.scopeOf(inputs.account, ...properties);
+    const scope = this.begin(inputs.account, options, ...properties);
     const { id, outputs, announcement, namesake } = await (old
-      ? update(scope, old.id, old.outputs, inputs, options)
-      : create(scope, inputs, options));
+      ? update(scope, old.id, old.outputs, inputs)
+      : create(scope, inputs));
     this.announce(announcement, [news], options.urn);
     if (namesake)
       this.context.session.noteNamesake({
@@ -282,7 +289,7 @@ export class SharedFront {
   ): Promise<void> {
     const announcement = this.hasOnlyRead(outputs)
       ? message`${this.definition.label} ${quoteId(id)} was not deleted, because it was only read.`
-      : await deleteRecord(this.scopeOf(outputs.account, ...properties), id, outputs, options);
+      : await deleteRecord(this.begin(outputs.account, options, ...properties), id, outputs);
     this.announce(announcement, properties, options.urn);
   }
 
@@ -294,10 +301,10 @@ export class SharedFront {
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
     const inState = decodeOutputs(this.definition, properties);
     const { account, isReadOnly } = inState;
-    const scope = this.scopeOf(account, properties);
+    const scope = this.begin(account, options, properties);
     const outputs = isReadOnly
-      ? await readUnmanagedAgain(scope, id, inState, options)
-      : (await readUnmanaged(scope, id, account, options)).outputs;
+      ? await readUnmanagedAgain(scope, id, inState)
+      : (await readUnmanaged(scope, id, account)).outputs;
     if (!outputs) return undefined;
     return {
       outputs: this.encodeState(outputs, {}, properties),

@@ -1,15 +1,13 @@
 import type { ApiRecord } from "../api/record";
 import { joinMessages, message, quoteValue, UptimeError, type Message } from "../api/errors";
-import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import { hasUniqueName, identityKeys, nameKeyOf } from "../definitions/keys";
 import { searchKeyOf, namelessKey, type Baseline } from "./baseline";
 import { describeRecord, describeRecords } from "./describe";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
-import type { Owner } from "./owners";
-import type { ObtainedRecord } from "./run-creates";
-import type { RecordScope } from "./record-scope";
+import type { ObtainedRecord, PlannedCreate } from "./run-creates";
+import type { OperationScope, RecordScope } from "./record-scope";
 
 /** No server cuts names to fewer characters, and shorter names often are the beginning of others: `m-1` and `m-10`. */
 const minCutLength = 32;
@@ -29,14 +27,12 @@ interface Namesake {
  * none is equal, or several are.
  */
 export async function adopt(
-  scope: RecordScope,
-  wanted: WantedValues,
-  baseline: Baseline,
-  owner: Owner | undefined,
-  operation: Operation,
+  scope: OperationScope,
+  planned: PlannedCreate,
 ): Promise<(ObtainedRecord & { readonly record: ApiRecord }) | undefined> {
   const { claims, definition } = scope;
-  if (baseline.isImplausiblyEmpty)
+  const { owner } = scope.options;
+  if (planned.baseline.isImplausiblyEmpty)
     throw new UptimeError(
       `The list of ${definition.plural} is empty, although this run knows of some, so it is not known whether there is a ` +
         `${definition.singular} to adopt, and nothing was created. If they are gone, run \`pulumi up --refresh --run-program\`; ` +
@@ -44,7 +40,7 @@ export async function adopt(
         `${sourceOf(scope.settings, "adoptExisting")} set to false.`,
     );
   const isFree = (record: ApiRecord): boolean => claims.isFree(record, owner);
-  const found = await namesakesOf(scope, wanted, baseline, operation, isFree);
+  const found = await namesakesOf(scope, planned, isFree);
   // Another create may have adopted one while the records were read.
   const free = found.filter(({ record }) => isFree(record));
   const equal = free.filter(({ differing }) => differing.length === 0);
@@ -89,17 +85,15 @@ function noAdoptionError(
  * are none, those with a name that the server may have cut short, which are never equal.
  */
 export async function namesakesOf(
-  scope: RecordScope,
-  wanted: WantedValues,
-  { byName, recordsByOwnAddress }: Baseline,
-  operation: Operation,
+  scope: OperationScope,
+  { wanted, baseline: { byName, recordsByOwnAddress } }: PlannedCreate,
   isFree: (record: ApiRecord) => boolean,
 ): Promise<readonly Namesake[]> {
   const nameKey = nameKeyOf(scope.definition);
   const otherKeys = identityKeys(scope.definition).filter((key) => key !== nameKey);
   const findNamed = (names: readonly string[], sharedKeys: readonly string[]): Promise<Namesake[]> => {
     const listed = names.flatMap((one) => byName.get(one) ?? []).filter(isFree);
-    return readNamesakes(scope, wanted, listed, recordsByOwnAddress, sharedKeys, operation);
+    return readNamesakes(scope, wanted, listed, recordsByOwnAddress, sharedKeys);
   };
   const name = wanted.get(nameKey);
   const namesakes = await findNamed([searchKeyOf(name), namelessKey], [nameKey, ...otherKeys]);
@@ -113,12 +107,11 @@ export async function namesakesOf(
 
 /** The listed records that share these values, as their own addresses show them. */
 async function readNamesakes(
-  { collection, definition }: RecordScope,
+  { collection, definition, operation }: OperationScope,
   wanted: WantedValues,
   listed: readonly ApiRecord[],
   known: Baseline["recordsByOwnAddress"],
   sharedKeys: readonly string[],
-  operation: Operation,
 ): Promise<Namesake[]> {
   const shared = new Map(sharedKeys.map((key) => [key, wanted.get(key) ?? null]));
   const found: Namesake[] = [];

@@ -8,7 +8,7 @@ import { safeName } from "../common/text";
 import { hasUnknown, notYetKnown } from "../common/values";
 import { checkImport, type CheckedImport } from "./import";
 import { topLevel } from "./paths";
-import type { Connect, RecordScope } from "./record-scope";
+import type { OperationScope, RecordScope } from "./record-scope";
 import type { InputProblem, Inputs, RequestOptions } from "./resource";
 
 /** A resource as a program declares it, and as state has it. */
@@ -38,7 +38,7 @@ interface CheckedDeclaration extends CheckedImport {
  */
 export async function check(
   definition: Definition,
-  connect: Connect,
+  connect: (account: string | undefined) => OperationScope,
   declaration: Declaration,
 ): Promise<CheckedDeclaration> {
   const { declared, old, acceptedValues } = declaration;
@@ -65,16 +65,16 @@ export async function check(
   // A value of another type cannot be compared.
   const malformed = new Set(problems.map(({ property }) => topLevel(property)));
   const comparable = Object.fromEntries(Object.entries(values).filter(([key]) => !malformed.has(key)));
-  const imported = await checkImport(scope, { ...inputs, values: comparable }, importId, declaration.options);
+  const imported = await checkImport(scope, { ...inputs, values: comparable }, importId);
   return { ...imported, inputs, problems: [...problems, ...imported.problems] };
 }
 
 /** Connects to the account; undefined if it is refused. */
 function checkAccount(
-  connect: Connect,
+  connect: (account: string | undefined) => OperationScope,
   account: unknown,
   refuse: (reason: string | Message) => void,
-): RecordScope | undefined {
+): OperationScope | undefined {
   if (account === undefined || account === null) return connect(undefined);
   if (hasUnknown(account)) refuse("must be known in the preview");
   else if (typeof account !== "string" || account === "")

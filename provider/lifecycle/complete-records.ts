@@ -1,10 +1,9 @@
 import type { ApiRecord } from "../api/record";
 import { ifError, KeyRefusedError, NotFoundError, UnreachableError } from "../api/errors";
-import type { Operation } from "../api/operation";
 import type { Field } from "../definitions/field";
 import { missingInList, shows } from "./difference";
 import { assertNotListed } from "./gone";
-import type { RecordScope } from "./record-scope";
+import type { OperationScope } from "./record-scope";
 
 /**
  * Completes listed records: if the list leaves fields out, each record is read by its id.
@@ -12,17 +11,16 @@ import type { RecordScope } from "./record-scope";
  * @param needed fields that the caller needs: if the list shows one of them for no record, every record is read by its id
  */
 export async function completeRecords(
-  scope: RecordScope,
+  scope: OperationScope,
   listed: readonly ApiRecord[],
-  operation: Operation,
   needed: readonly Field[] = [],
 ): Promise<readonly ApiRecord[]> {
-  const sample = await findSample(scope, listed, operation);
+  const sample = await findSample(scope, listed);
   // All of them were deleted since.
   if (!sample) return [];
   const isShown = (field: Field): boolean => listed.some((record) => shows(field, record));
   if (sample.missingInList.length === 0 && needed.every(isShown)) return listed;
-  const records = await Promise.all(listed.map(({ id }) => findUnlessGone(scope, id, operation)));
+  const records = await Promise.all(listed.map(({ id }) => findUnlessGone(scope, id)));
   return records.filter((record) => record !== undefined);
 }
 
@@ -40,15 +38,14 @@ const maxFailures = 5;
  * none exists any more.
  */
 export async function findSample(
-  scope: RecordScope,
+  scope: OperationScope,
   listed: readonly ApiRecord[],
-  operation: Operation,
 ): Promise<Sample | undefined> {
   const size = ({ raw }: ApiRecord): number => Object.keys(raw).length;
   const failures: unknown[] = [];
   for (const candidate of [...listed].sort((a, b) => size(b) - size(a)))
     try {
-      const record = await findUnlessGone(scope, candidate.id, operation);
+      const record = await findUnlessGone(scope, candidate.id);
       if (record) return { record, missingInList: missingInList(scope.definition, candidate, record) };
     } catch (error) {
       // One unreadable record does not mean that the others are unreadable.
@@ -60,14 +57,10 @@ export async function findSample(
 }
 
 /** The record at its own address; undefined if neither that nor the list has it. */
-export async function findUnlessGone(
-  scope: RecordScope,
-  id: string,
-  operation: Operation,
-): Promise<ApiRecord | undefined> {
-  return scope.collection.get(id, operation).catch(
+export async function findUnlessGone(scope: OperationScope, id: string): Promise<ApiRecord | undefined> {
+  return scope.collection.get(id, scope.operation).catch(
     ifError(NotFoundError, async (missing) => {
-      await assertNotListed(scope, id, missing, operation);
+      await assertNotListed(scope, id, missing);
       return undefined;
     }),
   );

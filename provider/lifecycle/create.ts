@@ -1,38 +1,31 @@
 import type { ApiRecord } from "../api/record";
 import { message, messageOf, NotFoundError, quoteId, RecordMismatchError } from "../api/errors";
-import { Operation } from "../api/operation";
 import { fieldOf, nameKeyOf } from "../definitions/keys";
 import { adopt } from "./adopt";
-import { searchKeyOf, type Baseline } from "./baseline";
+import { searchKeyOf } from "./baseline";
 import { describeRecord } from "./describe";
 import { compare, wantedValues, wantedValuesOnCreate, type WantedValues } from "./difference";
 import { importRecord } from "./import";
 import { outputsOf, partialOutputsOf } from "./outputs";
-import type { ObtainedRecord } from "./run-creates";
-import type { RecordScope } from "./record-scope";
+import type { ObtainedRecord, PlannedCreate } from "./run-creates";
+import type { OperationScope, RecordScope } from "./record-scope";
 import { compareIdentity, confirmsId } from "./same-record";
-import { PartialFailureError, type Inputs, type RequestOptions, type OperationResult } from "./resource";
+import { PartialFailureError, type Inputs, type OperationResult } from "./resource";
 import { sendCreate } from "./send-create";
 import { NotStoredError, readUntil, sendUpdate, verify } from "./write";
 
 /** Imports, adopts or creates the record of a resource, and verifies it. Never creates two. */
-export async function create(
-  scope: RecordScope,
-  inputs: Inputs,
-  options: RequestOptions,
-): Promise<OperationResult> {
-  const { creates, definition, owners, settings } = scope;
-  const { owner } = options;
-  const operation = new Operation(scope, options);
-  if (inputs.importId !== undefined) return importRecord(scope, inputs.importId, inputs, options, operation);
+export async function create(scope: OperationScope, inputs: Inputs): Promise<OperationResult> {
+  const { creates, definition, operation, owners, settings } = scope;
+  if (inputs.importId !== undefined) return importRecord(scope, inputs.importId, inputs);
 
   const wanted = wantedValuesOnCreate(definition, inputs.values);
-  const baseline = await creates.readBaseline(operation);
-  const adopted = settings.adoptExisting ? await adopt(scope, wanted, baseline, owner, operation) : undefined;
-  const created = adopted ?? (await sendCreate(scope, { wanted, owner, baseline }, operation));
-  const result = await settle(scope, inputs, wanted, created, operation);
-  if (!adopted) return { ...result, namesake: freeNamesake(scope, wanted, baseline) };
-  const announcement = message`${definition.label} ${owners.resourceName(owner)} adopts
+  const planned = { wanted, baseline: await creates.readBaseline(operation) };
+  const adopted = settings.adoptExisting ? await adopt(scope, planned) : undefined;
+  const created = adopted ?? (await sendCreate(scope, planned));
+  const result = await settle(scope, inputs, wanted, created);
+  if (!adopted) return { ...result, namesake: freeNamesake(scope, planned) };
+  const announcement = message`${definition.label} ${owners.resourceName(scope.options.owner)} adopts
     ${definition.singular} ${describeRecord(definition, adopted.record)}. Nothing is created.`;
   return { ...result, announcement };
 }
@@ -43,10 +36,9 @@ export async function create(
  */
 function freeNamesake(
   { claims, definition }: RecordScope,
-  wanted: WantedValues,
-  { byName }: Baseline,
+  { wanted, baseline }: PlannedCreate,
 ): OperationResult["namesake"] {
-  const listed = byName.get(searchKeyOf(wanted.get(nameKeyOf(definition)))) ?? [];
+  const listed = baseline.byName.get(searchKeyOf(wanted.get(nameKeyOf(definition)))) ?? [];
   const found = listed.find(
     (record) => compareIdentity(definition, wanted, record) === "same" && claims.isFree(record),
   );
@@ -61,11 +53,10 @@ function freeNamesake(
 
 /** Makes sure that the record has everything that is declared. Whatever fails now, state gets the record's id. */
 async function settle(
-  scope: RecordScope,
+  scope: OperationScope,
   inputs: Inputs,
   wantedOnCreate: WantedValues,
   created: ObtainedRecord,
-  operation: Operation,
 ): Promise<OperationResult> {
   const { definition, ledger } = scope;
   const { id, claim, record, advice, tookExisting = false } = created;
@@ -78,11 +69,11 @@ async function settle(
   });
   let confirmed = record;
   try {
-    confirmed ??= await readNew(scope, created, wanted, operation);
+    confirmed ??= await readNew(scope, created, wanted);
     ledger.confirm(id);
     const settled = hasUnsent
-      ? await updateNew(scope, created, wanted, operation)
-      : await verify(scope, created, wantedOnCreate, { ...created, record: confirmed }, operation);
+      ? await updateNew(scope, created, wanted)
+      : await verify(scope, created, wantedOnCreate, { ...created, record: confirmed });
     return { id, outputs: outputsOf(scope, inputs, settled, { claim, tookExisting }) };
   } catch (error) {
     const seen = error instanceof NotStoredError ? error.record : (confirmed ?? { id, raw: {} });
@@ -98,30 +89,29 @@ async function settle(
 
 /** Updates a new record, which may not be at its own address yet. */
 async function updateNew(
-  scope: RecordScope,
+  scope: OperationScope,
   created: ObtainedRecord,
   wanted: WantedValues,
-  operation: Operation,
 ): Promise<ApiRecord> {
   try {
-    return await sendUpdate(scope, created, wanted, operation);
+    return await sendUpdate(scope, created, wanted);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
   }
-  await readNew(scope, created, wanted, operation);
-  return sendUpdate(scope, created, wanted, operation);
+  await readNew(scope, created, wanted);
+  return sendUpdate(scope, created, wanted);
 }
 
 /** Reads a new record, which may not be at its own address yet. Throws if the record there is not what was sent. */
 async function readNew(
-  { collection, definition }: RecordScope,
+  scope: OperationScope,
   { id }: ObtainedRecord,
   wanted: WantedValues,
-  operation: Operation,
 ): Promise<ApiRecord> {
+  const { definition } = scope;
   const isOurs = (one: ApiRecord | undefined): boolean =>
     one !== undefined && confirmsId(definition, wanted, one);
-  const found = await readUntil(collection, id, operation, isOurs);
+  const found = await readUntil(scope, id, isOurs);
   if (isOurs(found)) return found;
   throw new RecordMismatchError(
     message`${definition.singular} ${describeRecord(definition, found)} is not what was sent, so it may be another record, and was

@@ -1,9 +1,8 @@
 import type { ApiRecord } from "../api/record";
 import { ifError, message, NotFoundError, quoteId, UptimeError, type Message } from "../api/errors";
-import { Operation } from "../api/operation";
 import { assertGone, assertReadable, isGivenAway } from "./gone";
-import type { RecordScope } from "./record-scope";
-import type { RequestOptions, Outputs } from "./resource";
+import type { OperationScope } from "./record-scope";
+import type { Outputs } from "./resource";
 import { assertSameRecord, mustCompareFirst } from "./same-record";
 import { assertSameAddress, isAccountOfState } from "./state-account";
 import { readUntil } from "./write";
@@ -13,14 +12,12 @@ import { readUntil } from "./write";
  * if its id is unconfirmed, and the record there is another's or none, because the resource's may have another id.
  */
 export async function deleteRecord(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
-  options: RequestOptions,
 ): Promise<Message | undefined> {
-  const { claims, collection, definition, ledger } = scope;
-  assertSameAddress(scope, outputs, options);
-  const operation = new Operation(scope, options);
+  const { claims, collection, definition, ledger, operation } = scope;
+  assertSameAddress(scope, outputs);
   const deleter = await claims.beginDelete(id, outputs, () => collection.find(id, operation));
   const { singular } = definition;
   const mayBeElsewhere = `The ${singular} may exist with another id, and state no longer has it: look for it in the API, and delete it there.`;
@@ -30,7 +27,7 @@ export async function deleteRecord(
     return message`${stay} Only the response to the deleted resource's create has shown this id. ${mayBeElsewhere}`;
   }
   if (deleter === "another process") return undefined;
-  const record = await ledger.whileDeleting(id, () => sendDelete(scope, id, outputs, operation));
+  const record = await ledger.whileDeleting(id, () => sendDelete(scope, id, outputs));
   if (record || !outputs.isIdUnconfirmed) return undefined;
   return message`There was no ${singular} to delete under the id ${quoteId(id)}, which only the response to its create has shown.
     ${mayBeElsewhere}`;
@@ -38,19 +35,18 @@ export async function deleteRecord(
 
 /** Returns the record as it was before, if it had to be read. */
 async function sendDelete(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
-  operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  const { claims, collection, ledger } = scope;
+  const { claims, collection, ledger, operation } = scope;
   const isSameAccount = isAccountOfState(scope, outputs);
   let record: ApiRecord | undefined;
   try {
     if (mustCompareFirst(scope, outputs)) {
       // In state's account the answer to the DELETE decides, so it is no error yet that the record is not found here.
       record = await (isSameAccount ? collection.find(id, operation) : collection.get(id, operation));
-      if (record) assertSameRecord(scope, outputs, record, operation);
+      if (record) assertSameRecord(scope, outputs, record);
     }
     ledger.markChanged(id);
     // A delete whose answer was lost is sent again, and until then the server may have used the id again.
@@ -61,31 +57,26 @@ async function sendDelete(
     const doubt = await collection
       .delete(id, operation, assertNotVoid)
       .catch(ifError(NotFoundError, ({ parts }) => parts));
-    if (doubt) await assertDeleted(scope, id, doubt, operation);
+    if (doubt) await assertDeleted(scope, id, doubt);
   } catch (error) {
     const wasVoid = claims.isVoid(id, outputs);
-    if (await isGivenAway(scope, id, outputs, operation)) return undefined;
+    if (await isGivenAway(scope, id, outputs)) return undefined;
     // A create that was answered with this id has let it go, so nothing shows yet that the record is deleted.
-    if (wasVoid) return sendDelete(scope, id, outputs, operation);
+    if (wasVoid) return sendDelete(scope, id, outputs);
     if (!(error instanceof NotFoundError)) throw error;
-    await assertGone(scope, id, outputs, error, operation);
+    await assertGone(scope, id, outputs, error);
   }
-  if (await isGivenAway(scope, id, outputs, operation)) return undefined;
+  if (await isGivenAway(scope, id, outputs)) return undefined;
   ledger.markDeleted(id, operation.clock.now());
   return record;
 }
 
 /** Reads a record whose DELETE got an unclear answer. Throws unless the record is gone. */
-async function assertDeleted(
-  scope: RecordScope,
-  id: string,
-  doubt: Message,
-  operation: Operation,
-): Promise<void> {
+async function assertDeleted(scope: OperationScope, id: string, doubt: Message): Promise<void> {
   try {
-    await readUntil(scope.collection, id, operation, (record) => record === undefined);
+    await readUntil(scope, id, (record) => record === undefined);
   } catch (error) {
-    if (error instanceof NotFoundError) return assertReadable(scope, id, error, operation);
+    if (error instanceof NotFoundError) return assertReadable(scope, id, error);
     throw error;
   }
   throw new UptimeError(

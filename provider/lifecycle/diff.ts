@@ -5,8 +5,8 @@ import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/ke
 import { hasUnknown } from "../common/values";
 import { managedValue } from "./difference";
 import { pathsInclude, pathsTouch } from "./paths";
-import type { RecordScope } from "./record-scope";
-import type { RequestOptions, Inputs, Outputs } from "./resource";
+import type { OperationScope, RecordScope } from "./record-scope";
+import type { Inputs, Outputs } from "./resource";
 import { assertSameAddress } from "./state-account";
 
 export interface Changes {
@@ -28,16 +28,15 @@ export interface Changes {
  * @param isMoved whether the declared account differs from that of state, and not only in its name
  */
 export function diff(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: RequestOptions,
   isMoved: boolean,
 ): Changes {
-  assertSameAddress(scope, outputs, options);
+  assertSameAddress(scope, outputs);
   const { definition } = scope;
-  const { ignoreChanges, replaceOnChanges } = options;
+  const { ignoreChanges, replaceOnChanges } = scope.options;
   // The engine replaces ignored inputs by the old ones, but the outputs may hold what was set by hand since then.
   const differing = changedKeys(definition, outputs, inputs);
   const changed = differing.filter((key) => !pathsInclude(ignoreChanges, key));
@@ -62,12 +61,11 @@ export function diff(
 
 /** Throws if a resource that the program imports would be replaced: the replacement would import the record again. */
 export function assertImportStays(
-  { definition, owners }: RecordScope,
-  inputs: Inputs,
+  { definition, options, owners }: OperationScope,
+  { importId }: Inputs,
   { replaces }: Changes,
-  { owner }: RequestOptions,
 ): void {
-  const { importId } = inputs;
+  const { owner } = options;
   const [key] = replaces;
   if (importId === undefined || key === undefined || !owners.isDeclared(owner)) return;
   throw new UptimeError(

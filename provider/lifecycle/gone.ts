@@ -1,7 +1,6 @@
 import { message, quoteId, UptimeError, type NotFoundError } from "../api/errors";
 import type { CachedList } from "../api/cached-list";
-import type { Operation } from "../api/operation";
-import type { RecordScope } from "./record-scope";
+import type { OperationScope } from "./record-scope";
 import type { Outputs } from "./resource";
 import { otherKeyAdvice, adviseSameAccount, isAccountOfState, oldSettingsSentences } from "./state-account";
 
@@ -10,28 +9,26 @@ import { otherKeyAdvice, adviseSameAccount, isAccountOfState, oldSettingsSentenc
  * list cannot be read: a proxy may answer everything with 404 while the server restarts, for example.
  */
 export async function assertGone(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
   missing: NotFoundError,
-  operation: Operation,
 ): Promise<void> {
   if (!isAccountOfState(scope, outputs))
     throw new UptimeError(
       message`${scope.definition.label} ${quoteId(id)} does not exist for the current API key, and state was made with another
         one, so it may be in another account (${missing}).
-        ${otherKeyAdvice(scope, outputs, operation)}`,
+        ${otherKeyAdvice(scope, outputs)}`,
       { cause: missing },
     );
-  await assertReadable(scope, id, missing, operation);
+  await assertReadable(scope, id, missing);
 }
 
 /** Throws if the API cannot be read: then a missing record proves nothing. */
 export async function assertReadable(
-  { definition, reader }: RecordScope,
+  { definition, operation, reader }: OperationScope,
   id: string,
   missing: NotFoundError,
-  operation: Operation,
 ): Promise<void> {
   const { label, plural } = definition;
   try {
@@ -50,27 +47,26 @@ export async function assertReadable(
 
 /** Throws unless a record that a refresh did not find is gone: see {@link assertGone}. The list must not contradict it either. */
 export async function assertGoneInRefresh(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
   missing: NotFoundError,
-  operation: Operation,
 ): Promise<void> {
-  const { address, definition, keyFingerprint, ledger, settings } = scope;
+  const { address, definition, keyFingerprint, ledger, operation, settings } = scope;
   const { label, plural } = definition;
-  await assertGone(scope, id, outputs, missing, operation);
+  await assertGone(scope, id, outputs, missing);
   const missedAt = operation.clock.now();
-  const list = await assertNotListed(scope, id, missing, operation);
+  const list = await assertNotListed(scope, id, missing);
   // With a pair of equal digits, a person says that the account is really empty.
   const isReallyEmpty = settings.sameAccount.includes(`${keyFingerprint}=${keyFingerprint}`);
   if (list.size > 0 || ledger.heardCount <= 1 || isReallyEmpty) return;
   // The list may be older than a create of this run.
-  if ((await assertNotListed(scope, id, missing, operation, missedAt)).size > 0) return;
+  if ((await assertNotListed(scope, id, missing, missedAt)).size > 0) return;
   throw new UptimeError(
     message`${label} ${quoteId(id)} does not exist (${missing}), and the list of ${plural} is
       empty, which looks like another account, so nothing is removed from state: check ${address.source}
       (${address.url}) and the API key. If the account is really empty,
-      ${adviseSameAccount(scope, { keyFingerprint })}; for one record, run \`pulumi state delete URN\`.${oldSettingsSentences(operation)}`,
+      ${adviseSameAccount(scope, { keyFingerprint })}; for one record, run \`pulumi state delete URN\`.${oldSettingsSentences(scope)}`,
     { cause: missing },
   );
 }
@@ -81,10 +77,9 @@ export async function assertGoneInRefresh(
  * @param since the list is read again if it was begun at this time on the clock, or before
  */
 export async function assertNotListed(
-  { definition, reader }: RecordScope,
+  { definition, operation, reader }: OperationScope,
   id: string,
   missing: NotFoundError,
-  operation: Operation,
   since?: number,
 ): Promise<CachedList> {
   const missedAt = operation.clock.now();
@@ -104,10 +99,9 @@ export async function assertNotListed(
  * may let it go before it ends, because it is a job's.
  */
 export async function isGivenAway(
-  { claims, creates }: RecordScope,
+  { claims, creates, operation }: OperationScope,
   id: string,
   outputs: Outputs,
-  operation: Operation,
 ): Promise<boolean> {
   if (claims.isVoid(id, outputs)) await creates.waitForInFlight(operation);
   return claims.isVoid(id, outputs);

@@ -8,7 +8,6 @@ import {
   UptimeError,
   type Message,
 } from "../api/errors";
-import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../common/values";
@@ -18,8 +17,8 @@ import type { Changes } from "./diff";
 import { outputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
 import { readUnmanaged } from "./read";
-import type { RecordScope } from "./record-scope";
-import type { InputProblem, Inputs, OperationResult, Outputs, RequestOptions } from "./resource";
+import type { OperationScope } from "./record-scope";
+import type { InputProblem, Inputs, OperationResult, Outputs } from "./resource";
 
 export interface CheckedImport {
   readonly problems: readonly InputProblem[];
@@ -29,14 +28,9 @@ export interface CheckedImport {
 }
 
 /** Checks an import. It must change nothing, so every difference is a problem. */
-export async function checkImport(
-  scope: RecordScope,
-  inputs: Inputs,
-  id: string,
-  options: RequestOptions,
-): Promise<CheckedImport> {
+export async function checkImport(scope: OperationScope, inputs: Inputs, id: string): Promise<CheckedImport> {
+  const { claims, definition, options, owners } = scope;
   const { owner } = options;
-  const { claims, definition, owners } = scope;
   const { label, singular } = definition;
   const refuse = (reason: string | Message): CheckedImport => ({
     problems: [{ property: "import", reason }],
@@ -51,16 +45,15 @@ export async function checkImport(
       message`names ${singular} ${shownId}, which ${owners.describe(rival)} already manages or imports: only one resource
         can manage a record. If that is the former name of this resource, use the option aliases instead`,
     );
-  const operation = new Operation(scope, options);
   let record: ApiRecord;
   try {
-    record = await getToImport(scope, id, inputs, options, operation);
+    record = await getToImport(scope, id, inputs);
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;
     return refuse(message`of ${singular} ${shownId} is not possible: ${error}`);
   }
   scope.checkedImports.set(id, record);
-  const compared = valuesToCompare(definition, inputs, options);
+  const compared = valuesToCompare(scope, inputs);
   const problems = problemsOfImport(definition, compared, record);
   const unseen = [...compared].flatMap(([key, value]) => {
     const isNotShown = compare(fieldOf(definition, key), value, record).outcome === "notShown";
@@ -80,18 +73,16 @@ export async function checkImport(
 
 /** Makes an existing record the resource's. Writes nothing to the API. */
 export async function importRecord(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   inputs: Inputs,
-  options: RequestOptions,
-  operation: Operation,
 ): Promise<OperationResult> {
-  const { claims, definition, checkedImports, owners } = scope;
+  const { claims, definition, checkedImports, options, owners } = scope;
   const { label } = definition;
   const { owner } = options;
-  const record = checkedImports.get(id) ?? (await getToImport(scope, id, inputs, options, operation));
+  const record = checkedImports.get(id) ?? (await getToImport(scope, id, inputs));
   checkedImports.delete(id);
-  const problems = problemsOfImport(definition, valuesToCompare(definition, inputs, options), record);
+  const problems = problemsOfImport(definition, valuesToCompare(scope, inputs), record);
   if (problems.length > 0) {
     const reasons = problems.map(({ property, reason }) => message`${property} ${reason}`);
     throw new UptimeError(
@@ -111,13 +102,12 @@ export async function importRecord(
 
 /** Reads the record that the engine itself imports, and makes it the resource's. Throws NotFoundError if it does not exist. */
 export async function importForEngine(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   account: string | undefined,
-  options: RequestOptions,
 ): Promise<Outputs> {
-  const { record, outputs } = await readUnmanaged(scope, id, account, options);
-  const claim = scope.claims.take(record, options.owner);
+  const { record, outputs } = await readUnmanaged(scope, id, account);
+  const claim = scope.claims.take(record, scope.options.owner);
   return { ...outputs, isReadOnly: undefined, importId: id, tookExisting: true, claim };
 }
 
@@ -127,18 +117,16 @@ export async function importForEngine(
  * show, such as a password.
  */
 export async function assertNothingOverwritten(
-  scope: RecordScope,
+  { collection, definition, operation, options, owners }: OperationScope,
   id: string,
   { values }: Inputs,
   changes: Changes,
-  options: RequestOptions,
 ): Promise<Changes> {
-  const { collection, definition, owners } = scope;
   const { changed, replaces } = changes;
   if (changed.length === 0 || !owners.isDeclared(options.owner)) return changes;
   const overwritten = async (): Promise<string[]> => {
     // State does not tell what the record shows as empty, so it is read.
-    const record = await collection.find(id, new Operation(scope, options));
+    const record = await collection.find(id, operation);
     const declared = wantedValues(definition, values, (key) => changed.includes(key));
     return record ? differences(definition, declared, record).map(({ key }) => key) : [];
   };
@@ -152,21 +140,18 @@ export async function assertNothingOverwritten(
 }
 
 async function getToImport(
-  { definition, ledger, reader }: RecordScope,
+  { definition, ledger, operation, options, reader }: OperationScope,
   id: string,
   { values }: Inputs,
-  { owner }: RequestOptions,
-  operation: Operation,
 ): Promise<ApiRecord> {
+  const wanted = wantedValues(definition, values);
   try {
-    const record = await reader.get(id, wantedValues(definition, values), operation, {
-      withAttributes: true,
-    });
+    const record = await reader.get(id, wanted, operation, { withAttributes: true });
     ledger.markSeen(id);
     return record;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    ledger.dropImport(id, owner);
+    ledger.dropImport(id, options.owner);
     throw new UptimeError(
       message`${definition.label} ${quoteId(id)} does not exist (${error}). Check the id. If it was
         imported before, and has been replaced or deleted since, remove the option import.`,
@@ -176,12 +161,8 @@ async function getToImport(
 }
 
 /** The declared values that an import compares: without unknown ones and those that `ignoreChanges` names. */
-function valuesToCompare(
-  definition: Definition,
-  { values }: Inputs,
-  { ignoreChanges }: RequestOptions,
-): WantedValues {
-  return wantedValues(definition, values, (key) => !pathsInclude(ignoreChanges, key));
+function valuesToCompare({ definition, options }: OperationScope, { values }: Inputs): WantedValues {
+  return wantedValues(definition, values, (key) => !pathsInclude(options.ignoreChanges, key));
 }
 
 /** How declared values differ from the record that is imported. */

@@ -1,6 +1,5 @@
 import { compareIds, type ApiRecord } from "../api/record";
 import { message, quoteId, UptimeError } from "../api/errors";
-import { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys, nameKeyOf } from "../definitions/keys";
 import { lookupName } from "../common/pulumi";
@@ -10,7 +9,7 @@ import { compare, nameIn, shownValues, shows } from "./difference";
 import { describeSelection, parametersOf, parseLookupQuery, selectorsOf, type Query } from "./lookup-query";
 import { attributesOf } from "./outputs";
 import { shouldUnescape } from "./read";
-import type { Connect, RecordScope } from "./record-scope";
+import { beginOperation, type Connect, type OperationScope } from "./record-scope";
 
 export interface FoundRecord {
   readonly id: string;
@@ -47,29 +46,24 @@ export async function lookUpOne(
     throw new UptimeError(
       `${lookup} needs to know which ${singular}: pass one of ${selectors.filter((key) => key !== "searchBy").join(", ")}.`,
     );
-  const scope = connect(account);
-  const operation = new Operation(scope);
-  const record =
-    id === undefined
-      ? await findOnly(scope, others, secretArgs, operation)
-      : await findUnlessGone(scope, id, operation);
+  const scope = beginOperation(connect(account));
+  const record = await (id === undefined ? findOnly(scope, others, secretArgs) : findUnlessGone(scope, id));
   if (!record)
     throw new UptimeError(
       message`${lookup} found no ${singular} with ${describeSelection(selection, secretArgs)} at ${scope.address.url}.`,
     );
-  return foundRecord(definition, record, account, await shouldUnescape(scope, [record], operation));
+  return foundRecord(definition, record, account, await shouldUnescape(scope, [record]));
 }
 
 /** The only record that the arguments select, whole; undefined if they select none. */
 async function findOnly(
-  scope: RecordScope,
+  scope: OperationScope,
   selection: Query,
   secretArgs: readonly string[],
-  operation: Operation,
 ): Promise<ApiRecord | undefined> {
   const { definition } = scope;
   const { label, plural } = definition;
-  const [match, ...others] = await select(scope, selection, operation);
+  const [match, ...others] = await select(scope, selection);
   if (!match) return undefined;
   if (others.length > 0) {
     const shown = [match, ...others].slice(0, maxMatchesShown);
@@ -80,7 +74,7 @@ async function findOnly(
         mean, or use ${lookupName(definition, "all")}.`,
     );
   }
-  const whole = await findUnlessGone(scope, match.id, operation);
+  const whole = await findUnlessGone(scope, match.id);
   if (whole) return whole;
   throw new UptimeError(message`${label} ${quoteId(match.id)} was deleted while it was looked up.`);
 }
@@ -93,12 +87,11 @@ export async function lookUpAll(
   const allowed = ["sortBy", "sort", ...selectorsOf(definition), "account"];
   const query = parseLookupQuery(definition, lookupName(definition, "all"), args, allowed);
   const { sortBy = "id", sort = "desc", account, ...selection } = query;
-  const scope = connect(account);
-  const operation = new Operation(scope);
+  const scope = beginOperation(connect(account));
   // Pages are always read in the order of ids: in another order, a record could move between pages and be missed.
-  const listed = await select(scope, selection, operation);
-  const records = await completeRecords(scope, listed, operation);
-  const unescape = await shouldUnescape(scope, records, operation);
+  const listed = await select(scope, selection);
+  const records = await completeRecords(scope, listed);
+  const unescape = await shouldUnescape(scope, records);
   const results = records.map((record) => foundRecord(definition, record, account, unescape));
   const direction = sort === "desc" ? -1 : 1;
   return results.sort(
@@ -130,26 +123,25 @@ export async function* listRecords(
   const searches = ["search", "searchBy", ...Object.keys(definition.filters ?? {}), "account"];
   const caller = `A list of ${definition.plural}`;
   const { account, ...query } = parseLookupQuery(definition, caller, args, searches);
-  const scope = connect(account);
+  const { address, collection, operation } = beginOperation(connect(account));
   const parameters = { sort: "asc", ...parametersOf(definition, query) };
   let isAfter = after === undefined;
-  for await (const page of scope.collection.list(new Operation(scope), parameters))
+  for await (const page of collection.list(operation, parameters))
     for (const record of page)
       if (isAfter) yield { id: record.id, account, name: nameIn(definition, record) };
       else isAfter = record.id === after;
   if (isAfter) return;
   const { label } = definition;
   throw new UptimeError(
-    message`${label} ${quoteId(after ?? "")}, after which the list at ${scope.address.url} goes on, is no
+    message`${label} ${quoteId(after ?? "")}, after which the list at ${address.url} goes on, is no
       longer in it. List from the beginning.`,
   );
 }
 
 /** Records as the list shows them, which may be only id, name and URL. */
 async function select(
-  { collection, definition }: RecordScope,
+  { collection, definition, operation }: OperationScope,
   selection: Query,
-  operation: Operation,
 ): Promise<readonly ApiRecord[]> {
   const matches = (record: ApiRecord): boolean =>
     identityKeys(definition).every((key) => {

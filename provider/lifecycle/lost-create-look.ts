@@ -1,12 +1,11 @@
 import { idNumber, type ApiRecord } from "../api/record";
 import { UptimeError } from "../api/errors";
-import type { Operation } from "../api/operation";
 import type { Definition } from "../definitions/field";
 import { fieldOf, identityKeys } from "../definitions/keys";
 import { differences, shows, type WantedValues } from "./difference";
 import { wasListed, type Baseline } from "./baseline";
 import type { LostCreate } from "./run-creates";
-import type { RecordScope } from "./record-scope";
+import type { OperationScope, RecordScope } from "./record-scope";
 import { compareIdentity } from "./same-record";
 import type { Claim } from "./resource";
 
@@ -30,14 +29,13 @@ export interface Look {
  * that is all old. Only the last look reads the whole list, because a server may give a new record a lower id.
  */
 export async function lookOnce(
-  scope: RecordScope,
+  scope: OperationScope,
   lostCreate: LostCreate,
-  operation: Operation,
   isLast: boolean,
 ): Promise<Look> {
-  const { collection, creates, definition } = scope;
+  const { clock, collection, creates, definition, operation } = scope;
   const { wanted, baseline, highestIdBefore } = lostCreate;
-  const age = new RecordAge(scope, lostCreate, operation.clock.now());
+  const age = new RecordAge(scope, lostCreate, clock.now());
   try {
     const candidates: ApiRecord[] = [];
     let isEmpty = true;

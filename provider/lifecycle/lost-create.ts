@@ -15,7 +15,7 @@ import { hasUniqueName, nameKeyOf } from "../definitions/keys";
 import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
-import type { RecordScope } from "./record-scope";
+import type { OperationScope, RecordScope } from "./record-scope";
 import { unconfirmedIdAdvice, compareIdentity, confirmsId } from "./same-record";
 
 /** After five cuts in a row, another try is unlikely to succeed. */
@@ -37,14 +37,13 @@ const searchMilliseconds = 60_000;
  * | an error of what was sent once                    | none         | that error                       |
  */
 export async function recoverCreate(
-  scope: RecordScope,
+  scope: OperationScope,
   sent: SentCreate,
   error: unknown,
-  operation: Operation,
 ): Promise<ObtainedRecord | LostAnswerError> {
   if (error instanceof LostAnswerError) {
     const mayResend = error.next === "look and send again";
-    const found = await findLost(scope, { ...sent, lostAnswer: error, mayResend }, operation);
+    const found = await findLost(scope, { ...sent, lostAnswer: error, mayResend });
     if (found) return found;
     if (mayResend && sent.sendCount < maxSends) return error;
     throw lostError(scope, error);
@@ -53,35 +52,27 @@ export async function recoverCreate(
   if (!lostAnswer) throw withDuplicateAdvice(scope, error);
   // A refusal as a duplicate may mean that the record is there already.
   const mayBeThere = error instanceof ApiError && [409, 422].includes(error.status);
-  const found = mayBeThere && (await findLost(scope, { ...sent, lostAnswer, mayResend: false }, operation));
+  const found = mayBeThere && (await findLost(scope, { ...sent, lostAnswer, mayResend: false }));
   if (found) return found;
   throw lostError(scope, lostAnswer, message`Then ${messageOf(error)}`, error);
 }
 
 /** The record of a lost create; undefined if it is clear that there is none. Throws if the provider cannot tell. */
-async function findLost(
-  scope: RecordScope,
-  lostCreate: LostCreate,
-  operation: Operation,
-): Promise<ObtainedRecord | undefined> {
+async function findLost(scope: OperationScope, lostCreate: LostCreate): Promise<ObtainedRecord | undefined> {
   const { creates, definition } = scope;
   if (lostCreate.baseline.isImplausiblyEmpty)
-    return keepIdOrThrow(scope, lostCreate, operation, [
+    return keepIdOrThrow(scope, lostCreate, [
       `The new ${definition.singular} was not looked for: before the create the list of ${definition.plural} was empty, although this run knows of some, so the provider cannot tell which ones are new`,
     ]);
-  return creates.whileLost(lostCreate, () => search(scope, lostCreate, operation));
+  return creates.whileLost(lostCreate, () => search(scope, lostCreate));
 }
 
 /**
  * Looks until it finds one equal record. Gives up after an interruption, after the second look if the create may be sent again, and
  * otherwise after a minute. A look that has failed does not count.
  */
-async function search(
-  scope: RecordScope,
-  lostCreate: LostCreate,
-  operation: Operation,
-): Promise<ObtainedRecord | undefined> {
-  const { clock } = operation;
+async function search(scope: OperationScope, lostCreate: LostCreate): Promise<ObtainedRecord | undefined> {
+  const { clock, operation } = scope;
   const end = clock.now() + searchMilliseconds;
   const isLeft = (record: ApiRecord): boolean => !isTaken(scope, record);
   const { answeredId } = lostCreate.lostAnswer;
@@ -89,7 +80,7 @@ async function search(
   for (let looks = 0; ;) {
     const isLast =
       clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
-    const found = await lookOnce(scope, lostCreate, operation, isLast);
+    const found = await lookOnce(scope, lostCreate, isLast);
     const { failure, isUndecided } = found;
     // Another look, which has ended at the same moment, may have taken one.
     const look = { ...found, equal: found.equal.filter(isLeft), doubtful: found.doubtful.filter(isLeft) };
@@ -108,12 +99,12 @@ async function search(
       return claimFound(scope, lostCreate, record.id, isConfirmed ? record : undefined);
     }
     previousId = record?.id;
-    if (operation.isInterrupted ? isLast : isAtEnd) return conclude(scope, lostCreate, look, operation);
+    if (operation.isInterrupted ? isLast : isAtEnd) return conclude(scope, lostCreate, look);
     try {
       await operation.sleep(lookPauseMilliseconds);
     } catch (error) {
       // After an interruption, one more look reads the whole list.
-      if (!operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, operation, messageOf(error));
+      if (!operation.isInterrupted) return keepIdOrThrow(scope, lostCreate, messageOf(error));
     }
   }
 }
@@ -129,17 +120,17 @@ async function search(
  * | nothing                                        | undefined; {@link keepIdOrThrow} if the answer had an id |
  */
 async function conclude(
-  scope: RecordScope,
+  scope: OperationScope,
   lostCreate: LostCreate,
   look: Look,
-  operation: Operation,
 ): Promise<ObtainedRecord | undefined> {
   const { lostAnswer } = lostCreate;
-  const conflict = conflictOf(scope.definition, look);
+  const { definition, operation } = scope;
+  const conflict = conflictOf(definition, look);
   if (conflict) throw conflictError(scope, lostAnswer, conflict);
   const reason = unlookedReason(look, operation);
   if (reason === undefined && lostAnswer.answeredId === undefined) return undefined;
-  return keepIdOrThrow(scope, lostCreate, operation, reason);
+  return keepIdOrThrow(scope, lostCreate, reason);
 }
 
 /** Why the last look does not show that there is no record; undefined if it does. */
@@ -150,13 +141,13 @@ function unlookedReason({ failure }: Look, { isInterrupted }: Operation): Messag
 
 /** @param record undefined if the record with the id may be another's */
 function claimFound(
-  scope: RecordScope,
-  { baseline, lostAnswer, owner, wanted }: LostCreate,
+  scope: OperationScope,
+  { baseline, lostAnswer, wanted }: LostCreate,
   id: string,
   record?: ApiRecord,
 ): ObtainedRecord {
-  const { claims, creates } = scope;
-  const claim = claims.takeFound(id, owner, record);
+  const { claims, creates, options } = scope;
+  const claim = claims.takeFound(id, options.owner, record);
   if (record) {
     // Then a later create does not take a record that a person made before it.
     creates.rememberId(id, baseline);
@@ -172,12 +163,11 @@ function claimFound(
  * no id, or if another resource or somebody else has that record by now.
  */
 async function keepIdOrThrow(
-  scope: RecordScope,
+  scope: OperationScope,
   lostCreate: LostCreate,
-  operation: Operation,
   reason?: Message,
 ): Promise<ObtainedRecord> {
-  const { claims, collection, definition } = scope;
+  const { claims, collection, definition, operation } = scope;
   const { lostAnswer, wanted } = lostCreate;
   const { answeredId } = lostAnswer;
   if (answeredId === undefined) throw lostError(scope, lostAnswer, reason);

@@ -2,34 +2,31 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { ApiRecord } from "../api/record";
 import { ApiError, message, NotFoundError, quoteId, UptimeError } from "../api/errors";
-import { Operation } from "../api/operation";
 import { fieldOf, managedKeys } from "../definitions/keys";
 import { mayBeEscaped, shownValues, shows, wantedValues, type WantedValues } from "./difference";
 import { assertGoneInRefresh, isGivenAway } from "./gone";
 import { outputsOf, outputsOfRecord } from "./outputs";
-import type { RecordScope } from "./record-scope";
-import type { RequestOptions, Outputs, OperationResult } from "./resource";
+import type { OperationScope } from "./record-scope";
+import type { Outputs, OperationResult } from "./resource";
 import { unconfirmedIdAdvice, assertSameRecord } from "./same-record";
 import { assertSameAddress, isAccountOfState, oldSettingsSentences } from "./state-account";
 
 /** The current outputs of a resource in state, or undefined if it is gone. */
 export async function read(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
-  options: RequestOptions,
 ): Promise<OperationResult | undefined> {
-  const { claims, definition, ledger, settings } = scope;
-  assertSameAddress(scope, outputs, options);
+  const { claims, definition, ledger, options, settings } = scope;
+  assertSameAddress(scope, outputs);
   claims.hear(id, outputs, options.owner);
-  const operation = new Operation(scope, options);
   // The server may have given the id to a create of this run, or give it to one during the read.
-  const isGivenAwayNow = (): Promise<boolean> => isGivenAway(scope, id, outputs, operation);
+  const isGivenAwayNow = (): Promise<boolean> => isGivenAway(scope, id, outputs);
   if (await isGivenAwayNow()) return undefined;
   // After an operation that failed half-way, the attributes in state are not from a verified record.
   const takesAttributes = settings.refreshAttributes || outputs.isPartial === true;
   const wanted = takesAttributes ? undefined : wantedValues(definition, outputs.values);
-  const record = await findRecord(scope, id, outputs, wanted, operation).catch(async (error: unknown) => {
+  const record = await findRecord(scope, id, outputs, wanted).catch(async (error: unknown) => {
     if (!(await isGivenAwayNow())) throw error;
     return undefined;
   });
@@ -38,7 +35,7 @@ export async function read(
     ledger.markGone(id);
     return undefined;
   }
-  assertSameRecord(scope, outputs, record, operation);
+  assertSameRecord(scope, outputs, record);
   ledger.markSeen(id);
   const isShown = (key: string): boolean => {
     const field = fieldOf(definition, key);
@@ -58,22 +55,21 @@ export async function read(
 
 /** The record of a resource in state; undefined if it is gone for certain. */
 async function findRecord(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
   wanted: WantedValues | undefined,
-  operation: Operation,
 ): Promise<ApiRecord | undefined> {
   try {
-    return await scope.reader.get(id, wanted, operation);
+    return await scope.reader.get(id, wanted, scope.operation);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    await assertGoneInRefresh(scope, id, outputs, error, operation);
+    await assertGoneInRefresh(scope, id, outputs, error);
     // Without it, the next create would make a second record.
     if (!outputs.isIdUnconfirmed || scope.settings.adoptExisting) return undefined;
     throw new UptimeError(
       message`${scope.definition.label} ${quoteId(id)} does not exist (${error}). ${unconfirmedIdAdvice(scope, id)} If it is
-        gone, run \`pulumi state delete URN\`.${oldSettingsSentences(operation)}`,
+        gone, run \`pulumi state delete URN\`.${oldSettingsSentences(scope)}`,
       { cause: error },
     );
   }
@@ -81,17 +77,15 @@ async function findRecord(
 
 /** Reads a record that is not in state, with its outputs. Throws {@link NotFoundError} if it does not exist. */
 export async function readUnmanaged(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   account: string | undefined,
-  options: RequestOptions,
 ): Promise<{ readonly record: ApiRecord; readonly outputs: Outputs }> {
-  const operation = new Operation(scope, options);
   try {
-    const record = await scope.collection.get(id, operation);
+    const record = await scope.collection.get(id, scope.operation);
     // A create that is not answered yet may have just made it.
     if (!scope.creates.hasInFlight) scope.ledger.markSeen(id);
-    const unescape = await shouldUnescape(scope, [record], operation);
+    const unescape = await shouldUnescape(scope, [record]);
     return { record, outputs: outputsOfRecord(scope, record, account, unescape) };
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
@@ -104,18 +98,16 @@ export async function readUnmanaged(
 
 /** Reads a record that `get` has put into state, with its outputs. Undefined if it is gone for certain. */
 export async function readUnmanagedAgain(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   inState: Outputs,
-  options: RequestOptions,
 ): Promise<Outputs | undefined> {
-  assertSameAddress(scope, inState, options);
-  const operation = new Operation(scope, options);
-  const record = await findRecord(scope, id, inState, undefined, operation);
+  assertSameAddress(scope, inState);
+  const record = await findRecord(scope, id, inState, undefined);
   if (!record) return undefined;
   // In state's account, a record that is only read may get another name.
-  if (!isAccountOfState(scope, inState)) assertSameRecord(scope, inState, record, operation);
-  const unescape = await shouldUnescape(scope, [record], operation);
+  if (!isAccountOfState(scope, inState)) assertSameRecord(scope, inState, record);
+  const unescape = await shouldUnescape(scope, [record]);
   return outputsOfRecord(scope, record, inState.account, unescape);
 }
 
@@ -124,9 +116,8 @@ export async function readUnmanagedAgain(
  * as for a text such as `&copy; Example`.
  */
 export async function shouldUnescape(
-  { definition, reader }: RecordScope,
+  { definition, operation, reader }: OperationScope,
   records: readonly ApiRecord[],
-  operation: Operation,
 ): Promise<boolean> {
   const valuesOf = (record: ApiRecord, unescape: boolean): unknown =>
     shownValues(definition, record, { unescape, refuse: () => undefined });

@@ -1,6 +1,6 @@
 import type { ApiRecord } from "../api/record";
 import type { Collection } from "../api/collection";
-import type { RunContext } from "../api/operation";
+import { Operation, type RunContext } from "../api/operation";
 import type { Address, Settings } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import type { Claims } from "./claims";
@@ -8,6 +8,7 @@ import type { Ledger } from "./ledger";
 import type { Owners } from "./owners";
 import type { RunCreates } from "./run-creates";
 import type { RecordReader } from "./reader";
+import type { RequestOptions } from "./resource";
 
 /** The settings by which this process reaches an account, with the digits that tell it apart from the one that state was made with. */
 export interface AccountAccess {
@@ -34,9 +35,19 @@ export interface SharedScope {
 
 /** What the lifecycle's verbs need to work on one kind of record in one account. */
 export interface RecordScope extends AccountAccess, SharedScope, RunContext {
-  /** The kind of record. For a resource, `SharedFront.scopeOf` sets a definition that knows which inputs are secret; all else is shared. */
+  /** The kind of record. For a resource, `SharedFront.begin` sets a definition that knows which inputs are secret; all else is shared. */
   readonly definition: Definition;
   readonly owners: Owners;
+}
+
+/** What one operation works with: the records of its account, its options, and its time and requests. */
+export interface OperationScope extends RecordScope {
+  readonly options: RequestOptions;
+  readonly operation: Operation;
+}
+
+export function beginOperation(scope: RecordScope, options: RequestOptions = {}): OperationScope {
+  return { ...scope, options, operation: new Operation(scope, options) };
 }
 
 /** Connects to the account of that name; undefined is the default account. Throws if its settings cannot be used. */

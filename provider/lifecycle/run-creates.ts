@@ -6,12 +6,10 @@ import type { FallbackForms } from "../definitions/codecs";
 import { readBaseline, type Baseline } from "./baseline";
 import type { WantedValues } from "./difference";
 import type { Ledger } from "./ledger";
-import type { Owner } from "./owners";
 import type { Claim } from "./resource";
 
 export interface PlannedCreate {
   readonly wanted: WantedValues;
-  readonly owner: Owner | undefined;
   readonly baseline: Baseline;
 }
 

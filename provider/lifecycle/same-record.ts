@@ -1,13 +1,12 @@
 import type { ApiRecord } from "../api/record";
 import { message, quoteId, quoteValue, RecordMismatchError, UptimeError, type Message } from "../api/errors";
-import type { Operation } from "../api/operation";
 import { sourceOf } from "../api/settings";
 import type { Definition, Field } from "../definitions/field";
 import { fieldOf, fixedKeys, identityKeys, isConfidential } from "../definitions/keys";
 import type { Value } from "../common/values";
 import { compare, differences, managedValue, readableValue, shows, wantedValues } from "./difference";
 import type { WantedValues } from "./difference";
-import type { RecordScope } from "./record-scope";
+import type { OperationScope, RecordScope } from "./record-scope";
 import type { Inputs, Outputs } from "./resource";
 import { otherKeyAdvice, isAccountOfState } from "./state-account";
 
@@ -18,10 +17,9 @@ import { otherKeyAdvice, isAccountOfState } from "./state-account";
  * @param declared what the program declares; by default what state has
  */
 export function assertSameRecord(
-  scope: RecordScope,
+  scope: OperationScope,
   outputs: Outputs,
   record: ApiRecord,
-  operation: Operation,
   declared: Pick<Inputs, "values"> = outputs,
 ): void {
   const { address, definition, settings } = scope;
@@ -37,7 +35,7 @@ export function assertSameRecord(
     throw new UptimeError(
       message`State was made with another API key, and ${label} ${quoteId(record.id)} has a
         ${keys.join(" or ")} that differs from state, so it may be another account's and is left alone.
-        ${otherKeyAdvice(scope, outputs, operation)}`,
+        ${otherKeyAdvice(scope, outputs)}`,
     );
   const mayBeOf = ({ values }: Pick<Inputs, "values">): boolean =>
     confirmsId(definition, wantedValues(definition, values), record);

@@ -10,7 +10,6 @@ import {
   RecordMismatchError,
   UptimeError,
 } from "../api/errors";
-import type { Operation } from "../api/operation";
 import type { FormPair } from "../definitions/codecs";
 import { comparableIdentity } from "../definitions/keys";
 import { sourceOf } from "../api/settings";
@@ -18,31 +17,27 @@ import { wasListed, type Baseline } from "./baseline";
 import { identityIn, shownValues, type WantedValues } from "./difference";
 import { recoverCreate } from "./lost-create";
 import type { ObtainedRecord, PlannedCreate } from "./run-creates";
-import type { RecordScope } from "./record-scope";
+import type { OperationScope, RecordScope } from "./record-scope";
 import { unconfirmedIdAdvice, compareIdentity } from "./same-record";
 import { readUntil, sendForm } from "./write";
 
 /** Creates a record. Never sends a create again before it is known that the last one had no effect. */
-export async function sendCreate(
-  scope: RecordScope,
-  planned: PlannedCreate,
-  operation: Operation,
-): Promise<ObtainedRecord> {
-  const { creates, definition } = scope;
+export async function sendCreate(scope: OperationScope, planned: PlannedCreate): Promise<ObtainedRecord> {
+  const { creates, definition, operation } = scope;
   // Fields that no record shows, such as a password, do not tell two lost creates apart.
   const identity = comparableIdentity(definition, (key) => planned.wanted.get(key)) ?? "";
   return creates.inTurn(identity, operation, async () => {
     let highestIdBefore: bigint | undefined;
     for (let sendCount = 1, earlierLostAnswer: LostAnswerError | undefined; ; sendCount++) {
       // If it is sent several times, any of them may have had an effect, so keep the highest id known before the first.
-      const post = postOnce(scope, planned, operation, () => {
+      const post = postOnce(scope, planned, () => {
         if (sendCount === 1) highestIdBefore = creates.highestKnownId;
       });
       try {
         return await creates.whileInFlight(post);
       } catch (error) {
         const sent = { ...planned, highestIdBefore, earlierLostAnswer, sendCount };
-        const found = await recoverCreate(scope, sent, error, operation);
+        const found = await recoverCreate(scope, sent, error);
         if (!(found instanceof LostAnswerError)) return found;
         earlierLostAnswer = found;
       }
@@ -52,16 +47,15 @@ export async function sendCreate(
 
 /** Sends a create once and returns its record. Throws {@link LostAnswerError} if the answer names none. */
 async function postOnce(
-  scope: RecordScope,
+  scope: OperationScope,
   planned: PlannedCreate,
-  operation: Operation,
   beforeSend: () => void,
 ): Promise<ObtainedRecord> {
-  const { wanted, baseline, owner } = planned;
-  const { claims, collection, creates, ledger } = scope;
+  const { wanted, baseline } = planned;
+  const { claims, collection, creates, ledger, operation, options } = scope;
   const send = async (pairs: readonly FormPair[]): Promise<WriteAnswer> => {
     const stored = await collection.create(pairs, operation, beforeSend);
-    return stored.failure ? recordInFailure(scope, planned, stored, stored.failure, operation) : stored;
+    return stored.failure ? recordInFailure(scope, planned, stored, stored.failure) : stored;
   };
   const answer = await sendForm(scope, wanted, send, { isCreate: true });
   const { id, status, requestText, words, fallbackForms } = answer;
@@ -75,13 +69,11 @@ async function postOnce(
   // A server that reuses ids may also answer from a cache, with a record that has been deleted since.
   const mayBeDeleted =
     ledger.hasHeardOf(id) || (answer.record !== undefined && isMarkedDeleted(answer.record));
-  const claim = claims.takeCreated(id, owner, hasRecord);
+  const claim = claims.takeCreated(id, options.owner, hasRecord);
   ledger.markChanged(id);
   try {
     const record =
-      hasRecord && !mayBeDeleted
-        ? answer.record
-        : await readCreated(scope, { id, claim }, wanted, answer, operation);
+      hasRecord && !mayBeDeleted ? answer.record : await readCreated(scope, { id, claim }, wanted, answer);
     if (record) ledger.confirm(id);
     else creates.unconfirmedIds.set(id, { claim, wanted });
     creates.rememberId(id, baseline);
@@ -104,17 +96,16 @@ async function postOnce(
  * example. If that is a new one, it was created. Otherwise throws the failure.
  */
 async function recordInFailure(
-  scope: RecordScope,
+  scope: OperationScope,
   { wanted, baseline }: PlannedCreate,
   answer: WriteAnswer,
   failure: UptimeError,
-  operation: Operation,
 ): Promise<WriteAnswer> {
   const { id } = answer;
   if (id === undefined || isOlderRecord(scope, id, baseline)) throw failure;
   // It may be shown a little later.
   const isShown = (record: ApiRecord | undefined): boolean => record !== undefined;
-  const record = await readUntil(scope.collection, id, operation, isShown).catch((cause: unknown) => {
+  const record = await readUntil(scope, id, isShown).catch((cause: unknown) => {
     const isMissing = cause instanceof NotFoundError;
     if (isMissing && answer.isFailureUnsure) throw new LostAnswerError(failure.parts, "look only", { cause });
     if (isMissing || isRefusedId(cause)) throw failure;
@@ -170,13 +161,12 @@ const holdsRecord = ({ definition }: RecordScope, wanted: WantedValues, { record
  * unconfirmed. Throws {@link LostAnswerError} if the record is not the resource's.
  */
 async function readCreated(
-  scope: RecordScope,
+  scope: OperationScope,
   { id, claim }: Pick<ObtainedRecord, "id" | "claim">,
   wanted: WantedValues,
   answer: WriteAnswer,
-  operation: Operation,
 ): Promise<ApiRecord | undefined> {
-  const { collection, definition, ledger } = scope;
+  const { definition, ledger } = scope;
   const { record, requestText } = answer;
   const lost = (problem: string, options?: LostAnswerOptions): LostAnswerError =>
     new LostAnswerError(
@@ -188,7 +178,7 @@ async function readCreated(
   const isVoid = (): boolean => ledger.isVoid(id, claim);
   try {
     const hasOnlyId = !isRecordOf(definition, record);
-    const found = await readUntil(collection, id, operation, (one) => hasOnlyId || one !== undefined);
+    const found = await readUntil(scope, id, (one) => hasOnlyId || one !== undefined);
     const whose = whoseRecord(scope, wanted, answer, found);
     if (!isVoid() && whose !== "another's") return whose === "ours" ? found : undefined;
   } catch (cause) {

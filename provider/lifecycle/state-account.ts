@@ -1,12 +1,8 @@
 import { UptimeError } from "../api/errors";
 import { oldSettingsAdvice } from "../api/advice";
-import type { OperationOptions } from "../api/operation";
 import { configCommand, keyFingerprintOf, sourceOf, type Config, type Settings } from "../api/settings";
-import type { AccountAccess, RecordScope } from "./record-scope";
+import type { AccountAccess, OperationScope, RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
-
-/** What an operation, or its options, know of the settings' age. */
-type OldSettings = Pick<OperationOptions, "mayHaveOldSettings">;
 
 /** The address and key that state was made with. */
 type AccountInState = Pick<Outputs, "addressHash" | "keyFingerprint">;
@@ -38,8 +34,8 @@ export function leavesAccount(
 }
 
 /** The advice on old settings as the end of a message. */
-export function oldSettingsSentences({ mayHaveOldSettings }: OldSettings): string {
-  return oldSettingsAdvice(mayHaveOldSettings)
+export function oldSettingsSentences({ options }: OperationScope): string {
+  return oldSettingsAdvice(options.mayHaveOldSettings)
     .map((sentence) => ` ${sentence}`)
     .join("");
 }
@@ -51,10 +47,10 @@ function movedAdvice({ settings }: AccountAccess): string {
 }
 
 /** What to do if state was made with another key. */
-export function otherKeyAdvice(account: AccountAccess, outputs: Outputs, operation: OldSettings): string {
+export function otherKeyAdvice(scope: OperationScope, outputs: Outputs): string {
   return (
-    `If the current key belongs to the stack's account, ${adviseSameAccount(account, outputs)}; ` +
-    `otherwise set the key of its account.${movedAdvice(account)}${oldSettingsSentences(operation)}`
+    `If the current key belongs to the stack's account, ${adviseSameAccount(scope, outputs)}; ` +
+    `otherwise set the key of its account.${movedAdvice(scope)}${oldSettingsSentences(scope)}`
   );
 }
 
@@ -66,14 +62,14 @@ export function isAddressOfState(
 }
 
 /** Throws if state was made at another server, where the same ids are other records. */
-export function assertSameAddress(account: AccountAccess, outputs: Outputs, operation: OldSettings): void {
-  if (isAddressOfState(account, outputs) || isAccountOfState(account, outputs)) return;
-  const { url, source, otherSource } = account.address;
+export function assertSameAddress(scope: OperationScope, outputs: Outputs): void {
+  if (isAddressOfState(scope, outputs) || isAccountOfState(scope, outputs)) return;
+  const { url, source, otherSource } = scope.address;
   const former = otherSource === undefined ? source : `${source} or ${otherSource}`;
-  const hint = movedAdvice(account) + oldSettingsSentences(operation);
+  const hint = movedAdvice(scope) + oldSettingsSentences(scope);
   throw new UptimeError(
     `State was made with another address, not ${url} (${source}), so its ids may mean other records. If the server has ` +
-      `moved, ${adviseSameAccount(account, outputs)}; otherwise set the former address again (${former}).${hint}`,
+      `moved, ${adviseSameAccount(scope, outputs)}; otherwise set the former address again (${former}).${hint}`,
   );
 }
 

@@ -1,6 +1,5 @@
 import type { ApiRecord } from "../api/record";
 import { message, messageOf, NotFoundError, quoteId, UptimeError } from "../api/errors";
-import { Operation } from "../api/operation";
 import type { Value } from "../common/values";
 import type { Definition } from "../definitions/field";
 import { fieldOf, managedKeys } from "../definitions/keys";
@@ -8,31 +7,23 @@ import { shownValue, managedValue, wantedValues } from "./difference";
 import { assertGone } from "./gone";
 import { outputsOf, partialOutputsOf } from "./outputs";
 import { pathsInclude } from "./paths";
-import type { RecordScope } from "./record-scope";
-import {
-  PartialFailureError,
-  type Inputs,
-  type RequestOptions,
-  type Outputs,
-  type OperationResult,
-} from "./resource";
+import type { OperationScope } from "./record-scope";
+import { PartialFailureError, type Inputs, type Outputs, type OperationResult } from "./resource";
 import { unconfirmedIdAdvice, assertSameRecord, mustCompareFirst } from "./same-record";
 import { assertSameAddress } from "./state-account";
 import { NotStoredError, sendUpdate } from "./write";
 
 /** Sends all managed fields, and makes sure that they are stored. */
 export async function update(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
   inputs: Inputs,
-  options: RequestOptions,
 ): Promise<OperationResult> {
-  const { collection, definition } = scope;
-  const operation = new Operation(scope, options);
-  assertSameAddress(scope, outputs, options);
-  scope.claims.hear(id, outputs, options.owner);
-  scope.claims.assertNotVoid(id, outputs);
+  const { claims, collection, definition, operation, options } = scope;
+  assertSameAddress(scope, outputs);
+  claims.hear(id, outputs, options.owner);
+  claims.assertNotVoid(id, outputs);
   const ignored = managedKeys(definition, inputs.values).filter((key) =>
     pathsInclude(options.ignoreChanges, key),
   );
@@ -41,13 +32,12 @@ export async function update(
     const isReset = ignored.some((key) => fieldOf(definition, key).resetByUpdate);
     const mustRead = isReset || mustCompareFirst(scope, outputs);
     const current = mustRead ? await collection.get(id, operation) : undefined;
-    if (current) assertSameRecord(scope, outputs, current, operation, inputs);
+    if (current) assertSameRecord(scope, outputs, current, inputs);
     const wanted = wantedOnUpdate(definition, inputs, ignored, current);
-    const record = await sendUpdate(scope, { id, claim }, wanted, operation);
+    const record = await sendUpdate(scope, { id, claim }, wanted);
     return { id, outputs: outputsOf(scope, inputs, record, { claim, tookExisting }) };
   } catch (error) {
-    const reason =
-      error instanceof NotFoundError ? await explainNotFound(scope, id, outputs, error, operation) : error;
+    const reason = error instanceof NotFoundError ? await explainNotFound(scope, id, outputs, error) : error;
     // If the record is gone for certain, nothing was updated.
     const hasFailedHalfway = reason instanceof NotStoredError || operation.mayHaveEffect;
     if (reason instanceof GoneError || !hasFailedHalfway) throw reason;
@@ -60,11 +50,10 @@ class GoneError extends UptimeError {}
 
 /** The error of an update that was answered with 404, which may also be about something else, such as a missing channel. */
 async function explainNotFound(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
   missing: NotFoundError,
-  operation: Operation,
 ): Promise<unknown> {
   const { label, singular } = scope.definition;
   const wayOut = outputs.isIdUnconfirmed
@@ -73,8 +62,8 @@ async function explainNotFound(
         `Run \`pulumi up --refresh --run-program\`: it removes the ${singular} from state and creates it again.`,
       ];
   try {
-    if (await scope.collection.find(id, operation)) return missing;
-    await assertGone(scope, id, outputs, missing, operation);
+    if (await scope.collection.find(id, scope.operation)) return missing;
+    await assertGone(scope, id, outputs, missing);
   } catch (unsure) {
     return unsure;
   }
@@ -85,7 +74,7 @@ async function explainNotFound(
 
 /** The failure of an update that has changed the record, or may have. */
 function partialFailure(
-  scope: RecordScope,
+  scope: OperationScope,
   id: string,
   outputs: Outputs,
   declared: Inputs,

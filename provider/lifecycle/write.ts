@@ -1,5 +1,5 @@
 import type { ApiRecord } from "../api/record";
-import type { Collection, WriteAnswer } from "../api/collection";
+import type { WriteAnswer } from "../api/collection";
 import {
   ApiError,
   ifError,
@@ -11,7 +11,6 @@ import {
   UptimeError,
   type Message,
 } from "../api/errors";
-import type { Operation } from "../api/operation";
 import type { Definition, Field } from "../definitions/field";
 import {
   encodeValue,
@@ -25,7 +24,7 @@ import type { Value } from "../common/values";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
-import type { RecordScope } from "./record-scope";
+import type { OperationScope, RecordScope } from "./record-scope";
 import type { Outputs } from "./resource";
 
 /** The API took a value and did not store it. */
@@ -58,18 +57,17 @@ interface WriteOutcome extends Partial<Pick<WriteAnswer, "record" | "words">> {
  * others, the record is only read and compared. Throws {@link NotStoredError}, and NotFoundError if the record is gone.
  */
 export async function sendUpdate(
-  scope: RecordScope,
+  scope: OperationScope,
   resource: RecordHolder,
   wanted: WantedValues,
-  operation: Operation,
   fallbackForms?: FallbackForms,
 ): Promise<ApiRecord> {
-  const { claims, collection, ledger } = scope;
+  const { claims, collection, ledger, operation } = scope;
   const { id } = resource;
   const fixed = fixedKeys(scope.definition);
   const changeable = new Map([...wanted].filter(([key]) => !fixed.includes(key)));
   // A strict server refuses an empty update, such as that of a domain with only a name.
-  if (changeable.size === 0) return verify(scope, resource, wanted, {}, operation);
+  if (changeable.size === 0) return verify(scope, resource, wanted, {});
   ledger.markChanged(id);
   // While it waits, the server may give the id to a create of this run.
   const assertNotVoid = (): void => {
@@ -79,7 +77,7 @@ export async function sendUpdate(
     collection.update(id, pairs, operation, assertNotVoid);
   const answer = await sendForm(scope, changeable, send, { fallbackForms });
   operation.mayHaveEffect = true;
-  return verify(scope, resource, wanted, answer, operation);
+  return verify(scope, resource, wanted, answer);
 }
 
 /**
@@ -88,18 +86,17 @@ export async function sendUpdate(
  * stored, those are sent once more in their fallback form.
  */
 export async function verify(
-  scope: RecordScope,
+  scope: OperationScope,
   resource: RecordHolder,
   wanted: WantedValues,
   answered: WriteOutcome,
-  operation: Operation,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
   const { record: shown, words, fallbackForms = collection.fallbackForms } = answered;
   const isProof = shown && showsAll(definition, wanted, shown, { mayHideEmpty: true });
   const isStored = (one: ApiRecord | undefined): boolean =>
     one !== undefined && differences(definition, wanted, one).length === 0;
-  const record = isProof ? shown : await readUntil(collection, resource.id, operation, isStored);
+  const record = isProof ? shown : await readUntil(scope, resource.id, isStored);
   const notStored = differences(definition, wanted, record);
   if (notStored.length === 0) {
     collection.remember(fallbackForms);
@@ -110,7 +107,7 @@ export async function verify(
     .filter(({ field, wanted: sent }) => !field.takesTrueFalse && hasUntriedForm(field, sent, fallbackForms))
     .map(({ field }) => field.wire);
   if (untried.length === notStored.length)
-    return sendUpdate(scope, resource, wanted, operation, new Set([...fallbackForms, ...untried]));
+    return sendUpdate(scope, resource, wanted, new Set([...fallbackForms, ...untried]));
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,
@@ -123,9 +120,8 @@ export async function verify(
  * gets undefined; if the last one does, its NotFoundError is thrown.
  */
 export async function readUntil(
-  collection: Collection,
+  { collection, operation }: OperationScope,
   id: string,
-  operation: Operation,
   isExpected: (record: ApiRecord | undefined) => boolean,
 ): Promise<ApiRecord> {
   for (let reads = 1; ; reads++) {

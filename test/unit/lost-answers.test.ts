@@ -2,6 +2,7 @@ import { readSettings, type Settings } from "../../provider/api/settings";
 import { monitor } from "../../provider/definitions/monitor";
 import type { Fault } from "../../provider/emulator";
 import { create } from "../../provider/lifecycle/create";
+import { beginOperation } from "../../provider/lifecycle/record-scope";
 import { Session } from "../../provider/lifecycle/session";
 import { errorOf, shownText } from "../support/client";
 import { times, type Program } from "../support/program";
@@ -840,7 +841,9 @@ describe("with an explicit provider, an error names its argument", () => {
     const given = settingsOf();
     const settings = { ...readSettings({ get: (name) => given[name] }, {}), providerName: "eu", ...more };
     const inputs = { values: home, account: undefined, importId: undefined };
-    return shownText(await errorOf(create(new Session({ clock }).connect(monitor, settings), inputs, {})));
+    return shownText(
+      await errorOf(create(beginOperation(new Session({ clock }).connect(monitor, settings)), inputs)),
+    );
   };
 
   test("if a lost create may have made a record", async () => {

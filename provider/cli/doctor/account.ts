@@ -1,6 +1,5 @@
 import { compareIds, type ApiRecord } from "../../api/record";
 import { KeyRefusedError, UnreachableError } from "../../api/errors";
-import { Operation } from "../../api/operation";
 import type { Settings } from "../../api/settings";
 import { counted, safeName } from "../../common/text";
 import { isLoopback } from "../../common/url";
@@ -9,7 +8,7 @@ import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { findSample } from "../../lifecycle/complete-records";
 import { identityIn, readableValue, shows } from "../../lifecycle/difference";
-import type { RecordScope } from "../../lifecycle/record-scope";
+import { beginOperation, type OperationScope } from "../../lifecycle/record-scope";
 import { failed, ok, warning, type Finding } from "../shared/finding";
 import { listOf } from "../shared/quoting";
 import { reasonOf, withProgress, type CommandContext } from "../shared/terminal";
@@ -35,7 +34,7 @@ export async function examineAccount(
     try {
       const found = await withProgress(stderr, (show) => {
         show(`Reading ${definition.plural} …`);
-        return checkServer(session.connect(definition, settings));
+        return checkServer(beginOperation(session.connect(definition, settings)));
       });
       report(...found);
     } catch (error) {
@@ -61,17 +60,16 @@ function addressFindings({ baseUrl, monitorsBaseUrl, apiKeySource }: Settings): 
 }
 
 /** Reads the records of one kind: what the server does not show of them, which ids they use. Throws if the server refuses it. */
-async function checkServer(scope: RecordScope): Promise<Finding[]> {
-  const { collection, definition } = scope;
+async function checkServer(scope: OperationScope): Promise<Finding[]> {
+  const { collection, definition, operation } = scope;
   const { plural, fields } = definition;
-  const operation = new Operation(scope);
   const findings: Finding[] = [];
   const add = (code: string, text: string): void => {
     findings.push(ok(`${plural}-${code}`, `${plural}: ${text}`));
   };
   const listed: ApiRecord[] = [];
   for await (const page of collection.list(operation)) listed.push(...page);
-  const sample = await findSample(scope, listed, operation);
+  const sample = await findSample(scope, listed);
   add("count", sample ? counted(listed.length, "record") : "no records yet");
   if (!sample) return findings;
   const { record, missingInList } = sample;

@@ -1,5 +1,4 @@
 import { compareIds } from "../../api/record";
-import { Operation } from "../../api/operation";
 import { sourceOf } from "../../api/settings";
 import { isDefaultProvider, parseUrn, providerUrnOf } from "../../common/urn";
 import { groupBy } from "../../common/values";
@@ -7,6 +6,7 @@ import type { Definition } from "../../definitions/field";
 import { identityKeys } from "../../definitions/keys";
 import { namesakesOf } from "../../lifecycle/adopt";
 import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/difference";
+import { beginOperation } from "../../lifecycle/record-scope";
 import type { Inputs } from "../../lifecycle/resource";
 import type { Session } from "../../lifecycle/session";
 import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
@@ -86,12 +86,11 @@ export class NamesakeFinder {
       return [];
     }
     try {
-      const scope = this.connectTo(provider, definition, account);
-      const { creates, settings } = scope;
-      const operation = new Operation(scope);
+      const scope = beginOperation(this.connectTo(provider, definition, account));
+      const { creates, operation, settings } = scope;
       // The list is read once for all resources, because all are looked for at the same time.
       const baseline = await creates.readBaseline(operation);
-      const found = await namesakesOf(scope, wanted, baseline, operation, () => true);
+      const found = await namesakesOf(scope, { wanted, baseline }, () => true);
       const records = found.map(({ record, differing }) => {
         const owner = this.findManager(scope, new Set([account]), record);
         return {

@@ -7,6 +7,7 @@ import { decodeInputs, decodeOutputs, pick } from "../../engine/properties";
 import { changedKeys } from "../../lifecycle/diff";
 import { pathsInclude, pathsTouch, withPartsOf } from "../../lifecycle/paths";
 import { read } from "../../lifecycle/read";
+import { beginOperation } from "../../lifecycle/record-scope";
 import type { OperationResult } from "../../lifecycle/resource";
 import { assertSameAddress } from "../../lifecycle/state-account";
 import type { DriftedResource, DriftReport } from "../shared/drift-report";
@@ -28,8 +29,8 @@ export interface ComparedResource {
 export function hearClaim({ definition, resource }: ManagedResource, connectTo: ConnectTo): string {
   try {
     const outputs = decodeOutputs(definition, resource.outputs ?? {});
-    const scope = connectTo(resource.provider, definition, outputs.account);
-    assertSameAddress(scope, outputs, {});
+    const scope = beginOperation(connectTo(resource.provider, definition, outputs.account));
+    assertSameAddress(scope, outputs);
     scope.claims.hear(resource.id, outputs, undefined);
     return `${scope.address.hash} ${scope.keyFingerprint}`;
   } catch (error) {
@@ -53,7 +54,8 @@ export async function compareResource(
     const { values, ...others } = decodeOutputs(definition, clear.outputs);
     // After an import by the engine, state has all fields; those that are not managed are like attributes.
     const outputs = { ...others, values: pick(values, ...managedIn(clear)) as typeof values };
-    const state = await read(connectTo(provider, definition, outputs.account), id, outputs, {});
+    const scope = beginOperation(connectTo(provider, definition, outputs.account));
+    const state = await read(scope, id, outputs);
     return { drift: state ? driftOfEdits(clear, state) : driftOfGone(clear) };
   } catch (error) {
     if (!(error instanceof UptimeError)) throw error;

@@ -5,6 +5,7 @@ import { definitions } from "../../definitions";
 import type { Definition } from "../../definitions/field";
 import { pluginType, dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
+import { beginOperation } from "../../lifecycle/record-scope";
 import { assertFree, ownerOnly, writeNewFile } from "../shared/files";
 import { jsonText } from "../shared/json";
 import { readProject, type Project } from "../shared/project";
@@ -117,7 +118,7 @@ async function readAccount(
   const connect = (definition: Definition) => context.session.connect(definition, settings);
   const reading = definitions
     .filter(({ plural }) => only === undefined || plural === only)
-    .map((definition) => readDeclarable(connect(definition), search, context));
+    .map((definition) => readDeclarable(beginOperation(connect(definition)), search, context));
   const records = (await Promise.all(reading)).flat();
 
   const findManager = managersIn(managedResources(state));

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 
 import { compareIds, type ApiRecord } from "../../api/record";
 import { Quote, quoteValue } from "../../api/errors";
-import { Operation } from "../../api/operation";
 import { hasPassword } from "../../common/url";
 import type { Value } from "../../common/values";
 import { mustBeDeclared } from "../../definitions/codecs";
@@ -13,7 +12,7 @@ import { secretsIn } from "../../engine/secret-strings";
 import { completeRecords } from "../../lifecycle/complete-records";
 import { mayBeEscaped, shownValues } from "../../lifecycle/difference";
 import { topLevel } from "../../lifecycle/paths";
-import type { RecordScope } from "../../lifecycle/record-scope";
+import type { OperationScope } from "../../lifecycle/record-scope";
 import { problemsOf } from "../../definitions/field-problems";
 import type { InputProblem } from "../../lifecycle/resource";
 import { withProgress, type CommandContext } from "./terminal";
@@ -34,21 +33,20 @@ export interface DeclarableRecord {
  * @param needed see {@link completeRecords}
  */
 export async function readDeclarable(
-  scope: RecordScope,
+  scope: OperationScope,
   search: string | undefined,
   { stderr, session }: CommandContext,
   needed: readonly Field[] = [],
 ): Promise<DeclarableRecord[]> {
-  const { definition, collection } = scope;
+  const { definition, collection, operation } = scope;
   const records = await withProgress(stderr, async (show) => {
     show(`Reading ${definition.plural} …`);
-    const operation = new Operation(scope);
     const listed: ApiRecord[] = [];
     for await (const page of collection.list(operation, search === undefined ? {} : { search })) {
       listed.push(...page);
       show(`Reading ${definition.plural}: ${listed.length} …`);
     }
-    return completeRecords(scope, listed, operation, needed);
+    return completeRecords(scope, listed, needed);
   });
   const escaped = mayBeEscaped(records);
   return [...records]

@@ -4,7 +4,7 @@ import { monitor } from "../../definitions/monitor";
 import { stringsIn } from "../../engine/secret-strings";
 import { decodeDeclared } from "../../engine/properties";
 import { shows } from "../../lifecycle/difference";
-import type { RecordScope } from "../../lifecycle/record-scope";
+import { beginOperation, type RecordScope } from "../../lifecycle/record-scope";
 import { collectingPreview } from "../shared/collecting-preview";
 import type { PlannedChange } from "../shared/planned-changes";
 import { secretText } from "../shared/preview";
@@ -94,7 +94,7 @@ export async function monitorsInAccount(
   context: CommandContext,
 ): Promise<KnownMonitor[]> {
   const needed = [...required, ...optional, "alertTextLookup"].map((key) => fieldOf(monitor, key));
-  const records = await readDeclarable(scope, undefined, context, needed);
+  const records = await readDeclarable(beginOperation(scope), undefined, context, needed);
   // Some servers leave out empty fields: if they show one of a single monitor, the others have none.
   const isUnshown = (key: string): boolean =>
     !records.some(({ record }) => shows(fieldOf(monitor, key), record));

@@ -12,6 +12,7 @@ import { decodeEntities, hasUnknown, isEmpty, isObject, type Value } from "../..
 import { importForEngine } from "../../lifecycle/import";
 import { ownerOf } from "../../lifecycle/owners";
 import { read } from "../../lifecycle/read";
+import { beginOperation } from "../../lifecycle/record-scope";
 import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
 import type { CheckResult, DiffRequest, SharedFront } from "../shared-front";
 import {
@@ -157,8 +158,8 @@ export class PluginResources {
       return { id, outputs: found.outputs, inputs };
     }
     const old = this.outputsInState(request);
-    const scope = this.front.scopeOf(old.account, oldInputs, oldOutputs);
-    const result = await read(scope, id, old, options);
+    const scope = this.front.begin(old.account, options, oldInputs, oldOutputs);
+    const result = await read(scope, id, old);
     if (!result) return undefined;
     // An import leaves all fields in state. Those that are not managed stay as they are, like attributes: the engine would print
     // them as removed.
@@ -191,7 +192,8 @@ export class PluginResources {
     const { connect, definition, isCollecting } = this.front;
     try {
       const { id, account } = parseGivenId(request.id);
-      const outputs = await importForEngine(connect(account), id, account, this.requestOptions(request));
+      const scope = beginOperation(connect(account), this.requestOptions(request));
+      const outputs = await importForEngine(scope, id, account);
       this.imports.set(urn, { id, outputs });
       return {
         id,
@@ -237,9 +239,8 @@ export class PluginResources {
     return this.front.markSecrets({ ...withoutHidden(inputs), attributes: engineUnknown }, inputs);
   }
 
-  private requestOptions({ urn, timeout, ignoreChanges, oldOutputs }: ResourceRequest): RequestOptions {
-    const run = this.front.runOptions(oldOutputs);
-    return { ...run, urn, owner: ownerOf(urnSuffixOf(urn)), timeout, ignoreChanges };
+  private requestOptions({ urn, timeout, ignoreChanges }: ResourceRequest): RequestOptions {
+    return { urn, owner: ownerOf(urnSuffixOf(urn)), timeout, ignoreChanges };
   }
 }
 
