@@ -75,10 +75,32 @@ export function inDeclaredOrder(declared: Value, shown: Value): Value {
   return [...placed, ...left] as Value;
 }
 
+/**
+ * The headers that have the value which another header had before, and that do not just have another name than that one: one of the two
+ * is in both lists.
+ */
+export function misplacedHeaders(
+  before: Value,
+  after: Value,
+): { readonly place: number; readonly former: string; readonly present: string }[] {
+  const [old = [], present = []] = [before, after].map(headersIn);
+  const has = (list: RequestHeader[], header: RequestHeader, nameOf = nameOfEntry): boolean =>
+    list.some((one) => nameOf(one) === nameOf(header));
+  return present.slice(0, old.length).flatMap((header, place) => {
+    const former = [old[place], ...old].find((one) => one?.value === header.value);
+    if (former === undefined || has(old, header, formOfEntry)) return [];
+    const isRenamed = !has(old, header) && !has(present, former);
+    return isRenamed ? [] : [{ place, former: former.key, present: header.key }];
+  });
+}
+
 type Entry = string | number | RequestHeader;
 
 const isEntries = (value: Value): value is Extract<Value, object> =>
   typeof value === "object" && value !== null;
+
+const headersIn = (value: Value): RequestHeader[] =>
+  isEntries(value) ? value.filter((entry) => typeof entry === "object") : [];
 
 const nameOfEntry = (entry: Entry): string =>
   typeof entry === "object" ? entry.key.toLowerCase() : comparableId(entry);

@@ -11,7 +11,7 @@ import { safeName } from "../common/text";
 import { check, type Declaration } from "../lifecycle/check";
 import { create } from "../lifecycle/create";
 import { deleteRecord } from "../lifecycle/delete";
-import { assertImportStays, diff, type Changes } from "../lifecycle/diff";
+import { assertIgnoredValuesStay, assertImportStays, diff, type Changes } from "../lifecycle/diff";
 import { adviseSameAccount, leavesAccount, isAccountOfState } from "../lifecycle/state-account";
 import { assertNothingOverwritten } from "../lifecycle/import";
 import { readUnmanaged, readUnmanagedAgain } from "../lifecycle/read";
@@ -182,6 +182,7 @@ export class SharedFront {
     const changes = diff(scope, id, outputs, inputs, isMoved);
     scope.claims.hear(id, outputs, options.owner);
     assertImportStays(scope, inputs, changes);
+    assertIgnoredValuesStay(scope, outputs, inputs, changes);
     if (changes.replaces.length === 0) scope.claims.keep(id, outputs, options.owner);
     const changed =
       changes.changed.length > 0 ? changes.changed : this.hiddenChanges(outputs, news, secretNames);

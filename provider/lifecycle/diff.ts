@@ -1,6 +1,6 @@
-import { UptimeError } from "../api/errors";
+import { message, quoteValue, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { equalValues } from "../definitions/codecs";
+import { equalValues, misplacedHeaders } from "../definitions/codecs";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
 import { hasUnknown } from "../common/values";
 import { managedValue } from "./difference";
@@ -71,6 +71,33 @@ export function assertImportStays(
   throw new UptimeError(
     `${definition.label} ${owners.resourceName(owner)} has the option import, and ${key === "importId" ? "another record" : `its change of ${key}`} would replace it. Remove the option import first.`,
   );
+}
+
+/**
+ * Throws if an ignored value would be sent under the name of another header. Pulumi takes an ignored part from the same place of the list
+ * in state: if somebody has deleted the first of two headers, `requestHeaders[0].value` would give the first one the value of the second.
+ */
+export function assertIgnoredValuesStay(
+  { definition, options, owners }: OperationScope,
+  outputs: Outputs,
+  inputs: Inputs,
+  { changed }: Changes,
+): void {
+  const { ignoreChanges, owner } = options;
+  if (!owners.isDeclared(owner)) return;
+  for (const key of changed) {
+    if (hasUnknown(inputs.values[key])) continue;
+    const misplaced = misplacedHeaders(managedValue(outputs.values, key), managedValue(inputs.values, key));
+    const found = misplaced.find(({ place, former, present }) =>
+      pathsTouch(ignoreChanges, key, { [place]: { value: former } }, { [place]: { value: present } }),
+    );
+    if (found)
+      throw new UptimeError(
+        message`${definition.label} ${owners.resourceName(owner)}: ${key}[${found.place}] is ${quoteValue(found.former)} in state
+          and ${quoteValue(found.present)} in the program, so ignoreChanges would send the value of the one as that of the
+          other. Declare in each ignored place what state has there, or take the part out of ignoreChanges.`,
+      );
+  }
 }
 
 /** Whether the replacement would adopt the old record, which has the same name, or be refused as its duplicate. */

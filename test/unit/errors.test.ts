@@ -276,6 +276,15 @@ const cases: Record<string, () => Promise<unknown>> = {
     one.nextRun();
     return one.preview({ ...home, importId: "2" });
   },
+  "An ignored value would belong to another header": async () => {
+    const one = new Program("dynamic").resource("monitor", {
+      name: "home",
+      ignoreChanges: ["requestHeaders[0].value"],
+    });
+    const [first, second] = ["X-Probe", "X-Token"].map((key) => ({ key, value: "secret" + key }));
+    await one.up({ ...home, requestHeaders: [first, second] });
+    return one.preview({ ...home, requestHeaders: [second, first] });
+  },
   "The server has given a record's id away": async () => {
     const [old, other] = new Program("dynamic").resources();
     await old.up(home);

@@ -123,6 +123,48 @@ test("of two headers of one name, the one that nobody has edited keeps its place
   expect(emulator.monitors.get(1)).toMatchObject({ interval: 300, request_headers: [edited, second] });
 });
 
+describe.each(fronts)("an ignored value of a header (%s)", (front) => {
+  const ignoreChanges = ["requestHeaders[0].value"];
+  const [first, second, third] = ["A", "B", "C"].map((key) => ({ key, value: `value of ${key}` }));
+  const monitor = { ...home, requestHeaders: [first, second] };
+
+  async function created(stored: unknown[] = monitor.requestHeaders) {
+    const one = new Program(front).resource("monitor", { ignoreChanges });
+    await one.up(monitor);
+    emulator.monitors.edit(1, { request_headers: stored });
+    await one.refresh();
+    return one;
+  }
+
+  test.each([
+    ["somebody has deleted the first header", [second], [first, second], "B", "A"],
+    ["the program has another order", [first, second], [second, first], "A", "B"],
+    ["the program leaves out the first header", [first, second], [second], "A", "B"],
+    ["the program has a new first header", [first, second], [third, first, second], "A", "C"],
+  ])("is not sent under another name: %s", async (_, stored, requestHeaders, inState, inProgram) => {
+    const one = await created(stored);
+    emulator.forget();
+    expect(await failureOf(one.up({ ...monitor, requestHeaders }))).toContain(
+      `requestHeaders[0] is "${inState}" in state and "${inProgram}" in the program`,
+    );
+    expect(emulator.writes()).toEqual([]);
+    expect(emulator.monitors.get(1)).toMatchObject({ request_headers: stored });
+  });
+
+  test("stays if its header gets another name, or if another header is new or goes", async () => {
+    const edited = { ...first, value: "edited" };
+    const one = await created([edited, second]);
+    const renamed = { ...first, key: "X" };
+    for (const requestHeaders of [[renamed, second], [renamed], [renamed, third]]) {
+      expect(await one.up({ ...monitor, requestHeaders })).toBe("update");
+      const [, ...others] = requestHeaders;
+      expect(emulator.monitors.get(1)).toMatchObject({
+        request_headers: [{ key: "X", value: "edited" }, ...others],
+      });
+    }
+  });
+});
+
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
   test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {
