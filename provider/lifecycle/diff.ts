@@ -1,6 +1,6 @@
 import { message, quoteValue, UptimeError } from "../api/errors";
 import type { Definition } from "../definitions/field";
-import { equalValues, misplacedHeaders } from "../definitions/codecs";
+import { equalValues, inDeclaredOrder, misplacedHeaders } from "../definitions/codecs";
 import { fieldOf, fixedKeys, identityKeys, managedKeys } from "../definitions/keys";
 import { hasUnknown } from "../common/values";
 import { managedValue } from "./difference";
@@ -43,9 +43,12 @@ export function diff(
   const isImportDone = [undefined, id, outputs.importId].includes(inputs.importId);
   const replacing = [...(isMoved ? ["account"] : []), ...(isImportDone ? [] : ["importId"])];
   const renamedAccount = !isMoved && inputs.account !== outputs.account ? ["account"] : [];
-  const isFixed = (key: string): boolean =>
-    fixedKeys(definition).includes(key) ||
-    pathsTouch(replaceOnChanges, key, managedValue(outputs.values, key), managedValue(inputs.values, key));
+  const isFixed = (key: string): boolean => {
+    const [before, declared] = [managedValue(outputs.values, key), managedValue(inputs.values, key)];
+    // A new order alone is no update, so state may have an older one than the program.
+    const ordered = hasUnknown(declared) ? before : inDeclaredOrder(declared, before);
+    return fixedKeys(definition).includes(key) || pathsTouch(replaceOnChanges, key, ordered, declared);
+  };
   // An import must not be replaced, so a value that is not known yet does not count: the engine leaves out the values of dependencies
   // that it is about to replace.
   const isImport = inputs.importId !== undefined;

@@ -82,6 +82,15 @@ test.each([0, 1])(
   },
 );
 
+test("a header that has only got another place does not replace the monitor", async () => {
+  const one = new Program("dynamic").resource("monitor", { replaceOnChanges: ["requestHeaders[0].value"] });
+  const [first, second, edited] = ["A", "B", "A"].map((key, index) => ({ key, value: String(index) }));
+  await one.up({ ...home, requestHeaders: [first, second] });
+  expect(await one.up({ ...home, requestHeaders: [second, first] })).toBe("same");
+  expect(await one.up({ ...home, requestHeaders: [second, edited] })).toBe("update");
+  expect(await one.up({ ...home, requestHeaders: [edited, second] })).toBe("same");
+});
+
 test("what somebody has put in the place of a channel or a header has its place in state", async () => {
   const one = new Program("dynamic").resource();
   const [first, second, other] = ["A", "B", "C"].map((key) => ({ key, value: key }));
