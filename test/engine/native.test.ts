@@ -142,6 +142,9 @@ fullTest("Pulumi's options work", async () => {
     yamlOf({
       ignored: yamlMonitor({ name: `ignored ${step}`, sslAlertDays: 7 }, { ignoreChanges: ["sslAlertDays"] }),
       replaced: yamlMonitor({ url: `https://${step}.example/` }, { replaceOnChanges: ["url"] }),
+      marked: yamlMonitor(step === 1 ? {} : { url: { "fn::secret": home.url } }, {
+        replaceOnChanges: ["url"],
+      }),
       part: yamlMonitor(
         { requestHeaders: [{ key: "X-Probe", value: canary(`part-${step}`) }] },
         { replaceOnChanges: ["requestHeaders[*].value"] },
@@ -181,6 +184,7 @@ fullTest("Pulumi's options work", async () => {
   expect(emulator.monitors.get(before.replaced?.id ?? "")).toBeUndefined();
   expect(after.part?.id).not.toBe(before.part?.id);
   expect(after.whole?.id).toBe(before.whole?.id);
+  expect(after.marked?.id).toBe(before.marked?.id);
   expect(after.after?.id).toBe(before.before?.id);
   expect(after.after?.urn).toContain("uptime:index:Domain$uptime:index:Monitor");
 });

@@ -624,6 +624,17 @@ describe("with a server", () => {
     expect(await parts({ alertChannelIds: [2, 1] })).toEqual([]);
   });
 
+  test("a property of which only the mark is new is not named, so that replaceOnChanges replaces nothing", async () => {
+    const { monitor } = startPlugin(settingsOf(), {});
+    const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
+    const inputs = { ...home, ...defaults, alertChannelIds: [1, 2] };
+    const marked = { ...inputs, url: asSecret(home.url), alertChannelIds: asSecret([1, 2]) };
+    const diff = (more: object) =>
+      monitor.diff(urn, "1", { ...inputs, attributes: {} }, inputs, { ...marked, ...more });
+    expect(await diff({})).toMatchObject({ changes: true, parts: [] });
+    expect(await diff({ url: asSecret("https://new.example/") })).toMatchObject({ parts: ["url"] });
+  });
+
   test.each(processes)("customTimeouts.read ends a refresh: %s", async (_, start) => {
     const id = String(emulator.monitors.add(home).id);
     const customTimeouts = { create: "1s", read: "100s" };

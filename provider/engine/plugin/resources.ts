@@ -120,15 +120,15 @@ export class PluginResources {
     const changes = changed.map((key) => {
       const isOfInputs = !isDeepStrictEqual(oldInputs[key] ?? null, inputs[key] ?? null);
       const old = (isOfInputs ? oldInputs : oldOutputs)[key];
-      const parts = changedParts(key, old, inputs[key]);
-      // Only its mark may be new.
-      if (parts.length === 0) parts.push([key, "update"]);
       // What is no property has no value to show.
       const isProperty = key !== hiddenNames.isPartial && key !== "provider";
+      const isSame = isProperty && isDeepStrictEqual(old, inputs[key]);
+      const parts = isProperty && !isSame ? changedParts(key, old, inputs[key]) : [];
       return {
-        key,
+        // If only its mark is new, it is not named: `replaceOnChanges` would replace a record that stays as it is.
+        key: isSame ? hiddenNames.options : key,
         /** The property, or its parts that differ, such as `requestHeaders[0].value`: `replaceOnChanges` may name a part. */
-        parts: isProperty ? parts : [],
+        parts,
         replaces: replaces.includes(key),
         /** The inputs differ from the old inputs. If false, they differ from the old outputs. */
         isOfInputs,
