@@ -273,18 +273,26 @@ const headerListCodec: Codec<readonly RequestHeader[]> = {
 /** Headers are shown as a list of objects or pairs, or as a map from a name to its value, in Go to a list of values. */
 function parseHeaders(raw: unknown): RequestHeader[] {
   const shown = parseJsonList(raw);
-  const isHeader = (entry: unknown): entry is Record<string, unknown> =>
-    isObject(entry) && ("key" in entry || "name" in entry);
   const text = (part: unknown): string => stringCodec.parse(part) ?? "";
-  if (isObject(shown) && !Object.values(shown).every(isHeader))
+  if (isObject(shown) && !Object.values(shown).every(headerIn))
     return Object.entries(shown).flatMap(([key, values]) =>
       (Array.isArray(values) ? values : [values]).map((value) => ({ key, value: text(value) })),
     );
   return entriesOf(shown).map((entry) => {
-    if (isHeader(entry)) return { key: text(entry.key ?? entry.name), value: text(entry.value) };
+    const header = headerIn(entry);
+    if (header) return { key: text(header.key), value: text(header.value) };
     if (Array.isArray(entry) && entry.length === 2) return { key: text(entry[0]), value: text(entry[1]) };
     throw new UnexpectedValueError("a list of headers or a map of them");
   });
+}
+
+/** A header that is shown as an object; undefined if it is none. Some servers write `Key` and `Value`, as they do for fields. */
+export function headerIn(entry: unknown): { readonly key: unknown; readonly value: unknown } | undefined {
+  if (!isObject(entry)) return undefined;
+  const parts = Object.fromEntries(
+    Object.entries(entry).map(([name, part]) => [name.toLowerCase(), part] as const),
+  );
+  return "key" in parts || "name" in parts ? { key: parts.key ?? parts.name, value: parts.value } : undefined;
 }
 
 /** The entries of a list. PHP shows a list with gaps as a map, and some servers show an empty one as null or "". */

@@ -2,7 +2,14 @@ import type { ApiRecord } from "../api/record";
 import { isEmptyOrFalse, mayBeUnloaded } from "../api/server-spelling";
 import { message, quoteId, quoteValue, UptimeError, type Message } from "../api/errors";
 import { shownNames, type Definition, type Field } from "../definitions/field";
-import { equalValues, isList, parseValue, parseJsonList, UnexpectedValueError } from "../definitions/codecs";
+import {
+  equalValues,
+  headerIn,
+  isList,
+  parseValue,
+  parseJsonList,
+  UnexpectedValueError,
+} from "../definitions/codecs";
 import { comparableIdentity, fieldOf, isConfidential, managedKeys, nameKeyOf } from "../definitions/keys";
 import { hasPassword } from "../common/url";
 import { decodeEntities, isEmpty, isObject, hasUnknown, type Value } from "../common/values";
@@ -222,7 +229,8 @@ const mask = /[*•●]{3,}|"(?:[*•●]{2}|[[(<](?:filtered|hidden|masked|reda
 function isMasked(value: unknown): boolean {
   const entries: [name: unknown, value: unknown][] = Object.entries(value ?? {}).map(
     ([name, part]: [string, unknown]) => {
-      if (isObject(part)) return [part.key ?? part.name, part.value];
+      const header = headerIn(part);
+      if (header) return [header.key, header.value];
       if (isObject(value)) return [name, Array.isArray(part) ? part.at(-1) : part];
       return Array.isArray(part) ? [part[0], part[1]] : ["", part];
     },

@@ -49,6 +49,7 @@ test("a secret that a server hides, as a whole or in part, is not shown", () => 
     { A: "<redacted>" },
     [{ key: "A" }],
     [{ name: "A", value: null }],
+    [{ Key: "A", Value: null }],
     { A: null },
     { A: [null] },
     { A: [] },
@@ -92,6 +93,8 @@ const same: [property: string, declared: Value, shown: unknown][] = [
   ["requestHeaders", [header("A", "a & b")], [header("A", "a &amp; b")]],
   ["requestHeaders", [header("A", "5")], { A: 5 }],
   ["requestHeaders", [header("A", "1")], [{ name: "A", value: "1" }]],
+  ["requestHeaders", [header("A", "1")], [{ Key: "A", Value: "1" }]],
+  ["requestHeaders", [header("A", "1")], { 0: { Name: "A", Value: "1" } }],
   [
     "requestHeaders",
     [header("A", "1"), header("B", "2")],
