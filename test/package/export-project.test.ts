@@ -61,12 +61,11 @@ describe("for another language", () => {
     newProject({});
     const { stdout, code: exitCode, stderr } = await exported("--language", language);
     expect([exitCode, stderr]).toEqual([0, ""]);
-    const pulumi = language === "yaml" ? "pulumi-2" : "pulumi";
     expect(JSON.parse(text("uptime-import.json"))).toMatchObject({
       resources: [
         { type: "uptime:index:Domain", name: "shop-example", id: "1" },
         { type: nativeType, name: "home-page", id: "1" },
-        { type: nativeType, name: pulumi, id: "2" },
+        { type: nativeType, name: "pulumi-2", id: "2" },
         { type: nativeType, name: "null-3", id: "3" },
       ],
     });

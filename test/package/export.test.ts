@@ -224,8 +224,8 @@ export const monitors = {
     }
   });
 
-  test("has no name that the code which Pulumi generates takes for a number or another value", async () => {
-    for (const name of ["0x1F", "404", "24-shop", "True", "false", "null"]) addMonitor(name);
+  test("has no name that the code which Pulumi generates takes for a number, another value or a module", async () => {
+    for (const name of ["0x1F", "404", "24-shop", "True", "false", "null", "Uptime"]) addMonitor(name);
     newProject({ "Pulumi.yaml": "name: mine\nruntime: yaml\n" });
     await exported("--language", "yaml");
     const { resources } = JSON.parse(text("uptime-import.json")) as { resources: { name: string }[] };
@@ -236,6 +236,7 @@ export const monitors = {
       "true-4",
       "false-5",
       "null-6",
+      "uptime-7",
     ]);
   });
 

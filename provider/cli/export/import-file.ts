@@ -21,11 +21,12 @@ const generated: Record<GeneratedLanguage, { readonly code: string; readonly pro
   go: { code: "imported.go.txt", program: "main.go" },
 };
 
-/** The names that no resource can have: Pulumi generates no code at all if it refers to one called `true`, and has its own `pulumi` in YAML. */
+/**
+ * The names that no resource can have: Pulumi generates no code at all if it refers to one called `true`, and in the code of its older
+ * versions a variable called `pulumi` or `uptime` hides the module. YAML has a `pulumi` of its own.
+ */
 export function reservedNames(language: Language): string[] {
-  if (language === "typescript") return [];
-  const literals = ["true", "false", "null"];
-  return language === "yaml" ? [...literals, "pulumi"] : literals;
+  return language === "typescript" ? [] : ["true", "false", "null", "pulumi", "uptime"];
 }
 
 /** Throws if a project is written in another language. */
