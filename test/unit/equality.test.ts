@@ -285,6 +285,7 @@ test.each([
   ["alertChannelIds", "1;2", 'alert_channel_ids as "1;2", but a list'],
   ["alertChannelIds", "[1", 'alert_channel_ids as "[1", but a list'],
   ["alertChannelIds", [{ name: "Ops" }], "but a list of ids"],
+  ["alertChannelIds", [{ toString: "Ops" }], "but a list of ids"],
   ["alertChannelIds", ["7a"], "but a list of ids"],
   ["alertChannelIds", ["a7"], "but a list of ids"],
   ["alertChannelIds", [1.5], "but a list of ids"],
