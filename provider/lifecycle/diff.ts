@@ -84,10 +84,11 @@ export function assertIgnoredValuesStay(
   { definition, options, owners }: OperationScope,
   outputs: Outputs,
   inputs: Inputs,
-  { changed }: Changes,
+  { changed, replaces }: Changes,
 ): void {
   const { ignoreChanges, owner } = options;
-  if (!owners.isDeclared(owner)) return;
+  // To a replacement Pulumi sends the program's own values.
+  if (replaces.length > 0 || !owners.isDeclared(owner)) return;
   for (const key of changed) {
     if (hasUnknown(inputs.values[key])) continue;
     const misplaced = misplacedHeaders(managedValue(outputs.values, key), managedValue(inputs.values, key));

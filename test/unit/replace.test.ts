@@ -174,6 +174,18 @@ describe.each(fronts)("an ignored value of a header (%s)", (front) => {
   });
 });
 
+test("a replacement gets the program's headers, so an ignored value of one may have another place", async () => {
+  const one = new Program("dynamic").resource("monitor", {
+    ignoreChanges: ["requestHeaders[0].value"],
+    replaceOnChanges: ["url"],
+  });
+  const [first, second] = ["A", "B"].map((key) => ({ key, value: `value of ${key}` }));
+  await one.up({ ...home, requestHeaders: [first, second] });
+  const moved = { ...home, url: "https://new.example/", requestHeaders: [second, first] };
+  expect(await one.up(moved)).toBe("replace");
+  expect(emulator.monitors.get(2)).toMatchObject({ request_headers: moved.requestHeaders });
+});
+
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
   test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {
