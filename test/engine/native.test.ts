@@ -143,7 +143,7 @@ fullTest("Pulumi's options work", async () => {
       ignored: yamlMonitor({ name: `ignored ${step}`, sslAlertDays: 7 }, { ignoreChanges: ["sslAlertDays"] }),
       replaced: yamlMonitor({ url: `https://${step}.example/` }, { replaceOnChanges: ["url"] }),
       marked: yamlMonitor(step === 1 ? {} : { url: { "fn::secret": home.url } }, {
-        replaceOnChanges: ["url"],
+        replaceOnChanges: ["*"],
       }),
       part: yamlMonitor(
         { requestHeaders: [{ key: "X-Probe", value: canary(`part-${step}`) }] },

@@ -7,6 +7,7 @@ import type { Message } from "google-protobuf";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct, type JavaScriptValue } from "google-protobuf/google/protobuf/struct_pb";
 
+import { hiddenNames } from "../../provider/common/pulumi";
 import { collectVariable } from "../../provider/engine/collecting-front";
 import type { EngineLog } from "../../provider/engine/engine-log";
 import { methodsOf } from "../../provider/engine/plugin/grpc";
@@ -243,8 +244,11 @@ function nativeCalls(methods: Methods, type: string, configured: Promise<void>):
     const detailed = [...new Set(parts.map(([path]) => path.replace(/[.[].*/, "")))];
     const isChanged = response.getChanges() === proto.DiffResponse.DiffChanges.DIFF_SOME;
     // A preview shows only what has a detailed diff.
-    const visible = named.filter((name) => !name.startsWith("__"));
-    if (isChanged !== named.length > 0 || detailed.sort().join() !== visible.sort().join())
+    const visible = named.filter((name) => name !== hiddenNames.isPartial);
+    // If only a mark is new, nothing is named: `replaceOnChanges` would replace the record.
+    const [, , , inputs, news] = args;
+    const isOfMark = named.length === 0 && isDeepStrictEqual(revealed(inputs), revealed(news));
+    if ((isChanged !== named.length > 0 && !isOfMark) || detailed.sort().join() !== visible.sort().join())
       throw new Error(`diff contradicts itself: ${JSON.stringify(response.toObject())}`);
     return {
       parts: parts.map(([path]) => path),

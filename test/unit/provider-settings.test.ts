@@ -117,7 +117,7 @@ describe("a dynamic resource that moves to an explicit provider is replaced if i
     former: Properties,
     explicit: Properties,
     more: Properties = { __provider: "code" },
-  ): Promise<string[]> {
+  ): Promise<(string | undefined)[]> {
     const settingsIn = (given: Properties) => configOf({ baseUrl: "https://a.example", ...given });
     const engine = { address: undefined, log: (_: string, text: string) => told.push(text) };
     const env = { UPTIME_API_KEY: "two" };

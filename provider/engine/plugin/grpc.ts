@@ -151,11 +151,10 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
     }),
     diff: unary(async (message: proto.DiffRequest) => {
       const { changes, deleteBeforeReplace } = await runs.run("diff", message, partsOfChange(message));
-      const changed = changes.map(({ key }) => key);
       const response = new proto.DiffResponse()
-        .setChanges(changesOf(changed))
-        .setDiffsList(changed)
-        .setReplacesList(changes.filter(({ replaces }) => replaces).map(({ key }) => key))
+        .setChanges(changesOf(changes))
+        .setDiffsList(changes.flatMap(({ key }) => key ?? []))
+        .setReplacesList(changes.flatMap(({ key, replaces }) => (replaces ? (key ?? []) : [])))
         .setDeletebeforereplace(deleteBeforeReplace)
         .setHasdetaileddiff(true);
       for (const { parts, replaces, isOfInputs } of changes)
@@ -270,7 +269,7 @@ function checkResponse(inputs: Properties, problems: readonly string[]): proto.C
   return new proto.CheckResponse().setInputs(toStruct(inputs)).setFailuresList(failures);
 }
 
-function changesOf(changed: readonly string[]): proto.DiffResponse.DiffChanges {
+function changesOf(changed: readonly unknown[]): proto.DiffResponse.DiffChanges {
   return changed.length > 0 ? DiffChanges.DIFF_SOME : DiffChanges.DIFF_NONE;
 }
 

@@ -125,8 +125,8 @@ export class PluginResources {
       const isSame = isProperty && isDeepStrictEqual(old, inputs[key]);
       const parts = isProperty && !isSame ? changedParts(key, old, inputs[key]) : [];
       return {
-        // If only its mark is new, it is not named: `replaceOnChanges` would replace a record that stays as it is.
-        key: isSame ? hiddenNames.options : key,
+        /** Undefined if only the property's mark is new: `replaceOnChanges` would replace a record that stays as it is. */
+        key: isSame ? undefined : key,
         /** The property, or its parts that differ, such as `requestHeaders[0].value`: `replaceOnChanges` may name a part. */
         parts,
         replaces: replaces.includes(key),
