@@ -23,6 +23,9 @@ test("Pulumi's options work", async () => {
     new Site("parent", { transforms: [({ type, props, opts }) =>
       type.endsWith(":Monitor") ? { props: { ...props, interval: 300 }, opts } : undefined] });
     if (!later) new Monitor("retained", site("retained"), { retainOnDelete: true });
+    const headers = ["A", "B"].map((key) => ({ key, value: "value of " + key }));
+    new Monitor("parts", site("parts", { requestHeaders: ${step} < 4 ? headers : headers.reverse() }),
+      { ignoreChanges: ["requestHeaders[*].value"] });
     if (${step} < 3) new Monitor("protected", site("protected"), { protect: true });`;
   const { emulator, workspace } = await startStack({
     program: program(1),
@@ -75,6 +78,11 @@ test("Pulumi's options work", async () => {
   expect(await workspace.failed("up")).toContain("protect");
   expect(emulator.writes()).toEqual([]);
   expect(monitor("protected")).toMatchObject({ name: "protected" });
+
+  await workspace.write(program(4));
+  expect(await workspace.failed("preview")).toContain(
+    'requestHeaders[0] is "A" in state and "B" in the program, so ignoreChanges would send',
+  );
 });
 
 test("customTimeouts ends a create, an update and a delete, and the error names it", async () => {
