@@ -130,6 +130,11 @@ export const dialects: fc.Arbitrary<Partial<Dialect>> = fc
   .map((dialect) => dialect as Partial<Dialect>)
   // Nobody can know that a server has ignored an empty value if no record shows the field.
   .filter(
-    ({ emptyLists = "", emptyDays, hidden = [] }) =>
-      hidden.length === 0 || !(emptyLists.startsWith("brackets") || emptyDays === "ignored"),
+    ({ emptyLists = "", emptyDays, ignoreInvalid = false, hidden = [] }) =>
+      hidden.length === 0 ||
+      !(
+        emptyLists.startsWith("brackets") ||
+        emptyDays === "ignored" ||
+        (emptyDays === "refused" && ignoreInvalid)
+      ),
   );
