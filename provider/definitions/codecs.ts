@@ -229,7 +229,7 @@ function asIsoDate(text: string | null): string | null {
 const idListCodec: Codec<readonly (string | number)[]> = {
   // The empty entry of an empty list may be stored as null, or as 0, which is no id, by Gin and Echo.
   parse: (raw) =>
-    entriesOf(isDigitList(raw) ? raw.split(",").map((entry) => entry.trim()) : raw)
+    entriesOf(isDigitList(raw) ? raw.match(/\d+/g) : raw)
       .filter((entry) => !isEmpty(entry) && entry !== 0 && entry !== "0")
       .map((entry) => id(isObject(entry) ? entry[idNameIn(entry)] : entry)),
   comparable: (ids) => [...new Set(ids.map(comparableId))].sort().join(),
@@ -243,9 +243,9 @@ const comparableId = (entry: string | number): string => String(entry).replace(/
 export const idNameIn = (object: Record<string, unknown>): string =>
   ["id", "ID", "Id"].find((name) => (object[name] ?? null) !== null) ?? "id";
 
-/** Some servers show ids as their database stores them: `1,2`. */
+/** Some servers show ids as their database stores them: `1,2`, or `{1,2}` as PostgreSQL writes an array. */
 const isDigitList = (raw: unknown): raw is string =>
-  typeof raw === "string" && /^\d+(?:\s*,\s*\d+)*$/.test(raw);
+  typeof raw === "string" && /^(?:\d+(?:\s*,\s*\d+)*|\{\d+(?:,\d+)*\})$/.test(raw);
 
 function id(raw: unknown): string | number {
   if (typeof raw === "number" && Number.isSafeInteger(raw)) return raw;

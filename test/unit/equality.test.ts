@@ -106,6 +106,8 @@ const same: [property: string, declared: Value, shown: unknown][] = [
   ["requestHeaders", [header("A", "1"), header("A", "2"), header("B", "")], { A: ["1", "2"], B: [""] }],
   ["alertChannelIds", [1, 2], "2,1"],
   ["alertChannelIds", [1, 2], "2, 1"],
+  ["alertChannelIds", [1, 2], "{2,1}"],
+  ["alertChannelIds", null, "{}"],
   ["alertChannelIds", [1], "1"],
   ["alertChannelIds", null, [0]],
   ["maintenanceStartAt", "2030-01-31T22:00:00", "2030-01-31T22:00"],
