@@ -224,8 +224,9 @@ export const monitors = {
     }
   });
 
-  test("has no name that the code which Pulumi generates takes for a number, another value or a module", async () => {
-    for (const name of ["0x1F", "404", "24-shop", "True", "false", "null", "Uptime"]) addMonitor(name);
+  test("has no name that the code which Pulumi generates takes for something else", async () => {
+    for (const name of ["0x1F", "404", "24-shop", "True", "false", "null", "Uptime", "Range"])
+      addMonitor(name);
     newProject({ "Pulumi.yaml": "name: mine\nruntime: yaml\n" });
     await exported("--language", "yaml");
     const { resources } = JSON.parse(text("uptime-import.json")) as { resources: { name: string }[] };
@@ -237,6 +238,7 @@ export const monitors = {
       "false-5",
       "null-6",
       "uptime-7",
+      "range-8",
     ]);
   });
 

@@ -22,11 +22,11 @@ const generated: Record<GeneratedLanguage, { readonly code: string; readonly pro
 };
 
 /**
- * The names that no resource can have: Pulumi generates no code at all if it refers to one called `true`, and in the code of its older
- * versions a variable called `pulumi` or `uptime` hides the module. YAML has a `pulumi` of its own.
+ * The names that no resource can have: Pulumi generates no code, or broken code, if it refers to one called `true` or `range`, and in the
+ * code of its older versions a variable called `pulumi` or `uptime` hides the module. YAML has a `pulumi` of its own.
  */
 export function reservedNames(language: Language): string[] {
-  return language === "typescript" ? [] : ["true", "false", "null", "pulumi", "uptime"];
+  return language === "typescript" ? [] : ["true", "false", "null", "range", "pulumi", "uptime"];
 }
 
 /** Throws if a project is written in another language. */
