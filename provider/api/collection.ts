@@ -123,12 +123,17 @@ export class Collection {
     const method = this.updateMethod;
     const answer = await send(method).catch(async (error: unknown) => {
       if (method === "PUT" || !(await this.lacksMethodFor(error, id, operation))) throw error;
+      // A replica that lags may have answered 404, and a PUT may empty what it does not send.
+      const again = isMissingMethod(error)
+        ? undefined
+        : await send(method).catch(ifError(NotFoundError, () => undefined));
+      if (again) return again;
       const answered = await send("PUT").catch((putError: unknown) => {
         // A PUT that is not there either says less than the 404, which may be about a channel.
         const saysNothing = putError instanceof NotFoundError || isMissingMethod(putError);
         throw error instanceof NotFoundError && saysNothing ? error : putError;
       });
-      // A replica that lags may have answered 404, and a PUT may empty what it does not send.
+      // After a 404, the next update tries PATCH first again.
       if (isMissingMethod(error)) this.updateMethod = "PUT";
       return answered;
     });

@@ -234,7 +234,7 @@ describe("wire forms", () => {
     expect(await failureOf(one.up({ ...home, interval: 300 }))).not.toContain("may have been updated");
   });
 
-  test("a PATCH that is answered with 404 is sent as PUT if the record is there", async () => {
+  test("a PATCH that is answered with 404 twice is sent as PUT if the record is there", async () => {
     const one = stack();
     await one.up(home);
     on("PATCH", answer(404, "Cannot PATCH /api/v1/monitors/1"));
@@ -242,13 +242,24 @@ describe("wire forms", () => {
     await one.up({ ...home, interval: 600 });
     expect(emulator.writes().map(({ method }) => method)).toEqual([
       "POST",
-      ...["PATCH", "PUT"],
-      ...["PATCH", "PUT"],
+      ...["PATCH", "PATCH", "PUT"],
+      ...["PATCH", "PATCH", "PUT"],
     ]);
     expect(only()).toMatchObject({ interval: 600 });
   });
 
-  test("one PATCH that a replica that lags has answered with 404 does not make PUTs of others, which may empty fields", async () => {
+  test("a PATCH that a replica that lags has answered with 404 is sent again, because a PUT may empty other fields", async () => {
+    const one = stack();
+    await one.up(home);
+    emulator.monitors.edit(1, { alert_channel_ids: [5] });
+    let patches = 0;
+    on("PATCH", () => (++patches === 1 ? answer(404) : undefined));
+    await one.up({ ...home, interval: 300 });
+    expect(emulator.writes().map(({ method }) => method)).toEqual(["POST", "PATCH", "PATCH"]);
+    expect(only()).toMatchObject({ interval: 300, alert_channel_ids: [5] });
+  });
+
+  test("PATCHes of one record that are answered with 404 do not make PUTs of others", async () => {
     const program = new Program("dynamic");
     const [one, two] = [program.resource("monitor"), program.resource("monitor")];
     await one.up(home);
@@ -256,7 +267,7 @@ describe("wire forms", () => {
     let patches = 0;
     emulator.fault = ({ method, path }) => {
       if (method === "PUT") emulator.monitors.edit(path.split("/").at(-1) ?? "", { alert_channel_ids: [] });
-      return method === "PATCH" && ++patches === 1 ? answer(404) : undefined;
+      return method === "PATCH" && ++patches <= 2 ? answer(404) : undefined;
     };
     await two.up({ ...home, name: "Other", url: "https://other.example/", pause: true });
     await one.up({ ...home, interval: 300 });
