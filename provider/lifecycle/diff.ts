@@ -98,8 +98,9 @@ export function assertIgnoredValuesStay(
     if (found)
       throw new UptimeError(
         message`${definition.label} ${owners.resourceName(owner)}: ${key}[${found.place}] is ${quoteValue(found.former)} in state
-          and ${quoteValue(found.present)} in the program, so ignoreChanges would send the value of the one as that of the
-          other. Declare in each ignored place what state has there, or take the part out of ignoreChanges.`,
+          and ${quoteValue(found.present)} in the program, so ignoreChanges would give
+          ${quoteValue(found.present)} the value of ${quoteValue(found.former)}. Keep the headers in ignored places in the order of
+          state, or take the part out of ignoreChanges.`,
       );
   }
 }
