@@ -54,7 +54,7 @@ export const monitorFields = {
   }),
   /**
    * Headers of the check request, `{ key, value }` each; their order and the letter case of a name do not matter.
-   * The whole list is secret. (docs/monitor.md)
+   * The whole list is secret, but messages may name headers. (docs/monitor.md)
    */
   requestHeaders: headerList("request_headers", { secret: true }),
   /** User name for Basic authentication of the check request, for example `probe`. (docs/monitor.md) */
