@@ -76,8 +76,8 @@ export function inDeclaredOrder(declared: Value, shown: Value): Value {
 }
 
 /**
- * The headers that have the value which another header had before, and that do not just have another name than that one: one of the two
- * is in both lists.
+ * The headers with the value that a header of another name had before. One that was only renamed is left out: then neither list has both
+ * names.
  */
 export function misplacedHeaders(
   before: Value,
@@ -230,7 +230,7 @@ const idListCodec: Codec<readonly (string | number)[]> = {
   // The empty entry of an empty list may be stored as null, or as 0, which is no id, by Gin and Echo.
   parse: (raw) =>
     entriesOf(isDigitList(raw) ? raw.match(/\d+/g) : raw)
-      .filter((entry) => !isEmpty(entry) && entry !== 0 && entry !== "0")
+      .filter((entry) => !isEmpty(entry) && (isObject(entry) || Number(entry) !== 0))
       .map((entry) => id(isObject(entry) ? entry[idNameIn(entry)] : entry)),
   comparable: (ids) => [...new Set(ids.map(comparableId))].sort().join(),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),

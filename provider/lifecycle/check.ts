@@ -27,6 +27,9 @@ export interface Declaration {
   readonly acceptedValues: Inputs["values"];
 }
 
+/** Begins an operation in the account of that name; undefined is the default account. */
+type Begin = (account: string | undefined) => OperationScope;
+
 /** The inputs that state keeps, with their problems and warnings. */
 interface CheckedDeclaration extends CheckedImport {
   readonly inputs: Inputs;
@@ -38,7 +41,7 @@ interface CheckedDeclaration extends CheckedImport {
  */
 export async function check(
   definition: Definition,
-  connect: (account: string | undefined) => OperationScope,
+  begin: Begin,
   declaration: Declaration,
 ): Promise<CheckedDeclaration> {
   const { declared, old, acceptedValues } = declaration;
@@ -58,7 +61,7 @@ export async function check(
     problems.push({ property, reason });
   };
   const account = typeof declaration.account === "string" ? declaration.account || undefined : undefined;
-  const scope = checkAccount(connect, declaration.account, refuse("account"));
+  const scope = checkAccount(begin, declaration.account, refuse("account"));
   const importId = checkImportId(definition, declaration, scope, refuse("import"));
   const inputs = { values, account, importId };
   if (importId === undefined || old || !scope) return { inputs, problems, warnings: [] };
@@ -71,17 +74,17 @@ export async function check(
 
 /** Connects to the account; undefined if it is refused. */
 function checkAccount(
-  connect: (account: string | undefined) => OperationScope,
+  begin: Begin,
   account: unknown,
   refuse: (reason: string | Message) => void,
 ): OperationScope | undefined {
-  if (account === undefined || account === null) return connect(undefined);
+  if (account === undefined || account === null) return begin(undefined);
   if (hasUnknown(account)) refuse("must be known in the preview");
   else if (typeof account !== "string" || account === "")
     refuse("must be the name of an account in uptime:accounts; leave it out for the default account");
   else
     try {
-      return connect(account);
+      return begin(account);
     } catch (error) {
       if (!(error instanceof UptimeError)) throw error;
       refuse(message`cannot be ${JSON.stringify(safeName(account))}: ${error}`);
