@@ -81,7 +81,7 @@ test("Pulumi's options work", async () => {
 
   await workspace.write(program(4));
   expect(await workspace.failed("preview")).toContain(
-    'requestHeaders[0] is "A" in state and "B" in the program, so ignoreChanges would send',
+    'requestHeaders[0] is "A" in state and "B" in the program, so ignoreChanges would give "B" the value of "A"',
   );
 });
 
