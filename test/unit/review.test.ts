@@ -175,10 +175,12 @@ describe("hashes and digest", () => {
   test.each<[string, unknown, unknown, string]>([
     ["the preview failed", { steps: changes, diagnostics }, report(edits), "the preview failed"],
     ["the preview printed nothing", "", report(edits), "the preview failed"],
+    ["there is no preview", undefined, report(edits), "there is no preview"],
+    ["there is neither preview nor a whole drift", undefined, uncompared, "the drift is not known"],
     ["drift was not looked for", preview(changes), "", "the drift is not known"],
     ["something was not compared", preview(changes), uncompared, "the drift is not known"],
   ])("are missing if not everything is known: %s", async (_, printed, drift, what) => {
-    write("preview.json", printed);
+    if (printed !== undefined) write("preview.json", printed);
     write("drift.json", drift);
     expect(marker(await comment())).toMatch(/^<!-- pulumi-uptime comment v2 title=\S* -->$/);
     for (const option of [["--reviewed", ""], ["--digest"]])

@@ -103,9 +103,10 @@ function stopReason(facts: Facts, options: CommentOptions, cwd: string): string 
   return codeStop(codeActions(drift.code), review);
 }
 
-function unknownReason({ errors, failedChecks }: Facts): string {
+function unknownReason({ errors, failedChecks, drift }: Facts): string {
   let what = "the drift is not known";
   if (failedChecks.length > 0) what = "a check failed";
   else if (errors.length > 0) what = "the preview failed";
+  else if (drift?.errors.length === 0) what = "there is no preview";
   return `Nothing is applied. It is not known what would be done: ${what}, see above.`;
 }
