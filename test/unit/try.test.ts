@@ -504,6 +504,13 @@ describe("what is not tried is named", () => {
     expect(received).toHaveLength(3);
   });
 
+  test("a maintenance window that the server shows with an offset, which state keeps", async () => {
+    const window = { maintenanceStartAt: `${hours(1)}+02:00`, maintenanceEndAt: `${hours(3)}+02:00` };
+    expect(await said(window)).toBe(
+      `skipped its maintenance window is open until ${window.maintenanceEndAt}`,
+    );
+  });
+
   test("values that a state file has encrypted", async () => {
     const { url, received } = await recording();
     const { code, stdout } = await tryState([

@@ -66,11 +66,13 @@ export function checkOf(
   }
   const { pause, requestMethod, alertCondition } = data;
   if (pause) return { code: "paused", text: ["paused"] };
-  if (isWindowOpen(data, now))
+  if (isWindowOpen(data, now)) {
+    const zone = offset.test(data.maintenanceEndAt) ? "" : ", if that is UTC";
     return {
       code: "maintenance",
-      text: [`its maintenance window is open until ${data.maintenanceEndAt}, if that is UTC`],
+      text: [`its maintenance window is open until ${data.maintenanceEndAt}${zone}`],
     };
+  }
   if (!anyMethod && !harmless.includes(requestMethod))
     return { code: "method", text: [`${requestMethod} is only sent with --any-method`] };
   const url = new URL(data.url);
@@ -83,9 +85,11 @@ export function checkOf(
   return { ...data, request };
 }
 
-/** The API does not say in which time zone the window is. */
+/** A server may show one. Without it, the API does not say in which time zone the window is. */
+const offset = /[+-]\d\d:?\d\d$/;
+
 function isWindowOpen({ maintenanceStartAt, maintenanceEndAt }: CheckFields, now: Date): boolean {
-  const timeOf = (text: string): number => Date.parse(`${text}Z`);
+  const timeOf = (text: string): number => Date.parse(offset.test(text) ? text : `${text}Z`);
   // A missing or unreadable time is NaN, and no comparison with it is true.
   return timeOf(maintenanceStartAt) <= now.getTime() && now.getTime() < timeOf(maintenanceEndAt);
 }
