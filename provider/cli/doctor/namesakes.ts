@@ -31,13 +31,9 @@ export function valuesToFind({ definition, inputs }: DeclaredResource): WantedVa
 }
 
 /** The groups of items that people cannot tell apart. An item without an identity is like no other. */
-export function twinsAmong<T>(
-  items: readonly T[],
-  identityOf: (item: T) => string | undefined,
-): [T, ...T[]][] {
+export function twinsAmong<T>(items: readonly T[], identityOf: (item: T) => string | undefined) {
   const identified = items.filter((item) => identityOf(item) !== undefined);
-  const groups = groupBy(identified, (item) => identityOf(item) ?? "").values();
-  return [...groups].filter((group): group is [T, T, ...T[]] => group.length > 1);
+  return [...groupBy(identified, identityOf).values()].filter((group) => group.length > 1);
 }
 
 /** A record with the name (and URL, for a monitor) that a new resource declares. */

@@ -7,11 +7,10 @@ import { Operation } from "../../api/operation";
 import { definitions } from "../../definitions";
 import { dynamicType } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
-import { getOrMake, groupBy } from "../../common/values";
+import { groupBy } from "../../common/values";
 import { decodeOutputs } from "../../engine/properties";
 import { Redactor } from "../../engine/redactor";
 import { nameIn } from "../../lifecycle/difference";
-import type { RecordScope } from "../../lifecycle/record-scope";
 import {
   driftMarkdown,
   driftText,
@@ -143,10 +142,9 @@ async function compareAll(
 
 /** Compares the resources of one account. If the key is refused for the first one, nothing more is sent with it. */
 async function compareAccount(
-  [first, ...others]: readonly ManagedResource[],
+  [first, ...others]: readonly [ManagedResource, ...ManagedResource[]],
   compare: (resource: ManagedResource) => Promise<ComparedResource>,
 ): Promise<ComparedResource[]> {
-  if (!first) return [];
   const result = await compare(first);
   const { error, isKeyRefused } = result;
   if (!error || !isKeyRefused) return [result, ...(await Promise.all(others.map(compare)))];
@@ -160,38 +158,25 @@ async function unmanagedRecords(
   connectTo: ConnectTo,
   secrets: Iterable<string>,
 ): Promise<UnmanagedRecord[]> {
-  /** Providers and accounts with the same address and key share a list's reader. */
-  const lists = new Map<
-    unknown,
-    {
-      scope: RecordScope;
-      label: string | undefined;
-      names: Set<string | undefined>;
-      users: Set<Partial<StateResource>>;
-    }
-  >();
   const resources: readonly Partial<StateResource>[] = [
     ...managed.map(({ resource }) => resource),
     ...pending,
   ];
   // The default account may have no settings if all resources have others.
-  for (const resource of resources.length > 0 ? resources : [{}])
-    for (const definition of definitions) {
+  const uses = (resources.length > 0 ? resources : [{}]).flatMap((resource) =>
+    definitions.map((definition) => {
       const { provider, inputs = {}, outputs = inputs } = resource;
       const { account: name } = decodeOutputs(definition, outputs);
-      const scope = connectTo(provider, definition, name);
-      const label = shownAccount(provider, name);
-      const list = getOrMake(lists, scope.reader, () => ({
-        scope,
-        label,
-        names: new Set(),
-        users: new Set(),
-      }));
-      list.names.add(name);
-      list.users.add(resource);
-    }
-  const unmanaged = [...lists.values()].map(async ({ scope, label, names, users }) => {
-    const findManager = managersIn(managed.filter(({ resource }) => users.has(resource)));
+      return { resource, provider, name, scope: connectTo(provider, definition, name) };
+    }),
+  );
+  // Providers and accounts with the same address and key share a list's reader.
+  const lists = groupBy(uses, ({ scope }) => scope.reader);
+  const unmanaged = [...lists.values()].map(async (users) => {
+    const [{ scope, provider, name }] = users;
+    const names = new Set(users.map((one) => one.name));
+    const own = new Set(users.map(({ resource }) => resource));
+    const findManager = managersIn(managed.filter(({ resource }) => own.has(resource)));
     // The comparison may have read it already.
     const list = await scope.reader.wholeList(new Operation(scope));
     const redactor = new Redactor(secrets);
@@ -203,7 +188,7 @@ async function unmanagedRecords(
         type: dynamicType(scope.definition),
         id: record.id,
         name: String(redactor.value(nameIn(scope.definition, record) ?? "")),
-        account: label,
+        account: shownAccount(provider, name),
       }));
   });
   return (await Promise.all(unmanaged)).flat();
