@@ -9,10 +9,10 @@ import { wantedValuesOnCreate, type WantedValues } from "../../lifecycle/differe
 import { beginOperation } from "../../lifecycle/record-scope";
 import type { Inputs } from "../../lifecycle/resource";
 import type { Session } from "../../lifecycle/session";
-import { connectorTo, referenceTo, type ConnectTo } from "../shared/providers";
+import { connectorTo, referenceTo } from "../shared/providers";
 import { titleOf } from "../shared/resource-types";
 import type { CommandSettings } from "../shared/setting-options";
-import { managedResources, managersIn, type FindManager, type StackState } from "../shared/state";
+import { managedResources, managersIn, type StackState } from "../shared/state";
 import { reasonOf } from "../shared/terminal";
 
 /** A resource that a program declares. */
@@ -51,10 +51,10 @@ export function adoptedAmong(namesakes: readonly FoundNamesake[]): FoundNamesake
 export class NamesakeFinder {
   /** A sentence for what could not be checked. */
   readonly unchecked = new Set<string>();
-  private readonly connectTo: ConnectTo;
+  private readonly connectTo;
   /** The references to what is in state. */
-  private readonly known: ReadonlySet<string>;
-  private readonly findManager: FindManager;
+  private readonly known;
+  private readonly findManager;
 
   constructor(
     state: StackState,

@@ -1,12 +1,15 @@
+import { join } from "node:path";
+
 import { Option, type Command } from "commander";
 
+import { counted } from "../../common/text";
 import { definitions } from "../../definitions";
 import { jsonText } from "../shared/json";
+import { printable } from "../shared/quoting";
 import { addSettingOptions } from "../shared/setting-options";
 import type { CommandContext } from "../shared/terminal";
-import { exportAccount, type ExportOptions } from "./account";
+import { exportAccount, type ExportOptions, type ExportReport } from "./account";
 import { languages } from "./import-file";
-import { exportText } from "./report";
 
 export function configure(command: Command, context: CommandContext): void {
   const plurals = definitions.map(({ plural }) => plural);
@@ -55,4 +58,34 @@ Examples:
       const report = await exportAccount({ ...options, out }, context);
       context.stdout.write(options.json ? jsonText(report) : exportText(report));
     });
+}
+
+/** The report for a terminal. */
+function exportText(report: ExportReport): string {
+  const { resources, refused, directory, files, known, dryRun, secrets, notes, language } = report;
+  const wrote = dryRun ? "Would write" : "Wrote";
+  const page = files.find((file) => /^NEXT-STEPS.*\.md$/.test(file));
+  const place = directory === "." ? "here" : `to ${directory}`;
+  const more = known > 0 ? `; the stack already manages ${counted(known, "record")}` : "";
+  const lines = [
+    `${wrote} ${counted(resources.length, "resource")} ${place}${more}${files.length > 0 ? ":" : "."}`,
+    ...files.map((file) => `  ${file}`),
+  ];
+  if (refused.length > 0)
+    lines.push(
+      "",
+      "The provider would refuse these records, so they are left out. Correct them in the API, and export again once the stack's state has the others:",
+      ...refused.map(({ title, reasons }) => `  ${title}: ${reasons.join("; ")}`),
+    );
+  if (secrets.length > 0)
+    lines.push(
+      "",
+      language === "typescript"
+        ? `The program reads ${counted(secrets.length, "secret")} from the stack's configuration.`
+        : "Request headers and passwords are secrets, so they are neither in the import file nor in the code that Pulumi generates. " +
+            "They stay as they are in the API.",
+    );
+  lines.push(...notes.flatMap((note) => ["", note]));
+  if (page !== undefined && !dryRun) lines.push("", `Next, follow ${join(directory, page)}.`);
+  return `${lines.map(printable).join("\n")}\n`;
 }

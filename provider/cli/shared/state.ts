@@ -7,7 +7,6 @@ import { fieldOf, identityKeys } from "../../definitions/keys";
 import { decodeOptions, decodeOutputs } from "../../engine/properties";
 import { compare, managedValue } from "../../lifecycle/difference";
 import type { RecordScope } from "../../lifecycle/record-scope";
-import type { RequestOptions } from "../../lifecycle/resource";
 import { isAccountOfState, isAddressOfState } from "../../lifecycle/state-account";
 import { hasSecret, unwrapSecrets, type Properties } from "../../common/marks";
 import { groupBy, isEmpty, isObject } from "../../common/values";
@@ -120,9 +119,7 @@ export function managedResources({ deployment }: StackState): ManagedResource[] 
 /** The names of one account in `uptime:accounts`; undefined is the default account. */
 type AccountNames = ReadonlySet<string | undefined>;
 
-/** Finds the resource that manages a record of an account. */
-export type FindManager = ReturnType<typeof managersIn>;
-
+/** Returns a function that finds the resource that manages a record of an account. */
 export function managersIn(managed: readonly ManagedResource[]) {
   const byId = groupBy(managed, ({ resource }) => resource.id);
   return (scope: RecordScope, names: AccountNames, record: ApiRecord): ManagedResource | undefined =>
@@ -163,10 +160,7 @@ export function pendingCreates({ deployment }: StackState): StateResource[] {
 export function optionsOf({
   inputs = {},
   ...resource
-}: Pick<StateResource, "inputs" | "ignoreChanges" | "replaceOnChanges">): Pick<
-  RequestOptions,
-  "ignoreChanges" | "replaceOnChanges"
-> {
+}: Pick<StateResource, "inputs" | "ignoreChanges" | "replaceOnChanges">) {
   const hidden = decodeOptions(inputs);
   const { ignoreChanges = hidden.ignoreChanges, replaceOnChanges = hidden.replaceOnChanges } = resource;
   return { ignoreChanges, replaceOnChanges };
