@@ -1,9 +1,7 @@
 // `node tools/audit.mjs`: known vulnerabilities of what users get: packages that are installed with this one, and those that its
 // bundles contain, which are development packages here. Needs `npm run build`.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { root, runAsCommand } from "./shared.mjs";
+import { readJson, root, runAsCommand } from "./shared.mjs";
 
 /**
  * What a report of `npm audit --json` has of those packages, as sentences.
@@ -26,7 +24,6 @@ export function vulnerabilitiesOf({ vulnerabilities }, { lock, bundled }) {
 }
 
 runAsCommand(import.meta.url, () => {
-  const readJson = (file) => JSON.parse(readFileSync(join(root, file), "utf8"));
   // Ends with 1 if it has found something.
   const { stdout, stderr } = spawnSync("npm", ["audit", "--json"], {
     cwd: root,

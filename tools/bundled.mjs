@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { root } from "./shared.mjs";
+import { readJson, root } from "./shared.mjs";
 
 /**
  * @typedef {{ name: string, version: string, license: string, texts: string[] }} Bundled
@@ -30,12 +30,12 @@ const keyOf = ({ name, version }) => `${name} ${version}`;
 function folderOf(file) {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const manifest = join(folder, "package.json");
-    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).version) return folder;
+    if (existsSync(manifest) && readJson(manifest).version) return folder;
   }
 }
 
 function readPackage(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const { name, version, license } = readJson(join(folder, "package.json"));
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
   if (files.length === 0)
     throw new Error(`${name} has no file with its license, and whoever gets a copy of it must get one.`);

@@ -1,11 +1,11 @@
 // Builds what Pulumi starts as bundles, because it waits while they are loaded: plugin/, the provider plugin for all languages, as
 // a folder that needs nothing but Node.js, and the provider of the dynamic resources.
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { noticesOf, packagesIn, sbomOf } from "./bundled.mjs";
 import { pluginSchemaOf } from "./schema.mjs";
-import { readManifest, root, runAsCommand } from "./shared.mjs";
+import { jsonText, readJson, readManifest, root, runAsCommand } from "./shared.mjs";
 
 const folder = join(root, "plugin");
 const bundle = "provider.cjs";
@@ -52,9 +52,8 @@ export async function makeBundles({ schema = "{}", write }) {
 
 async function main() {
   const manifest = readManifest();
-  const schemaFile = join(root, "provider", "engine", "plugin", "schema.json");
-  const present = JSON.parse(readFileSync(schemaFile, "utf8"));
-  const schema = textOf(pluginSchemaOf(present, manifest));
+  const present = readJson("provider/engine/plugin/schema.json");
+  const schema = jsonText(pluginSchemaOf(present, manifest));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const metafiles = await makeBundles({ schema, write: true });
@@ -66,12 +65,10 @@ async function main() {
   write("schema.json", schema);
   const packages = packagesIn(metafiles);
   write("THIRD-PARTY-NOTICES.txt", noticesOf(packages));
-  write("sbom.cdx.json", textOf(sbomOf(packages, manifest)));
+  write("sbom.cdx.json", jsonText(sbomOf(packages, manifest)));
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
   writeExecutables(manifest, write);
 }
-
-const textOf = (value) => `${JSON.stringify(value, undefined, 2)}\n`;
 
 function writeExecutables({ engines }, write) {
   const needsNode = `pulumi-resource-uptime needs Node.js ${engines.node.replace(">=", "")} or later, and there is no node on PATH.`;

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { publishedPaths } from "./declarations.mjs";
-import { readManifest, root, runAsCommand } from "./shared.mjs";
+import { readJson, readManifest, root, runAsCommand } from "./shared.mjs";
 
 const corpus = join(root, "test", "corpus");
 const built = join(root, "dist", "provider");
@@ -25,7 +25,7 @@ export function breaksSinceLastRelease(version) {
     .slice(-1);
   if (last === undefined) return undefined;
   const folder = join(corpus, last);
-  const schemas = [join(folder, "schema.json"), join(root, "plugin", "schema.json")].map(readJson);
+  const schemas = [join(folder, "schema.json"), "plugin/schema.json"].map(readJson);
   return { last, breaks: [...schemaBreaks(...schemas), ...typeBreaks(join(folder, "types"), built)] };
 }
 
@@ -51,14 +51,12 @@ function record(version) {
 
 /** The schema without what a program does not see. */
 function schemaToRecord() {
-  const schema = readJson(join(root, "plugin", "schema.json"));
+  const schema = readJson("plugin/schema.json");
   const seen = (key, value) => (key === "description" && typeof value === "string" ? undefined : value);
   return `${JSON.stringify(schema, seen, 1)}\n`;
 }
 
 const typesToRecord = () => [...publishedPaths(entries)].map((path) => [relative(built, path), path]);
-
-const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
 /** What a schema takes away from programs that were written for an earlier one, as sentences. */
 export function schemaBreaks(before, after) {

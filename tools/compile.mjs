@@ -1,11 +1,11 @@
 // `node tools/compile.mjs`: compiles the SDK in C# that Pulumi generates from the plugin's schema, and the schema's examples. No test
 // runs a program in this language. Needs `npm run build`, Go and .NET.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "./engine/command.mjs";
 import { ensureLanguage } from "./engine/languages.mjs";
-import { root, runAsCommand } from "./shared.mjs";
+import { readJson, root, runAsCommand } from "./shared.mjs";
 
 const schemaFile = join(root, "plugin", "schema.json");
 const timeoutSeconds = 900;
@@ -33,7 +33,7 @@ async function compile(cwd, name, code, sdk) {
 }
 
 runAsCommand(import.meta.url, async () => {
-  const { resources, functions } = JSON.parse(readFileSync(schemaFile, "utf8"));
+  const { resources, functions } = readJson(schemaFile);
   const folder = mkdtempSync(join(tmpdir(), "pulumi-uptime-csharp-"));
   try {
     const { bin } = await ensureLanguage("csharp", { log: console.error });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import ts from "typescript";
-import { between, root, runAsCommand, writeGenerated } from "./shared.mjs";
+import { between, readJson, root, runAsCommand, writeGenerated } from "./shared.mjs";
 
 /** The path of a resource's page. */
 const pathOf = ({ singular }) => `docs/${singular}.md`;
@@ -106,9 +106,7 @@ function settingsOf({ settingDeclarations, meaningOf }) {
 }
 
 /** The versions of Node.js that CI tests, and until when they are supported. */
-export function nodeVersions() {
-  return JSON.parse(readFileSync(join(root, ".github", "node-versions.json"), "utf8"));
-}
+export const nodeVersions = () => readJson(".github/node-versions.json");
 
 function supportOf(versions) {
   return versions.map(({ version, until }) => `- Node.js ${version}: until ${until}`).join("\n");

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, posix } from "node:path";
 import { parseArgs } from "node:util";
 import { archiveOf } from "./archive.mjs";
-import { readManifest, root, runAsCommand } from "./shared.mjs";
+import { jsonText, readManifest, root, runAsCommand } from "./shared.mjs";
 
 /** The repository's page on the web, from `repository` in package.json. */
 export function addressOf({ repository }) {
@@ -62,8 +62,7 @@ export function pack(folder) {
       const text = readFileSync(join(work, page), "utf8");
       writeFileSync(join(work, page), withAbsoluteLinks(text, { page, manifest, isPacked }));
     }
-    const published = JSON.stringify(publishedManifest(manifest), undefined, 2);
-    writeFileSync(join(work, "package.json"), `${published}\n`);
+    writeFileSync(join(work, "package.json"), jsonText(publishedManifest(manifest)));
     mkdirSync(folder, { recursive: true });
     const packed = npmPack(work, "--pack-destination", realpathSync(folder));
     return { tarball: join(folder, basename(packed.filename)), files: packed.files };

@@ -2,7 +2,7 @@
 // version.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readManifest, root, runAsCommand } from "./shared.mjs";
+import { readJson, readManifest, root, runAsCommand } from "./shared.mjs";
 import { breaksSinceLastRelease, isRecorded, mayBreak } from "./compatibility.mjs";
 import { hasPublicAddress } from "./package.mjs";
 import { nodeVersions } from "./docs.mjs";
@@ -83,7 +83,7 @@ function main([tag]) {
   const problems = problemsOf({
     tag: tag ?? `v${version}`,
     manifest,
-    lock: JSON.parse(read("package-lock.json")),
+    lock: readJson("package-lock.json"),
     changelog: read("CHANGELOG.md"),
     hasCorpus: existsSync(join(root, "test", "corpus", version, "dynamic.json")) && isRecorded(version),
     sinceLast,
@@ -92,7 +92,7 @@ function main([tag]) {
     registry: () =>
       problemsOfRegistry({
         manifest,
-        schema: JSON.parse(read("provider/engine/plugin/schema.json")),
+        schema: readJson("provider/engine/plugin/schema.json"),
         overview: read(registryPages.overview),
         installation: read(registryPages.installation),
       }),

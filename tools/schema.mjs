@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { built, filled, sentencesOf, sourceOf } from "./docs.mjs";
-import { readManifest, root, runAsCommand, writeGenerated } from "./shared.mjs";
+import { jsonText, readManifest, root, runAsCommand, writeGenerated } from "./shared.mjs";
 import { addressOf, hasPublicAddress, ownerOf } from "./package.mjs";
 import { downloadUrlOf, registryPageOf, registryPages } from "./registry.mjs";
 
@@ -394,7 +394,7 @@ function main(args) {
   const all = built();
   const manifest = readManifest();
   const schema = schemaOf(all, manifest);
-  writeGenerated(schemaFile, () => `${JSON.stringify(schema, null, 2)}\n`, args);
+  writeGenerated(schemaFile, () => jsonText(schema), args);
   for (const page of Object.values(registryPages))
     writeGenerated(page, (present) => registryPageOf(page, present, { manifest, schema }), args);
   writeGenerated(argsFile, () => providerArgsOf(schema, all.settings.settingDeclarations), args);

@@ -7,7 +7,7 @@ import canaries from "../test/support/canary.cjs";
 import { withProgress } from "./engine/command.mjs";
 import { enginePath } from "./engine/env.mjs";
 import { ensureEngine } from "./engine/install.mjs";
-import { readManifest, root, runAsCommand } from "./shared.mjs";
+import { readJson, readManifest, root, runAsCommand } from "./shared.mjs";
 
 const { LeakWatch } = canaries;
 const built = join(root, "dist", "provider", "index.js");
@@ -77,7 +77,7 @@ export function runStep(command, args, { env = process.env } = {}) {
 function packagesAreInstalled() {
   const record = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(record)) return false;
-  const wanted = readLock(join(root, "package-lock.json"));
+  const wanted = readLock("package-lock.json");
   const present = readLock(record);
   // A package for another platform is in the lockfile only.
   const missing = [...wanted].some(([path, { optional, text }]) => {
@@ -88,7 +88,7 @@ function packagesAreInstalled() {
 }
 
 function readLock(file) {
-  const { packages } = JSON.parse(readFileSync(file, "utf8"));
+  const { packages } = readJson(file);
   const entries = Object.entries(packages).filter(([path]) => path.startsWith("node_modules/"));
   return new Map(
     entries.map(([path, { version, integrity, link, optional, devOptional }]) => [

@@ -1,6 +1,6 @@
 // What the files here that are run as commands have in common.
 import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The folder of this repository. */
@@ -17,8 +17,12 @@ export async function runAsCommand(url, main) {
   }
 }
 
-/** What package.json says. */
-export const readManifest = () => JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+/** The JSON in a file, whose path may be relative to the root. */
+export const readJson = (path) => JSON.parse(readFileSync(resolve(root, path), "utf8"));
+
+export const readManifest = () => readJson("package.json");
+
+export const jsonText = (value) => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** Writes a generated file; with `--check` among the arguments it must be there as it would be written. */
 export function writeGenerated(file, wantedOf, args) {
