@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { UptimeError } from "../../api/errors";
@@ -9,7 +8,7 @@ import { nameKeyOf } from "../../definitions/keys";
 import { reviewLine, reviewVariables } from "../../engine/review-file";
 import { pathsInclude, pathsTouch, topLevel } from "../../lifecycle/paths";
 import { driftReport, type DriftedResource, type DriftReport } from "../shared/drift-report";
-import { readText } from "../shared/files";
+import { textIfThere } from "../shared/files";
 import { findingReport, type Finding } from "../shared/finding";
 import { parseAs, parsePrinted } from "../shared/json";
 import { createInstead, plannedChanges, unknownSteps } from "../shared/planned-changes";
@@ -46,10 +45,8 @@ export type Facts = ReturnType<typeof readFacts>;
 /** What a comment and a review are made of. */
 export function readFacts(options: CommentOptions, { cwd, env }: CommandContext) {
   // A file may be missing because an earlier step of the CI job failed.
-  const textAt = (path = ""): string | undefined => {
-    const file = resolve(cwd, path);
-    return path !== "" && existsSync(file) ? readText(file) : undefined;
-  };
+  const textAt = (path = ""): string | undefined =>
+    path === "" ? undefined : textIfThere(resolve(cwd, path));
   const texts = [options.preview, options.drift, options.doctor, options.tried].map(textAt);
   const [previewText, driftText, doctorText, triedText] = texts;
   if (texts.every((text) => text === undefined))

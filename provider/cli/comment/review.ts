@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import { counted } from "../../common/text";
-import { readText } from "../shared/files";
+import { textIfThere } from "../shared/files";
 import { parseAs } from "../shared/json";
 import { printable, listOf } from "../shared/quoting";
 import type { ApplyAction, ApplyActions } from "./apply-actions";
@@ -42,13 +41,13 @@ type Review = { readonly digest: string } | ReturnType<typeof reviewedIn>;
  */
 export function readReview(given: string, title: string, cwd: string): Review {
   if (given.trim() === "") return reviewedIn([], title);
-  const path = resolve(cwd, given);
-  if (!existsSync(path)) {
+  const text = textIfThere(resolve(cwd, given));
+  if (text === undefined) {
     const digest = digestIn(given);
     if (digest !== undefined) return { digest };
     throw new UptimeError(`--reviewed: ${given} is neither a file nor a digest.`);
   }
-  const read = parseAs(comments, readText(path));
+  const read = parseAs(comments, text);
   if (read) return reviewedIn(read, title);
   throw new UptimeError(
     `--reviewed: ${given} is not a JSON array of comments, each an object with its "body", and "pull" and "head" if they are known.`,

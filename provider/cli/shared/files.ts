@@ -12,6 +12,11 @@ export function readText(path: string): string {
   return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
 
+/** The text of a file that may be missing. */
+export function textIfThere(path: string): string | undefined {
+  return existsSync(path) ? readText(path) : undefined;
+}
+
 /** Runs some work on a file. If it fails, throws an error for the person who named the file. */
 export function explainFailure<T>(failure: string, attempt: () => T): T {
   try {

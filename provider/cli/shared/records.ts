@@ -18,14 +18,7 @@ import type { InputProblem } from "../../lifecycle/resource";
 import { withProgress, type CommandContext } from "./terminal";
 
 /** A record with the values that a program has to declare so that it matches. */
-export interface DeclarableRecord {
-  readonly definition: Definition;
-  readonly record: ApiRecord;
-  /** By property. Secrets are in the clear. */
-  readonly values: ReadonlyMap<string, Exclude<Value, null>>;
-  /** The reasons for which the provider would refuse it. */
-  readonly problems: readonly string[];
-}
+export type DeclarableRecord = ReturnType<typeof declarableOf>;
 
 /**
  * Reads the records of one kind, or those that the API finds by a text, the oldest first.
@@ -66,7 +59,7 @@ function declarableOf(
   record: ApiRecord,
   escaped: boolean,
   secrets: ReadonlySet<string>,
-): DeclarableRecord {
+) {
   const unreadable: InputProblem[] = [];
   const shown = shownValues(definition, record, {
     unescape: escaped,
@@ -94,5 +87,12 @@ function declarableOf(
       return { property, reason: [isClean ? new Quote(reason, "value") : quoteValue(value)] };
     });
   const problems = [...unreadable, ...refused].map((one) => redactor.problem(one).replace(/\.$/, ""));
-  return { definition, record, values, problems };
+  return {
+    definition,
+    record,
+    /** By property. Secrets are in the clear. */
+    values,
+    /** The reasons for which the provider would refuse it. */
+    problems,
+  };
 }

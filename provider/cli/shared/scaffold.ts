@@ -1,12 +1,12 @@
 import { execSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import * as z from "zod/mini";
 
 import type { Settings } from "../../api/settings";
 import { ownPackage, packageAbove } from "../../common/package";
-import { assertFree, explainFailure, readText, writeNewFile } from "./files";
+import { assertFree, explainFailure, textIfThere, writeNewFile } from "./files";
 import { jsonText, parseAs } from "./json";
 import type { Project } from "./project";
 import { minimumPulumi } from "./pulumi-cli";
@@ -18,13 +18,10 @@ const installedManifest = z.object({ dependencies: z.object({ "pulumi-uptime": z
 export function dependencySpec(from = __dirname): string {
   const { folder, version } = packageAbove(from);
   const modules = dirname(folder);
-  const file = join(dirname(modules), "package.json");
-  const source =
-    existsSync(file) && parseAs(installedManifest, readText(file))?.dependencies["pulumi-uptime"];
+  const manifest = textIfThere(join(dirname(modules), "package.json")) ?? "";
+  const source = parseAs(installedManifest, manifest)?.dependencies["pulumi-uptime"];
   const isInstalled = basename(modules) === "node_modules";
-  return isInstalled && !(source && source.startsWith("file:"))
-    ? `^${version}`
-    : `file:pulumi-uptime-${version}.tgz`;
+  return isInstalled && !source?.startsWith("file:") ? `^${version}` : `file:pulumi-uptime-${version}.tgz`;
 }
 
 const devDependencies = { "@types/node": "^22.0.0", typescript: "^5.9.0" };
@@ -76,8 +73,7 @@ export const homeId = home.id;
 
 /** Whether the program is still the sample that `init` wrote. */
 export function isSampleIn({ directory }: Project): boolean {
-  const index = join(directory, "index.ts");
-  return existsSync(index) && readText(index) === sampleProgram;
+  return textIfThere(join(directory, "index.ts")) === sampleProgram;
 }
 
 /**

@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 
 import { UptimeError } from "../../api/errors";
 import type { ApiRecord } from "../../api/record";
-import type { Definition } from "../../definitions/field";
 import { fieldOf, identityKeys } from "../../definitions/keys";
 import { decodeOptions, decodeOutputs } from "../../engine/properties";
 import { compare, managedValue } from "../../lifecycle/difference";
@@ -101,13 +100,10 @@ function misspeltIn(resource: StateResource): string[] {
   return Object.keys(resource).filter((key) => (spellings.get(key.toLowerCase()) ?? key) !== key);
 }
 
-export interface ManagedResource {
-  readonly definition: Definition;
-  readonly resource: StateResource & { readonly id: string };
-}
+export type ManagedResource = ReturnType<typeof managedResources>[number];
 
 /** The resources of this package in a state that have a record and manage it. One that is to be deleted does not. */
-export function managedResources({ deployment }: StackState): ManagedResource[] {
+export function managedResources({ deployment }: StackState) {
   return (deployment.resources ?? []).flatMap((resource) => {
     const definition = findDefinition(resource.type);
     const { id, external, delete: isLeaving, pendingReplacement: isDeleted } = resource;
