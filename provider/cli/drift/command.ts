@@ -11,13 +11,7 @@ import { groupBy } from "../../common/values";
 import { decodeOutputs } from "../../engine/properties";
 import { Redactor } from "../../engine/redactor";
 import { nameIn } from "../../lifecycle/difference";
-import {
-  driftMarkdown,
-  driftText,
-  groupErrors,
-  type DriftReport,
-  type UnmanagedRecord,
-} from "../shared/drift-report";
+import { driftMarkdown, driftText, groupErrors, type DriftReport } from "../shared/drift-report";
 import { jsonText } from "../shared/json";
 import { shownAccount, connectorTo, type ConnectTo } from "../shared/providers";
 import { readState } from "../shared/pulumi-cli";
@@ -157,7 +151,7 @@ async function unmanagedRecords(
   pending: readonly StateResource[],
   connectTo: ConnectTo,
   secrets: Iterable<string>,
-): Promise<UnmanagedRecord[]> {
+) {
   const resources: readonly Partial<StateResource>[] = [
     ...managed.map(({ resource }) => resource),
     ...pending,

@@ -96,28 +96,19 @@ function importSteps(facts: ExportFacts, language: GeneratedLanguage, importFile
       text: "Copy the resources to the program. Then the preview must show no change. Run `pulumi up` before you change anything.",
       lines: [`# Copy the resources in ${code} to ${program}, then:`, "pulumi preview", "pulumi up"],
     },
-    ...(hasRunning
-      ? [
-          "The generated code does not have `pause: false`, so a monitor that somebody pauses by hand is no drift. To see that, declare " +
-            "`pause` as false in the program before this `pulumi up`; it changes nothing in the API.",
-        ]
-      : []),
+    hasRunning &&
+      "The generated code does not have `pause: false`, so a monitor that somebody pauses by hand is no drift. To see that, declare " +
+        "`pause` as false in the program before this `pulumi up`; it changes nothing in the API.",
     protectText,
-    ...(withPassword.length === 0
-      ? []
-      : [
-          `The generated code has a password, in a URL of ${listOf(withPassword.map(({ name }) => codeSpan(name)))}. After this \`pulumi up\`, set ` +
-            "each such URL as a secret in the stack's configuration, let the program read it from there, and run `pulumi up` again. " +
-            "Commit the program only then.",
-        ]),
-    ...(withSecrets.length === 0
-      ? []
-      : [
-          "The import file and the generated code have no secrets: no `requestHeaders` and no `requestAuthPassword`. " +
-            "They stay as they are in the API: Pulumi neither changes nor empties them as long as the program does not declare them. " +
-            "To manage them, set their values as secrets in the stack's configuration, and declare them in the program:",
-          withSecrets.map(secretsItem).join("\n"),
-        ]),
+    withPassword.length > 0 &&
+      `The generated code has a password, in a URL of ${listOf(withPassword.map(({ name }) => codeSpan(name)))}. After this \`pulumi up\`, set ` +
+        "each such URL as a secret in the stack's configuration, let the program read it from there, and run `pulumi up` again. " +
+        "Commit the program only then.",
+    withSecrets.length > 0 &&
+      "The import file and the generated code have no secrets: no `requestHeaders` and no `requestAuthPassword`. " +
+        "They stay as they are in the API: Pulumi neither changes nor empties them as long as the program does not declare them. " +
+        "To manage them, set their values as secrets in the stack's configuration, and declare them in the program:\n\n" +
+        withSecrets.map(secretsItem).join("\n"),
     {
       text:
         secretsFile === undefined

@@ -16,11 +16,12 @@ export interface ExportFacts {
 
 /** A paragraph, or a step with its reason and the lines to type. A step without lines is left out. */
 export type NextStep =
-  string | { readonly text: string; readonly lines: readonly string[]; readonly language?: "ts" };
+  string | false | { readonly text: string; readonly lines: readonly string[]; readonly language?: "ts" };
 
 /** The page NEXT-STEPS.md: some steps, with paragraphs between them. */
 export function nextSteps(parts: readonly NextStep[]): string {
   const paragraphs = parts.flatMap((part) => {
+    if (part === false) return [];
     if (typeof part === "string") return [part];
     const { text, lines, language = "sh" } = part;
     return lines.length === 0 ? [] : [text, [`\`\`\`${language}`, ...lines, "```"].join("\n")];

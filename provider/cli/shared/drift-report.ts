@@ -32,13 +32,6 @@ const driftedResource = z.object({
   message: z.optional(z.string()),
 });
 
-const unmanagedRecord = z.object({
-  type: z.string(),
-  id: z.string(),
-  name: z.string(),
-  account: z.optional(z.string()),
-});
-
 /** The output of `drift --json`. */
 export const driftReport = z.object({
   /** The number of resources that were compared. */
@@ -47,7 +40,11 @@ export const driftReport = z.object({
   /** The resources that could not be compared. */
   errors: z.array(z.object({ urn: z.string(), id: z.optional(z.string()), message: z.string() })),
   /** The records that no resource of the stack manages, if they were asked for. */
-  unmanaged: z.optional(z.array(unmanagedRecord)),
+  unmanaged: z.optional(
+    z.array(
+      z.object({ type: z.string(), id: z.string(), name: z.string(), account: z.optional(z.string()) }),
+    ),
+  ),
   /** Why they could not be listed. */
   unlisted: z.optional(z.string()),
   /** The addresses of the servers that were asked. */
@@ -62,7 +59,6 @@ export const driftReport = z.object({
 });
 
 export type DriftedResource = z.infer<typeof driftedResource>;
-export type UnmanagedRecord = z.infer<typeof unmanagedRecord>;
 export type DriftReport = z.infer<typeof driftReport>;
 
 /** The most characters of a cell. Longer values would push the other columns out of sight. */
