@@ -265,6 +265,7 @@ function addFunctions(schema, definition, properties, names) {
   };
   const shown = Object.keys(fields).filter((key) => !fields[key].secret);
   const result = {
+    description: `A ${singular} as the API shows it, without secrets.`,
     type: "object",
     properties: {
       id: { type: "string", description: `The id of the ${singular} in the API.` },
@@ -275,7 +276,7 @@ function addFunctions(schema, definition, properties, names) {
     required: ["id", "attributes"],
   };
   const type = `uptime:index:${label}Result`;
-  schema.types[type] = { description: `A ${singular} as the API shows it, without secrets.`, ...result };
+  schema.types[type] = result;
   const [one, all] = ["one", "all"].map((count) => built().lookupName(definition, count));
   const inPython = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const words = {
@@ -294,7 +295,7 @@ function addFunctions(schema, definition, properties, names) {
         ...selection,
       },
     },
-    outputs: { description: `A ${singular} as the API shows it, without secrets.`, ...result },
+    outputs: result,
   };
   schema.functions[`uptime:index:${all}`] = {
     description: `Finds all ${plural} that the arguments select, without managing them; all of them if nothing is given.\n\n${pageOf("all", words)}`,

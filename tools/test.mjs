@@ -80,17 +80,8 @@ async function runJest(env, more = []) {
   try {
     const jest = join(root, "node_modules", "jest", "bin", "jest.js");
     const results = join(folder, "results.json");
-    const args = [
-      sparkplugFlag,
-      jest,
-      "--rootDir",
-      root,
-      "--json",
-      "--outputFile",
-      results,
-      ...more,
-      ...jestArgs,
-    ];
+    const options = ["--rootDir", root, "--json", "--outputFile", results];
+    const args = [sparkplugFlag, jest, ...options, ...more, ...jestArgs];
     // Read also when jest fails: then it says what failed.
     const failure = await runStep(process.execPath, args, { env }).catch((error) => error);
     if (!existsSync(results)) throw failure ?? new Error("Jest ran no test.");
