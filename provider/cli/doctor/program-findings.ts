@@ -26,16 +26,15 @@ export function programFindings(report: ProgramReport): Finding[] {
       const resource = importId === undefined ? title : `${title} (import ${importId})`;
       return reasons.map((reason) => failed(refusedCode, `${resource}: ${reason}`));
     }),
-    ...errors.map((error) => failed("preview", `The preview failed: ${oneLine(withoutStack(error))}`)),
+    ...errors.map((error) => {
+      const withoutStack = error.replace(/\n\s+at [^]*/, "");
+      return failed("preview", `The preview failed: ${oneLine(withoutStack)}`);
+    }),
     // After an error the preview has not reached every resource, so the number would be too low.
     ...(errors.length > 0
       ? []
       : [ok("program", `The program declares ${counted(resources, "resource")}${nothing}.`)]),
   ];
-}
-
-function withoutStack(error: string): string {
-  return error.replace(/\n\s+at [^]*/, "");
 }
 
 type Planned = ProgramReport["planned"][number];

@@ -22,7 +22,7 @@ import { assertOwnCode } from "./state-code";
  * file. Throws if Pulumi would run code in state that is not this package's.
  */
 export async function collectingPreview(location: StackLocation) {
-  const state = await exportState(location, { showSecrets: true });
+  const state = await exportState(location, "--show-secrets");
   assertOwnCode(state);
   const collected = new Map<string, CollectedResource>();
   const onResource = (resource: CollectedResource): void => {

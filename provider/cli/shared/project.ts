@@ -5,14 +5,14 @@ import { parse } from "yaml";
 import * as z from "zod/mini";
 
 import { isObject } from "../../common/values";
-import { explainFailure, readText } from "./files";
+import { explainFailure, readText, textIfThere } from "./files";
 import { parseAs } from "./json";
 import { slug } from "./quoting";
 
 /** A folder that holds a Pulumi project, or will hold one. */
 export type Project = ReturnType<typeof readProject>;
 
-/** A package.json that makes files ES modules. */
+/** A package.json that makes files ES modules. If it cannot be parsed, npm reports that better. */
 const moduleManifest = z.looseObject({ type: z.literal("module") });
 
 const projectFiles = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
@@ -37,10 +37,7 @@ export function readProject(directory: string) {
   const settings = isObject(content) ? content : {};
   const { runtime } = settings;
   const { providers } = isObject(settings.plugins) ? settings.plugins : {};
-  // If package.json cannot be parsed, npm reports that better.
-  const isModule =
-    entries.includes("package.json") &&
-    parseAs(moduleManifest, readText(join(directory, "package.json"))) !== undefined;
+  const manifest = textIfThere(join(directory, "package.json")) ?? "";
   return {
     directory,
     /** False if the folder holds no Pulumi project yet. */
@@ -54,7 +51,7 @@ export function readProject(directory: string) {
     namesPlugin:
       Array.isArray(providers) && providers.some((one: unknown) => isObject(one) && one.name === "uptime"),
     /** The ending of a module's name in an import. */
-    extension: isModule ? ".js" : "",
+    extension: parseAs(moduleManifest, manifest) ? ".js" : "",
     /** Names of what is directly in the folder, in lower case. */
     files: new Set(entries.map((entry) => entry.toLowerCase())),
   };

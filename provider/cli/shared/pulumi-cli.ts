@@ -104,17 +104,15 @@ export async function runPreview(location: StackLocation): Promise<Preview> {
 /** A stack's state. With secrets it must be neither stored nor printed. */
 export async function exportState(
   location: StackLocation,
-  { showSecrets = false } = {},
+  ...flags: "--show-secrets"[]
 ): Promise<StackState> {
-  const args = onStack(["stack", "export", ...(showSecrets ? ["--show-secrets"] : [])], location);
-  return parseDeployment(await output(args, location), "What `pulumi stack export` printed");
+  const printed = await output(onStack(["stack", "export", ...flags], location), location);
+  return parseDeployment(printed, "What `pulumi stack export` printed");
 }
 
 /** A state with secrets, which must be neither stored nor printed: that of the stack, or one in a file. */
 export async function readState(location: StackLocation, file: string | undefined): Promise<StackState> {
-  return file === undefined
-    ? exportState(location, { showSecrets: true })
-    : parseDeployment(readText(file), file);
+  return file === undefined ? exportState(location, "--show-secrets") : parseDeployment(readText(file), file);
 }
 
 const configuration = z.record(

@@ -6,7 +6,6 @@ import { decodeDeclared } from "../../engine/properties";
 import { shows } from "../../lifecycle/difference";
 import { beginOperation, type RecordScope } from "../../lifecycle/record-scope";
 import { collectingPreview } from "../shared/collecting-preview";
-import type { PlannedChange } from "../shared/planned-changes";
 import { secretText } from "../shared/preview";
 import type { StackLocation } from "../shared/pulumi-cli";
 import { oneLine } from "../shared/quoting";
@@ -43,7 +42,11 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
   const [error] = [...errors, ...reasons];
   if (error !== undefined)
     throw new UptimeError(message`The preview failed, so nothing was tried: ${quote(oneLine(error))}`);
-  const changed = steps.filter(({ change }) => isTried(change));
+  // An import changes nothing.
+  const changed = steps.filter(
+    ({ change }) =>
+      change?.definition === monitor && ["create", "update", "replace"].includes(change.operation),
+  );
   return changed.map(({ urn, oldState, newState, checked }) => {
     const shown = newState?.inputs ?? {};
     const hidden = Object.keys(shown).filter((key) => stringsIn(shown[key]).includes(secretText));
@@ -60,11 +63,6 @@ export async function previewedMonitors(location: StackLocation): Promise<KnownM
       ),
     };
   });
-}
-
-/** Whether a monitor is created or changed. An import changes nothing. */
-function isTried({ definition, operation }: Partial<PlannedChange> = {}): boolean {
-  return definition === monitor && ["create", "update", "replace"].includes(operation ?? "");
 }
 
 export function monitorsInState(state: StackState): KnownMonitor[] {
