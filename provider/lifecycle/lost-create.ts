@@ -75,15 +75,22 @@ async function search(scope: OperationScope, lostCreate: LostCreate): Promise<Ob
   const { clock, operation } = scope;
   const end = clock.now() + searchMilliseconds;
   const isLeft = (record: ApiRecord): boolean => !isTaken(scope, record);
+  const isNotDeleted = ({ id }: ApiRecord): boolean => !scope.claims.mayBeUsedAgain(id);
   const { answeredId } = lostCreate.lostAnswer;
   let previousId: string | undefined;
+  let earlier: readonly ApiRecord[] = [];
   for (let looks = 0; ;) {
     const isLast =
       clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
     const found = await lookOnce(scope, lostCreate, isLast);
     const { failure, isUndecided } = found;
+    // A replica that lags may no longer list what an earlier look has found. Unless this run deletes that,
+    // nothing is sent again.
+    const candidates = [...found.equal, ...found.doubtful];
+    if (lostCreate.mayResend && candidates.length > 0) earlier = candidates;
+    const doubtful = candidates.length > 0 ? found.doubtful : earlier.filter(isNotDeleted);
     // Another look, which has ended at the same moment, may have taken one.
-    const look = { ...found, equal: found.equal.filter(isLeft), doubtful: found.doubtful.filter(isLeft) };
+    const look = { ...found, equal: found.equal.filter(isLeft), doubtful: doubtful.filter(isLeft) };
     const [record, ...others] = look.equal;
     if (failure === undefined) looks++;
     // A look that has failed or is undecided does not end the search before the minute is over. After an interruption, one look that

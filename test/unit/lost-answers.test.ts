@@ -669,6 +669,22 @@ describe("a record that may be that of a lost create is an error that names it",
     expect(posts()).toBe(1);
   });
 
+  test("if its own address does not show it yet, and the list of the next look no longer does", async () => {
+    let looks = 0;
+    const answers: Fault[] = [cut];
+    afterCreate(
+      () => answers.shift(),
+      (request) => {
+        if (isList(request)) return ++looks === 2 ? answer(200, { data: [] }) : undefined;
+        return answer(404);
+      },
+    );
+    const failure = await made(resource());
+    expect(failure).toMatch(/1 \("Home"/);
+    expect(failure).toMatch(mayExist);
+    expect(posts()).toBe(1);
+  });
+
   test("if the list does not show the URL, which alone is the same", async () => {
     let isFirst = true;
     afterCreate(
