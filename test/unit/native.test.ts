@@ -221,8 +221,8 @@ describe("with a server", () => {
 
     describe("that was refused, and that the engine has kept", () => {
       /** The engine puts into state what it has read, before `check` refuses it. */
-      const refused = async () => {
-        const program = new Program("plugin");
+      const refused = async (settings = {}) => {
+        const program = new Program("plugin", settings);
         const read = { ...home, name: "Ours" };
         const one = await importedInto(program, read);
         if (one.state) one.state = { ...one.state, inputs: { ...read, __imported: true } };
@@ -247,6 +247,14 @@ describe("with a server", () => {
         // The error of the import says so: declare the record's value, or change the record first.
         emulator.monitors.edit(1, { ssl_alert_days: 7 });
         expect(await one.up(declared)).toBe("update");
+      });
+
+      test("may not be replaced by a record in another account", async () => {
+        const accounts = JSON.stringify({ second: { apiKey: "other-key" } });
+        const one = await refused({ "uptime:accounts": accounts });
+        const declared = { ...home, name: "Ours", account: "second" };
+        expect(await failureOf(one.up(declared))).toContain("the program declares another account.");
+        expect(emulator.writes()).toEqual([]);
       });
 
       test("may send what the record does not show, and what a person takes for the same", async () => {
