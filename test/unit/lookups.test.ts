@@ -332,6 +332,14 @@ describe("many records", () => {
   });
 });
 
+test("a record cannot be looked up by what the list does not show", async () => {
+  emulator.monitors.add(site("Shop"));
+  on(isList, answer(200, [{ id: 1, name: "Shop" }]));
+  expect(await failureOf(uptime.getMonitor({ url: "https://shop.example/" }))).toContain(
+    "does not show the url of 1, so it cannot be looked up by its url. Look it up by its id.",
+  );
+});
+
 test("a record of another account is looked up with that account's key", async () => {
   emulator.monitors.add(site("Shop"));
   emulator.apiKey = "theirs";
