@@ -62,9 +62,11 @@ export function dynamicOptions(
   // State has this list for each resource, so it names only properties that the resource has.
   const secrets = secretKeys(definition).filter((key) => key in props);
   // The engine cannot import a dynamic resource, so the option is passed as an input.
-  const { import: _, ...rest } = options;
+  const { import: id, replaceWith, ...rest } = options;
   return {
     ...rest,
+    // If the other resource is deleted first, the engine deletes the imported record with it, before it asks `check`.
+    ...(id === undefined && replaceWith && { replaceWith }),
     // Otherwise the engine would also keep the hidden options of the first run, such as the resource's former name.
     ...(rest.ignoreChanges?.includes("*") && {
       ignoreChanges: [...Object.keys(definition.fields), "account"],

@@ -374,6 +374,13 @@ describe("the name by which imports and adoptions know a resource", () => {
     expect(dynamicOptions(monitor, home, options)).toEqual(rest);
   });
 
+  test("replaceWith has no effect beside it, because Pulumi may delete the record before the import is checked", () => {
+    const other = new Monitor("other", home);
+    const given = { protect: true, replaceWith: [other] };
+    expect(dynamicOptions(monitor, home, { ...given, import: "7" })).toEqual({ protect: true });
+    expect(dynamicOptions(monitor, home, given)).toEqual(given);
+  });
+
   test.each([pulumi.output("7"), 7, Promise.resolve("7")])(
     "the plugin takes it as a string only, not %j",
     (given) => {
