@@ -230,7 +230,7 @@ const idListCodec: Codec<readonly (string | number)[]> = {
   // The empty entry of an empty list may be stored as null, or as 0, which is no id, by Gin and Echo.
   parse: (raw) =>
     entriesOf(isDigitList(raw) ? raw.match(/\d+/g) : raw)
-      .filter((entry) => !isEmpty(entry) && (isObject(entry) || Number(entry) !== 0))
+      .filter((entry) => !isEmpty(entry) && (typeof entry === "object" || Number(entry) !== 0))
       .map((entry) => id(isObject(entry) ? entry[idNameIn(entry)] : entry)),
   comparable: (ids) => [...new Set(ids.map(comparableId))].sort().join(),
   encode: (wire, value) => value.map((entry) => [`${wire}[]`, String(entry)]),

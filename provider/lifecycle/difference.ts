@@ -227,14 +227,14 @@ const mask = /[*•●]{3,}|"(?:[*•●]{2}|[[(<](?:filtered|hidden|masked|reda
 
 /** Whether a server hides a secret, in a list also one of several. A header may have a name and no value. */
 function isMasked(value: unknown): boolean {
-  const entries: [name: unknown, value: unknown][] = Object.entries(value ?? {}).map(
-    ([name, part]: [string, unknown]) => {
-      const header = headerIn(part);
-      if (header) return [header.key, header.value];
-      if (isObject(value)) return [name, Array.isArray(part) ? part.at(-1) : part];
-      return Array.isArray(part) ? [part[0], part[1]] : ["", part];
-    },
-  );
+  // The characters of a string are no entries.
+  const parts: [string, unknown][] = typeof value === "string" ? [] : Object.entries(value ?? {});
+  const entries = parts.map(([name, part]): [name: unknown, value: unknown] => {
+    const header = headerIn(part);
+    if (header) return [header.key, header.value];
+    if (isObject(value)) return [name, Array.isArray(part) ? part.at(-1) : part];
+    return Array.isArray(part) ? [part[0], part[1]] : ["", part];
+  });
   return (
     mask.test(JSON.stringify(value)) ||
     entries.some(([name, part]) => !isEmpty(name) && (part ?? null) === null)

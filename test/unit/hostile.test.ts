@@ -8,8 +8,10 @@ import { parseError } from "../../provider/api/error-body";
 import { NotFoundError, UptimeError } from "../../provider/api/errors";
 import { Operation } from "../../provider/api/operation";
 import { hasPassword } from "../../provider/common/url";
+import { fieldOf } from "../../provider/definitions/keys";
 import { monitor } from "../../provider/definitions/monitor";
 import { Redactor } from "../../provider/engine/redactor";
+import { compare } from "../../provider/lifecycle/difference";
 import { clientOf, errorOf } from "../support/client";
 import { answering, listen, serve } from "../support/http-server";
 
@@ -397,6 +399,14 @@ test.each<[string, () => unknown]>([
   ["a host of as many letters as there are", () => comparableHost(String.fromCodePoint(...letters))],
   ["a refusal of one field", () => parseError({ errors: Array(2 ** 16).fill({ field: "a", msg: "b" }) }, "")],
   ["a refusal in many words", () => parseError({ errors: { a: ["b"] }, message: "c".repeat(2 ** 24) }, "")],
+  [
+    "a mask as long as a body",
+    () =>
+      compare(fieldOf(monitor, "requestHeaders"), null, {
+        id: "7",
+        raw: { request_headers: "x".repeat(2 ** 24) },
+      }),
+  ],
 ])("%s takes no time", (_, read) => {
   const begun = performance.now();
   read();

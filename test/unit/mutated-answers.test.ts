@@ -42,6 +42,10 @@ const seen: Record<string, Case> = {
     { mutate: "value", field: "alert_channel_ids", value: "[1," },
     { args: { ...home, alertChannelIds: [1, 2] } },
   ),
+  "an object whose name toString is no function": create(
+    { mutate: "value", field: "alert_channel_ids", value: [[{ toString: 1 }]] },
+    { args: { ...home, alertChannelIds: [1, 2] } },
+  ),
   "half of a surrogate pair": create({ mutate: "value", field: "display_name", value: "Home \ud83d" }),
   "half of a surrogate pair in a name": create({ mutate: "value", field: "k\ud83d", value: 1 }),
   "the Location of something else": create({
