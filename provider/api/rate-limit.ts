@@ -114,9 +114,9 @@ export class RateLimiter {
     const least = isLate ? 0 : Math.min(minuteMilliseconds, 1000 * 2 ** this.throttledInARow++);
     const wait = Math.max(least, announcedWait(headers, this.clock.date()) ?? 0);
     const opensAt = Math.max(this.opensAt, now + wait);
-    // Before waiting requests fail, one more is sent.
+    // Before waiting requests fail, one more is sent. Later ones do not wait for longer than these did.
     const end = this.throttledSince + giveUpMilliseconds;
-    this.opensAt = now < end ? Math.min(opensAt, end) : opensAt;
+    this.opensAt = Math.min(opensAt, now < end ? end : now + giveUpMilliseconds);
   }
 
   private waitForTurn(pending: PendingRequest): Promise<void> {

@@ -257,6 +257,21 @@ describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
   });
 });
 
+test.each([
+  ["a year", "31536000"],
+  ["more seconds than a number holds", "9".repeat(400)],
+])(
+  "a pause of %s that is asked for after ten minutes of 429 does not keep a later request for longer",
+  async (_, seconds) => {
+    const one = client();
+    emulator.fault = () => answer(429, "", { "retry-after": seconds });
+    expect(await failureOf(get(one))).toContain("for ten minutes the server has refused all requests");
+    emulator.fault = undefined;
+    await clock.sleep(120_000);
+    expect(await took(get(one))).toBeLessThanOrEqual(600_000);
+  },
+);
+
 test("429 of an hour ago does not make the pause after the next one longer", async () => {
   const one = client();
   emulator.fault = () => answer(429);
