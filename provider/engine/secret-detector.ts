@@ -2,6 +2,8 @@ import { decodeHTMLStrict } from "entities/decode";
 
 /** A shorter secret occurs in ordinary words, so it is found only as a whole value. */
 const minLength = 4;
+/** No resource has more secrets. To look for all that a hostile server shows would take hours. */
+const maxSecrets = 2000;
 /** No real server encodes what it repeats more often than this. */
 const maxPasses = 5;
 /** The most characters for one character of a secret: `\u0041` in JSON that was escaped several times. */
@@ -15,21 +17,25 @@ export class SecretDetector {
   /** The most characters that a secret takes, however a server encodes it. */
   readonly reach: number;
   private readonly secrets: readonly ReturnType<typeof formsOf>[];
+  /** There are too many to look for, so every text counts as one that repeats a secret. */
+  private readonly isOverfull: boolean;
 
   constructor(secrets: Iterable<string>) {
     const values = new Set(Array.from(secrets, (secret) => secret.toWellFormed()));
     this.reach =
       maxEscapeCharacters * Array.from(values).reduce((most, { length }) => Math.max(most, length), 0);
-    this.secrets = Array.from(values).flatMap((value) => (value === "" ? [] : [formsOf(value)]));
+    this.isOverfull = values.size > maxSecrets;
+    const known = this.isOverfull ? [] : [...values];
+    this.secrets = known.filter((value) => value !== "").map(formsOf);
   }
 
   isSecret(text: string): boolean {
     const folded = foldCase(text);
-    return this.secrets.some(({ value }) => value === folded);
+    return this.isOverfull || this.secrets.some(({ value }) => value === folded);
   }
 
   findsIn(text: string): boolean {
-    if (this.secrets.length === 0) return false;
+    if (this.secrets.length === 0) return this.isOverfull;
     const source = text.toWellFormed();
     const decoded = decodeEscapes(source);
     const spaced = foldSpaces(decoded);

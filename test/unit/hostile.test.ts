@@ -400,6 +400,14 @@ test.each<[string, () => unknown]>([
   ["a refusal of one field", () => parseError({ errors: Array(2 ** 16).fill({ field: "a", msg: "b" }) }, "")],
   ["a refusal in many words", () => parseError({ errors: { a: ["b"] }, message: "c".repeat(2 ** 24) }, "")],
   [
+    "a record with more secrets than anybody has",
+    () => {
+      const value = Array.from({ length: 20_000 }, (_, index) => `secret-${index}`).join(" ");
+      const shown = { request_headers: [{ key: "X-A", value }], note: "words ".repeat(2 ** 16) };
+      expect(new Redactor([key]).attributes(monitor, shown)).not.toHaveProperty("note");
+    },
+  ],
+  [
     "a mask as long as a body",
     () =>
       compare(fieldOf(monitor, "requestHeaders"), null, {
