@@ -52,14 +52,13 @@ export const settingDeclarations = {
     secret: true,
     text: "API key, without the word `Bearer`. It is sent as a Bearer token.",
     details:
-      "You do not need it if every resource names an account. Set it with `--secret`, because Pulumi copies the stack's configuration into state, where a plain value is readable.",
+      "You do not need it if every resource names an account. Set it with `--secret`: Pulumi copies the configuration into state, where a plain value is readable.",
   },
   accounts: {
     type: "accounts",
     secret: true,
     text: "Further accounts by name, each with its key and, if they differ, its addresses.",
-    details:
-      'Set it with `--secret`. If a key is not in the setting, it comes from the environment: `UPTIME_API_KEY_EU` for `{"eu": {}}`. See [Several accounts](#several-accounts).',
+    details: "See [Several accounts](#several-accounts).",
   },
   adoptExisting: {
     type: "boolean",
@@ -72,7 +71,7 @@ export const settingDeclarations = {
     default: [],
     text: "Pairs such as `3f9c=81d0`, from the error that asks for them: the address and key in state (`3f9c`) and the present ones (`81d0`) lead to the same account.",
     details:
-      "Separate pairs by commas. A pair of equal digits confirms that the account is really empty; remove it afterwards. See [Drift](drift.md#another-address-or-key).",
+      "See [Move to another address](#move-to-another-address). A pair of equal digits confirms that the account is really empty; remove it afterwards.",
   },
   refreshAttributes: {
     type: "boolean",

@@ -222,8 +222,8 @@ function lostError(
   const command = settings.adoptExisting ? undefined : configCommand(settings, "adoptExisting", "true");
   return errorOf(
     [lostAnswer.parts, reason],
-    message`The ${singular} may exist: the next \`pulumi up\` finds and adopts it if the setting
-      ${sourceOf(settings, "adoptExisting")} ${settings.adoptExisting ? "stays" : "is"} true${command ? ` (${command})` : ""}; otherwise it may create a second one.`,
+    message`The ${singular} may exist: the next \`pulumi up\` adopts it if ${sourceOf(settings, "adoptExisting")}
+      ${settings.adoptExisting ? "stays" : "is"} true${command ? ` (${command})` : ""}; otherwise it may create a second one.`,
     cause,
   );
 }
@@ -237,8 +237,8 @@ function conflictError(
   return errorOf(
     [lostAnswer.parts, conflict],
     message`The ${singular} may exist: if it is one of these, declare what is there, and name its id with the option
-      import. Otherwise the next \`pulumi up\` creates another one, unless the setting
-      ${sourceOf(settings, "adoptExisting")} is true and an equal record exists.`,
+      import. Otherwise the next \`pulumi up\` creates another one, unless ${sourceOf(settings, "adoptExisting")} is true and
+      an equal record exists.`,
     lostAnswer,
   );
 }

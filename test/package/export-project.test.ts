@@ -175,7 +175,7 @@ test("a new project gets the option --allow-http as a setting, because its addre
 });
 
 describe("an export into a folder", () => {
-  const lookedThere = /What the program declares and state does not have yet is exported again/;
+  const lookedThere = /If the program imports others, run `pulumi up`, and export again/;
 
   test("leaves out what the stack's state has, says that it looked there only, and changes no file", async () => {
     for (const name of ["Shop", "Other"]) addMonitor(name);

@@ -4,7 +4,7 @@ import { answer, emulator, failureOf, on, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const hint =
-  "make sure that the command has --run-program: without it, `pulumi refresh`, `pulumi destroy` and `--refresh` use the settings of the last `pulumi up`";
+  "check that the command has --run-program: otherwise Pulumi uses the settings of the last `pulumi up`";
 
 withServer({ anyKey: true });
 beforeEach(() => {

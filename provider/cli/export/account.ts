@@ -146,8 +146,7 @@ async function readAccount(
   const notes = [
     hasStack &&
       added.length > 0 &&
-      "Records in the stack's state are left out. What the program declares and state does not have yet is exported again: run " +
-        "`pulumi up` first.",
+      "Records in the stack's state are left out. If the program imports others, run `pulumi up`, and export again.",
     withPassword.length > 0 && `A URL of ${listOf(withPassword)} has a password. ${useOfPassword}`,
   ].filter((note) => note !== false);
   return { settings, resources, refused, known: records.length - unmanaged.length, notes };
