@@ -235,7 +235,7 @@ describe("after a timeout", () => {
 test("an error after a lost create does not advise to set adoptExisting if it is set", async () => {
   on("POST", cutBefore);
   const failure = await made(resource("monitor", { "uptime:adoptExisting": "true" }));
-  expect(failure).toMatch(/adopts it if the setting uptime:adoptExisting stays true; otherwise/);
+  expect(failure).toMatch(/adopts it if uptime:adoptExisting stays true; otherwise/);
 });
 
 test("a create that is always cut is sent five times, and then fails", async () => {
@@ -865,7 +865,7 @@ describe("with an explicit provider, an error names its argument", () => {
   test("if a lost create may have made a record", async () => {
     on("POST", answer(504));
     const text = await createWith({});
-    expect(text).toContain("adopts it if the setting adoptExisting of the provider eu is true; otherwise it");
+    expect(text).toContain("adopts it if adoptExisting of the provider eu is true; otherwise it");
     expect(text).not.toContain("uptime:");
   });
 
