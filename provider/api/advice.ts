@@ -8,7 +8,8 @@ import type { Method } from "./transport";
 export function oldSettingsAdvice(mayHaveOldSettings = false): string[] {
   if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return [];
   return [
-    "If you have already changed the setting, check that the command has --run-program: otherwise Pulumi uses the settings of the last `pulumi up`.",
+    "If you have already changed the setting, check that the command has --run-program: " +
+      "otherwise Pulumi uses the settings of the last `pulumi up`.",
   ];
 }
 
