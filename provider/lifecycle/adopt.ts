@@ -34,10 +34,9 @@ export async function adopt(
   const { owner } = scope.options;
   if (planned.baseline.isImplausiblyEmpty)
     throw new UptimeError(
-      `The list of ${definition.plural} is empty, although this run knows of some, so it is not known whether there is a ` +
-        `${definition.singular} to adopt, and nothing was created. If they are gone, run \`pulumi up --refresh --run-program\`; ` +
-        `otherwise try again. A resource that waits for its replacement is not refreshed: then run once with ` +
-        `${sourceOf(scope.settings, "adoptExisting")} set to false.`,
+      `The list of ${definition.plural} is empty, although this run knows of some, so nothing was created. If they are gone, ` +
+        `run \`pulumi up --refresh --run-program\`; otherwise try again. A refresh skips a resource whose replacement is not ` +
+        `finished: for that one, run once with ${sourceOf(scope.settings, "adoptExisting")} set to false.`,
     );
   const isFree = (record: ApiRecord): boolean => claims.isFree(record, owner);
   const found = await namesakesOf(scope, planned, isFree);

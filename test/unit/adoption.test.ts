@@ -142,7 +142,7 @@ test.each(fronts)(
     emulator.fault = undefined;
     program.nextRun();
     expect(await failureOf(one.up(home))).toContain(
-      "A resource that waits for its replacement is not refreshed: then run once with uptime:adoptExisting set to false.",
+      "A refresh skips a resource whose replacement is not finished: for that one, run once with uptime:adoptExisting set to false.",
     );
     program.nextRun({ "uptime:adoptExisting": "false" });
     await one.up(home);

@@ -150,7 +150,7 @@ function assertKeyIsFor(settings: Settings, proofs: unknown, named: () => readon
   if (foreign === undefined) return;
   throw new UptimeError(
     isOwnKey
-      ? `Its address is ${foreign.url}, and nothing in state shows that the program has given it this address with this key, so the key is not sent there. Find out whether somebody has changed the state. \`pulumi up\` writes the program's address and a proof of it to state; until then, nothing is read there.`
+      ? `Its address is ${foreign.url}, and nothing in state shows that the program has given it this address with this key, so the key is not sent there. Find out whether somebody has changed the state; \`pulumi up\` stores the program's address again.`
       : `In state its address is ${foreign.url}, which neither the options, the stack's configuration nor the environment have, so the key in ${apiKeySource} is not sent there. If the address is right, set UPTIME_BASE_URL to it, or give the provider a key of its own.`,
   );
 }
