@@ -9,7 +9,7 @@ export function oldSettingsAdvice(mayHaveOldSettings = false): string[] {
   if (!mayHaveOldSettings || /^(1|true)$/i.test(process.env.PULUMI_RUN_PROGRAM ?? "")) return [];
   return [
     "If you have already changed the setting, check that the command has --run-program: " +
-      "otherwise Pulumi uses the settings of the last `pulumi up`.",
+      "otherwise a refresh or destroy uses the settings of the last `pulumi up`.",
   ];
 }
 

@@ -4,7 +4,7 @@ import { answer, emulator, failureOf, on, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const hint =
-  "check that the command has --run-program: otherwise Pulumi uses the settings of the last `pulumi up`";
+  "check that the command has --run-program: otherwise a refresh or destroy uses the settings of the last `pulumi up`";
 
 withServer({ anyKey: true });
 beforeEach(() => {
