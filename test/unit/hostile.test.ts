@@ -416,9 +416,10 @@ test.each<[string, () => unknown]>([
       }),
   ],
 ])("%s takes no time", (_, read) => {
-  const begun = performance.now();
+  // Of the processor's time, which does not depend on what else the machine does.
+  const begun = process.cpuUsage();
   read();
-  expect(performance.now() - begun).toBeLessThan(5000);
+  expect(process.cpuUsage(begun).user / 1e6).toBeLessThan(5);
 });
 
 test("line breaks in values add no field and no request", async () => {
