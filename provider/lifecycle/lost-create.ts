@@ -12,6 +12,7 @@ import type { Operation } from "../api/operation";
 import { configCommand, sourceOf } from "../api/settings";
 import type { Definition } from "../definitions/field";
 import { hasUniqueName, nameKeyOf } from "../definitions/keys";
+import { wasListed } from "./baseline";
 import { describeRecords } from "./describe";
 import { isTaken, lookOnce, lookPauseMilliseconds, type Look } from "./lost-create-look";
 import type { ObtainedRecord, LostCreate, SentCreate } from "./run-creates";
@@ -72,25 +73,26 @@ async function findLost(scope: OperationScope, lostCreate: LostCreate): Promise<
  * otherwise after a minute. A look that has failed does not count.
  */
 async function search(scope: OperationScope, lostCreate: LostCreate): Promise<ObtainedRecord | undefined> {
-  const { clock, operation } = scope;
+  const { claims, clock, operation } = scope;
+  const { baseline, mayResend } = lostCreate;
+  const { answeredId } = lostCreate.lostAnswer;
   const end = clock.now() + searchMilliseconds;
   const isLeft = (record: ApiRecord): boolean => !isTaken(scope, record);
-  const isNotDeleted = ({ id }: ApiRecord): boolean => !scope.claims.mayBeUsedAgain(id);
-  const { answeredId } = lostCreate.lostAnswer;
+  // An old record is found while this run deletes it.
+  const isOld = ({ id }: ApiRecord): boolean => wasListed(baseline, id) || claims.mayBeUsedAgain(id);
+  const seen = new Map<string, ApiRecord>();
   let previousId: string | undefined;
-  let earlier: readonly ApiRecord[] = [];
   for (let looks = 0; ;) {
-    const isLast =
-      clock.now() >= end || operation.isInterrupted || (lostCreate.mayResend && looks + 1 >= minLooks);
+    const isLast = clock.now() >= end || operation.isInterrupted || (mayResend && looks + 1 >= minLooks);
     const found = await lookOnce(scope, lostCreate, isLast);
     const { failure, isUndecided } = found;
-    // A replica that lags may no longer list what an earlier look has found. Unless this run deletes that,
-    // nothing is sent again.
-    const candidates = [...found.equal, ...found.doubtful];
-    if (lostCreate.mayResend && candidates.length > 0) earlier = candidates;
-    const doubtful = candidates.length > 0 ? found.doubtful : earlier.filter(isNotDeleted);
     // Another look, which has ended at the same moment, may have taken one.
-    const look = { ...found, equal: found.equal.filter(isLeft), doubtful: doubtful.filter(isLeft) };
+    const look = { ...found, equal: found.equal.filter(isLeft), doubtful: found.doubtful.filter(isLeft) };
+    const listed = [...look.equal, ...look.doubtful];
+    for (const one of listed) seen.set(one.id, one);
+    // A replica that lags may no longer list what an earlier look has found. Then nothing is sent again.
+    if (mayResend && listed.length === 0)
+      look.doubtful = [...seen.values()].filter((one) => isLeft(one) && !isOld(one));
     const [record, ...others] = look.equal;
     if (failure === undefined) looks++;
     // A look that has failed or is undecided does not end the search before the minute is over. After an interruption, one look that

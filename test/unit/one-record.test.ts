@@ -266,6 +266,29 @@ describe.each(fronts)("a record whose delete has begun is not the new one of a l
     expect(await failureOf(created.up({ ...home, name: "By POST", requestMethod: "POST" }))).toBe("");
   });
 
+  test("nor does a look that has found it while it was being deleted count if the delete fails", async () => {
+    const { deleted, created } = await begun({ ...answer(403), answerDelayMs: 3000 });
+    expect(await failureOf(created.up(home))).toBe("");
+    expect(await deleted).toContain("403");
+    expect([created.state?.id, storedIds()]).toEqual(["2", ["1", "2"]]);
+  });
+
+  test("nor does it replace the new one that an earlier look has found, and that a replica then hides", async () => {
+    const { deleted, created } = await begun({ kind: "delay", delayMs: 9000 });
+    const usual = emulator.fault;
+    let looks = 0;
+    emulator.fault = (request, ...more) => {
+      if (request.method === "POST") return { kind: "cut", effect: true };
+      if (request.path.endsWith("/2")) return answer(404);
+      const hides = isList(request) && storedIds().includes("2") && ++looks > 1;
+      return hides
+        ? answer(200, { data: emulator.monitors.all().filter(({ id }) => id === 1) })
+        : usual?.(request, ...more);
+    };
+    expect(await failureOf(created.up(home))).toMatch(/There is a new record .*: 2 \("Home"/);
+    expect([await deleted, storedIds()]).toEqual(["", ["2"]]);
+  });
+
   test("nor may an answer to a create name it if the delete has failed", async () => {
     const { deleted, created } = await begun(answer(403));
     await deleted;
