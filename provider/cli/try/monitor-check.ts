@@ -86,7 +86,7 @@ export function checkOf(
 }
 
 /** A server may show one. Without it, the API does not say in which time zone the window is. */
-const offset = /[+-]\d\d:?\d\d$/;
+const offset = /:\d\d(?:\.\d+)? ?[+-]\d\d(?::?\d\d)?$/;
 
 function isWindowOpen({ maintenanceStartAt, maintenanceEndAt }: CheckFields, now: Date): boolean {
   const timeOf = (text: string): number => Date.parse(offset.test(text) ? text : `${text}Z`);
