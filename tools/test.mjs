@@ -1,10 +1,10 @@
 // `npm test`: everything that has to hold. `npm test -- ARGS` runs only jest, with these arguments. `--full`: at full size,
 // and the mutations too. `--quick`: types and unit tests in small samples, with neither an engine nor a build.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureLanguage } from "./engine/languages.mjs";
-import { root } from "./shared.mjs";
+import { readJson, root } from "./shared.mjs";
 import { installPackages, runStep, setup } from "./setup.mjs";
 
 const full = process.argv.includes("--full");
@@ -86,7 +86,7 @@ async function runJest(env, more = []) {
     const failure = await runStep(process.execPath, args, { env }).catch((error) => error);
     if (!existsSync(results)) throw failure ?? new Error("Jest ran no test.");
     const failedBefore = count.failed;
-    addResults(JSON.parse(readFileSync(results, "utf8")));
+    addResults(readJson(results));
     // Such as a secret in the output, or a crash after the last test.
     if (failure && (count.failed === failedBefore || /printed secrets/.test(failure.message))) note(failure);
   } finally {
