@@ -157,7 +157,8 @@ async function select(
     });
   const read = async (parameters: Readonly<Record<string, string>>): Promise<ApiRecord[]> => {
     const found: ApiRecord[] = [];
-    for await (const page of collection.list(operation, parameters)) found.push(...page.filter(matches));
+    for await (const page of collection.list(operation, parameters))
+      for (const record of page) if (matches(record)) found.push(record);
     return found;
   };
   const parameters = parametersOf(definition, selection);

@@ -41,7 +41,7 @@ export async function lookOnce(
     let isEmpty = true;
     for await (const page of collection.list(operation)) {
       isEmpty = false;
-      candidates.push(...page.filter((record) => age.isNew(record)));
+      for (const record of page) if (age.isNew(record)) candidates.push(record);
       const isOld = page.every(({ id }) => wasListed(baseline, id));
       if (isOld && highestIdBefore !== undefined && !isLast) break;
     }

@@ -186,7 +186,7 @@ describe("hashes and digest", () => {
     for (const option of [["--reviewed", ""], ["--digest"]])
       expect(await comment(option)).toMatchObject({
         code: 1,
-        stderr: `Nothing is applied. It is not known what would be done: ${what}, see above.\n`,
+        stderr: `Nothing is applied. It is not known what would be done: ${what}.\n`,
       });
   });
 });

@@ -108,5 +108,5 @@ function unknownReason({ errors, failedChecks, drift }: Facts): string {
   if (failedChecks.length > 0) what = "a check failed";
   else if (errors.length > 0) what = "the preview failed";
   else if (drift?.errors.length === 0) what = "there is no preview";
-  return `Nothing is applied. It is not known what would be done: ${what}, see above.`;
+  return `Nothing is applied. It is not known what would be done: ${what}.`;
 }

@@ -68,7 +68,7 @@ async function checkServer(scope: OperationScope): Promise<Finding[]> {
     findings.push(ok(`${plural}-${code}`, `${plural}: ${text}`));
   };
   const listed: ApiRecord[] = [];
-  for await (const page of collection.list(operation)) listed.push(...page);
+  for await (const page of collection.list(operation)) for (const record of page) listed.push(record);
   const sample = await findSample(scope, listed);
   add("count", sample ? counted(listed.length, "record") : "no records yet");
   if (!sample) return findings;

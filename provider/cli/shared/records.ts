@@ -36,7 +36,7 @@ export async function readDeclarable(
     show(`Reading ${definition.plural} …`);
     const listed: ApiRecord[] = [];
     for await (const page of collection.list(operation, search === undefined ? {} : { search })) {
-      listed.push(...page);
+      for (const record of page) listed.push(record);
       show(`Reading ${definition.plural}: ${listed.length} …`);
     }
     return completeRecords(scope, listed, needed);
