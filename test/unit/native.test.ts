@@ -148,6 +148,11 @@ describe("with a server", () => {
         'account is not that of the id that is imported: import "eu/1", or leave account out',
       ],
       ["ue/7", home, 'uptime:accounts has no account "ue"; it has eu.'],
+      [
+        "https://api.example/api/v1/monitors/7",
+        home,
+        /^The id "https:.*\/7" names a record in the account "https:.*\/monitors"\. uptime:accounts has no account .* the last slash: "7"\.$/,
+      ],
       ["eu/8", home, /^Monitor 8 does not exist .* Check the id\. .* remove the option import\.$/],
     ])("of %s is refused with the inputs %j", async (id, inputs, message) => {
       await expect(imported(id, inputs)).rejects.toThrow(message);

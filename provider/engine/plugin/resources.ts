@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { message, messageOf, NotFoundError, quoteId, UptimeError } from "../../api/errors";
+import { NoAccountError } from "../../api/settings";
 import type { Definition, Field } from "../../definitions/field";
 import { equalValues } from "../../definitions/codecs";
 import { fieldOf } from "../../definitions/keys";
@@ -53,7 +54,7 @@ export class PluginResources {
   withPlainId(request: ResourceRequest): ResourceRequest {
     const { oldOutputs, oldInputs, isImport } = request;
     if (request.id === "" || isImport || isManaged(oldOutputs)) return request;
-    const { id, account } = parseGivenId(request.id);
+    const { id, account } = this.parseId(request.id);
     if (account === undefined) return request;
     const other = oldInputs.account ?? oldOutputs.account ?? account;
     if (other !== account)
@@ -191,7 +192,7 @@ export class PluginResources {
     const { urn } = request;
     const { connect, definition, isCollecting } = this.front;
     try {
-      const { id, account } = parseGivenId(request.id);
+      const { id, account } = this.parseId(request.id);
       const scope = beginOperation(connect(account), this.requestOptions(request));
       const outputs = await importForEngine(scope, id, account);
       this.imports.set(urn, { id, outputs });
@@ -213,6 +214,23 @@ export class PluginResources {
       this.imports.set(urn, { id, outputs, problem: { property: "import", reason } });
       return { id, outputs: {}, inputs: {} };
     }
+  }
+
+  /** Parses the id of a record that state does not have. The start of an address would be an account, so the error names it. */
+  private parseId(given: string): ReturnType<typeof parseGivenId> {
+    const { id, account } = parseGivenId(given);
+    try {
+      if (account !== undefined) this.front.connect(account);
+    } catch (error) {
+      // The operation reports what else is wrong with the settings.
+      if (error instanceof NoAccountError)
+        throw new UptimeError(
+          message`The id ${JSON.stringify(shownId(given))} names a record in the account ${JSON.stringify(shownId(account ?? ""))}. ${error}
+            The id of a record without an account is only what follows the last slash: ${JSON.stringify(shownId(id))}.`,
+          { cause: error },
+        );
+    }
+    return { id, account };
   }
 
   /**
