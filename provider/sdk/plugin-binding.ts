@@ -15,7 +15,7 @@ import { warnOfPlainKeys } from "./warnings";
 export const pluginBinding: Binding = {
   prepare: (definition, name, args, options) => {
     warnOfPlainKeys();
-    assertImportIsKnown(definition, name, options);
+    assertImportIsId(definition, name, options);
     const props = declaredProps(definition, args, options);
     return [pluginType(definition), name, props, pluginOptions(definition, options)];
   },
@@ -41,15 +41,16 @@ export const pluginBinding: Binding = {
   },
 };
 
-/** Throws if a program in JavaScript gives an output, such as another resource's id: the SDK would create a second record. */
-function assertImportIsKnown(
+/** Throws if the id is empty, or in JavaScript an output, such as another resource's id: the SDK would create a second record. */
+function assertImportIsId(
   { label, singular }: Definition,
   name: string,
   options: { readonly import?: unknown },
 ): void {
-  if (options.import === undefined || options.import === null || typeof options.import === "string") return;
+  const { import: id } = options;
+  if (id === undefined || id === null || (typeof id === "string" && id !== "")) return;
   throw new RunError(
-    `${label} ${name}: the option import must be the id of a ${singular}, as a string. The id of another resource is an output, not a string.`,
+    `${label} ${name}: the option import must be the id of a ${singular}, as a string; leave it out to create one. The id of another resource is an output, not a string.`,
   );
 }
 

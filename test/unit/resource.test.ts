@@ -381,12 +381,12 @@ describe("the name by which imports and adoptions know a resource", () => {
     expect(dynamicOptions(monitor, home, given)).toEqual(given);
   });
 
-  test.each([pulumi.output("7"), 7, Promise.resolve("7")])(
+  test.each([pulumi.output("7"), 7, Promise.resolve("7"), ""])(
     "the plugin takes it as a string only, not %j",
     (given) => {
       const options = { import: given } as unknown as pulumi.CustomResourceOptions;
       expect(() => new native.Monitor("home", home, options)).toThrow(
-        "Monitor home: the option import must be the id of a monitor, as a string.",
+        "Monitor home: the option import must be the id of a monitor, as a string; leave it out to create one.",
       );
     },
   );
