@@ -3,7 +3,6 @@ import type { CustomResourceOptions, Output } from "@pulumi/pulumi";
 
 import type { Definition } from "../definitions/field";
 import { isObject } from "../common/values";
-import { ownPackage } from "../common/package";
 import { dynamicType, hiddenNames, lookupFunction, lookupName, pluginType } from "../common/pulumi";
 import type { LookupMode } from "../common/pulumi";
 import { declaredProps } from "./binding";
@@ -78,5 +77,11 @@ function lookupResult({ plural }: Definition, mode: LookupMode, result: unknown)
 
 /** Options that ask for the plugin of this package's version. */
 export function withVersion<Options extends { version?: string }>(options: Options): Options {
-  return { ...options, version: options.version ?? ownPackage().version };
+  return { ...options, version: options.version ?? ownVersion() };
+}
+
+/** The version in package.json, which a bundler puts into a program that it makes one file of. */
+function ownVersion(): string {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  return (require("pulumi-uptime/package.json") as { version: string }).version;
 }

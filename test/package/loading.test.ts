@@ -2,6 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
+import { buildSync } from "esbuild";
+
+import { version } from "../../package.json";
 import { newFolder } from "../support/folder";
 
 const root = join(__dirname, "..", "..");
@@ -48,6 +51,15 @@ test("a program without lookups loads neither HTTP nor the validation of setting
   const loaded = loadedBy(builtFile("index.js"));
   expect(loaded.some((path) => /[\\/]@pulumi[\\/]pulumi[\\/]/.test(path))).toBe(true);
   expect(loaded.filter((path) => /[\\/]node_modules[\\/](zod|undici|commander)[\\/]/.test(path))).toEqual([]);
+});
+
+test("a program that is bundled into one file asks for the plugin of the package that it was bundled with", () => {
+  const contents = `console.log(require("./sdk/plugin-binding").withVersion({}).version)`;
+  const stdin = { contents, resolveDir: builtFile() };
+  const outfile = join(newFolder(), "program.js");
+  buildSync({ stdin, outfile, bundle: true, platform: "node", external: ["@pulumi/*"] });
+  const output = printed(`require(${JSON.stringify(outfile)})`, { NODE_PATH: join(root, "node_modules") });
+  expect(output.trim()).toBe(version);
 });
 
 test("the provider is one file, because Pulumi waits while it is loaded", () => {
