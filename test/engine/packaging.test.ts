@@ -399,6 +399,12 @@ if (isFull)
         );
         // As `yarn exec` and `yarn run` set it: without it, nothing at all is found.
         workspace.env.NODE_OPTIONS = `--require ${join(root, ".pnp.cjs")}`;
+        // Pulumi cannot copy the plugin out of an archive.
+        const [unpacked = ""] = readdirSync(join(root, ".yarn", "unplugged")).filter((name) =>
+          name.startsWith("pulumi-uptime-"),
+        );
+        const inPackage = join("node_modules", "pulumi-uptime", "plugin", "pulumi-resource-uptime");
+        expect(existsSync(join(root, ".yarn", "unplugged", unpacked, inPackage))).toBe(true);
       } else if (!isOutOfReach(install)) {
         const installed = join(project, "node_modules", "@pulumi", "pulumi", "package.json");
         const hoisted = join(root, "node_modules", "@pulumi", "pulumi", "package.json");
