@@ -20,7 +20,7 @@ function untilRetry(header: string | undefined, now: number): number | undefined
   if (header === undefined) return undefined;
   if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return untilUnixTime(Number(header), now) ?? Number(header) * 1000;
   // Date.parse finds a date in "-5" too.
-  const date = /\d:\d\d/.test(header) ? Date.parse(header) : NaN;
+  const date = /\d:\d\d/.test(header) ? parseDate(header) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
@@ -31,9 +31,14 @@ function untilUnixTime(time: number, now: number): number | undefined {
 
 /** The present date by the server's clock, from which its dates are counted. */
 function serverDate(headers: Headers, here: number): number {
-  const there = Date.parse(firstValue(headers.date) ?? "");
+  const there = parseDate(firstValue(headers.date) ?? "");
   // The header has whole seconds, so this machine's date is more exact if the two agree.
   return Math.abs(there - here) > 2000 ? there : here;
+}
+
+/** Dates in headers are in UTC. One of the three forms that HTTP allows does not say so: `Tue Jan  1 12:00:00 2030`. */
+function parseDate(text: string): number {
+  return Date.parse(/([a-z]|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
 }
 
 function firstValue(value: string | string[] | undefined): string | undefined {

@@ -1,3 +1,5 @@
+import { runInThisContext } from "node:vm";
+
 import { announcedWait } from "../../provider/api/rate-limit-headers";
 import { backoff, nextStep, Retries, type Failure, type Step } from "../../provider/api/retry";
 
@@ -143,6 +145,25 @@ describe("a response says how long to wait", () => {
   ])("by Retry-After: %j means %j milliseconds", (header, expected) => {
     expect(announcedWait({ "retry-after": header }, now)).toBe(expected);
   });
+
+  test.each(["Tue Jan  1 12:00:30 2030", "2030-01-01 12:00:30", "2030-01-01T12:00:30"])(
+    "by a date that names no time zone, which is in UTC wherever this runs: %s",
+    (header) => {
+      // The environment of a test is a copy, and a change of it is none of the time zone.
+      const env = runInThisContext("process.env") as NodeJS.ProcessEnv;
+      const { TZ } = env;
+      try {
+        env.TZ = "America/St_Johns";
+        expect(new Date(now).getTimezoneOffset()).toBe(210);
+        expect(announcedWait({ "retry-after": header }, now)).toBe(30_000);
+        const later = "Tue, 01 Jan 2030 12:00:31 GMT";
+        expect(announcedWait({ "retry-after": later, date: header }, now)).toBe(1000);
+      } finally {
+        if (TZ === undefined) delete env.TZ;
+        else env.TZ = TZ;
+      }
+    },
+  );
 
   test.each([
     ["1", 1000],
