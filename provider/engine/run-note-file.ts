@@ -95,7 +95,7 @@ class NoteFile implements RunNote {
   private failure(cause: unknown): UptimeError {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new UptimeError(
-      `The provider processes of this run cannot coordinate, because the folder ${this.folder} cannot be used (${reason}). Set TMPDIR to a folder that this user can write.`,
+      `The provider processes of this run cannot coordinate, because the folder ${this.folder} cannot be used (${reason}). Set TMPDIR (on Windows, TEMP) to a folder that this user can write.`,
       { cause },
     );
   }

@@ -913,7 +913,7 @@ describe.each(fronts)("with a note that cannot be used (%s)", (front) => {
         operation(new Program(front, settings, { runNote: openRunNote(engine), print: () => undefined })),
       );
       expect(failure).toContain(`the folder ${folder()} cannot be used (`);
-      expect(failure).toContain("Set TMPDIR to a folder that this user can write.");
+      expect(failure).toContain("Set TMPDIR (on Windows, TEMP) to a folder that this user can write.");
       expect(emulator.writes()).toEqual([]);
     },
   );
