@@ -63,6 +63,10 @@ export class Collection {
     this.fallbackForms = new Set([...this.fallbackForms, ...fallbackForms]);
   }
 
+  forget(wires: readonly string[]): void {
+    this.fallbackForms = new Set([...this.fallbackForms].filter((wire) => !wires.includes(wire)));
+  }
+
   /** The record under an id. Throws {@link NotFoundError}. */
   async get(id: string, operation: Operation): Promise<ApiRecord> {
     const answer = await this.requestRecord(id, { method: "GET", operation });

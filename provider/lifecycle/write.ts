@@ -77,19 +77,22 @@ export async function sendUpdate(
     collection.update(id, pairs, operation, assertNotVoid);
   const answer = await sendForm(scope, changeable, send, { fallbackForms });
   operation.mayHaveEffect = true;
-  return verify(scope, resource, wanted, answer);
+  return verify(scope, resource, wanted, answer, fallbackForms !== undefined);
 }
 
 /**
  * Compares the record with the values that were sent, and throws {@link NotStoredError} if it differs. An answer proves what is
- * stored, never that it is not: if it shows something else, or not all, the record itself is read. If nothing but empty values were not
- * stored, those are sent once more in their fallback form.
+ * stored, never that it is not: if it shows something else, or not all, the record itself is read. If all that was not stored has another
+ * form, it is sent once more in that one.
+ *
+ * @param isSecondForm whether it was sent in both forms
  */
 export async function verify(
   scope: OperationScope,
   resource: RecordHolder,
   wanted: WantedValues,
   answered: WriteOutcome,
+  isSecondForm = false,
 ): Promise<ApiRecord> {
   const { collection, definition } = scope;
   const { record: shown, words, fallbackForms = collection.fallbackForms } = answered;
@@ -102,12 +105,19 @@ export async function verify(
     collection.remember(fallbackForms);
     return record;
   }
-  // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
-  const untried = notStored
-    .filter(({ field, wanted: sent }) => !field.takesTrueFalse && hasUntriedForm(field, sent, fallbackForms))
-    .map(({ field }) => field.wire);
-  if (untried.length === notStored.length)
-    return sendUpdate(scope, resource, wanted, new Set([...fallbackForms, ...untried]));
+  const wires = notStored.flatMap(({ field, wanted: sent }) => {
+    // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
+    const hasOtherForm =
+      hasFallbackForm(field, sent) && (fallbackForms.has(field.wire) || !field.takesTrueFalse);
+    return hasOtherForm ? [field.wire] : [];
+  });
+  if (!isSecondForm && wires.length === notStored.length) {
+    // If a refusal was about something else, a fallback form was taken for the one that works.
+    collection.forget(wires);
+    const kept = [...fallbackForms].filter((wire) => !wires.includes(wire));
+    const added = wires.filter((wire) => !fallbackForms.has(wire));
+    return sendUpdate(scope, resource, wanted, new Set([...kept, ...added]));
+  }
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
       ${joinMessages(notStored.map(describeNotStored), "; ")}.${words ? message` The response was ${words}.` : ""}`,

@@ -2,7 +2,7 @@ import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import { posts, sentRequests } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import type { Inputs, ModelResource } from "../support/model";
-import { home } from "../support/monitors";
+import { home, site } from "../support/monitors";
 import { fronts, Program, times } from "../support/program";
 import type { Kind } from "../support/calls";
 
@@ -634,6 +634,43 @@ test("an update pauses no other monitor on a server that takes its time to pause
   await failureOf(one.up({ ...home, pause: true }));
   await two.up({ ...other, interval: 300 });
   expect(emulator.monitors.get(2)).toMatchObject({ interval: 300, pause: false });
+});
+
+describe("a refusal that has passed, and was not about the form,", () => {
+  /** A server that is busy once, and stores nothing that comes in the fallback form but what `edit` makes of it. */
+  const refuseOnce = (field: string, fallback: string, edit: object): void => {
+    let isBusy = true;
+    on("PATCH", ({ path, body }) => {
+      if (isBusy) {
+        isBusy = false;
+        return answer(400, { message: "Busy." });
+      }
+      if (!body.some(([name, value]) => name === field && value === fallback)) return undefined;
+      return answer(200, emulator.monitors.edit(path.split("/").at(-1) ?? "", { interval: 300, ...edit }));
+    });
+  };
+
+  test.each([[false], [true]])(
+    "pauses no monitor on a server that takes the word false for true: it meets one with pause %s",
+    async (isFirstPaused) => {
+      const all = new Program("dynamic").resources();
+      const inputsOf = (place: number) => ({ ...site(`m${place}`), pause: isFirstPaused && place === 0 });
+      for (const [place, one] of all.entries()) await one.up({ ...inputsOf(place), interval: 60 });
+      refuseOnce("pause", "false", { pause: true });
+      for (const [place, one] of all.entries()) await one.up(inputsOf(place));
+      expect(emulator.monitors.all().map(({ pause }) => pause)).toEqual([isFirstPaused, false, false]);
+    },
+  );
+
+  test("keeps no list from being emptied on a server that only knows the usual form", async () => {
+    const [one, two] = new Program("dynamic").resources();
+    await one.up({ ...site("one"), interval: 60, alertChannelIds: [] });
+    await two.up({ ...site("two"), interval: 60, alertChannelIds: [1] });
+    refuseOnce("alert_channel_ids", "", {});
+    await one.up({ ...site("one"), alertChannelIds: [] });
+    await two.up({ ...site("two"), alertChannelIds: [] });
+    expect(emulator.monitors.get(2)).toMatchObject({ alert_channel_ids: [] });
+  });
 });
 
 test("pause that is not stored is told, and not that another form of it is refused, as by Laravel", async () => {
