@@ -49,12 +49,12 @@ export function outputsOf(
   };
 }
 
-/** {@link partialOutputsOf} leaves out longer values, because a server may show values of any size. */
+/** A server may show values of any size; {@link partialOutputsOf} takes no longer ones from it. */
 const maxPartialCharacters = 4000;
 
 /**
  * Outputs after an operation that failed half-way. They travel in an HTTP header, of which the engine takes 16 MiB, so they have no
- * attributes and no long values. The next read adds both.
+ * attributes, and of a long value the declared one. The next read adds both.
  */
 export function partialOutputsOf(
   scope: RecordScope,
@@ -64,7 +64,10 @@ export function partialOutputsOf(
 ): Outputs {
   const outputs = outputsOf(scope, declared, record, { ...options, attributes: {}, isPartial: true });
   const isLong = (value: Value): boolean => JSON.stringify(value).length > maxPartialCharacters;
-  const values = Object.entries(outputs.values).map(([key, value]) => [key, isLong(value) ? null : value]);
+  const values = Object.entries(outputs.values).map(([key, value]) => [
+    key,
+    isLong(value) ? managedValue(declared.values, key) : value,
+  ]);
   return { ...outputs, values: Object.fromEntries(values) as Record<string, Value> };
 }
 

@@ -570,7 +570,7 @@ describe("with a server", () => {
       await failureOf(one.up(long));
       expect(one.state).toMatchObject({
         id: "1",
-        outputs: { alertTextLookup: null, requestAuthUsername: "me" },
+        outputs: { alertTextLookup: long.alertTextLookup, requestAuthUsername: "me" },
       });
       emulator.fault = undefined;
       await one.up(long);

@@ -186,6 +186,18 @@ test("a replacement gets the program's headers, so an ignored value of one may h
   expect(emulator.monitors.get(2)).toMatchObject({ request_headers: moved.requestHeaders });
 });
 
+test("after an update that failed half-way, a long value that stays replaces no monitor (replaceOnChanges)", async () => {
+  const program = new Program("dynamic", { "uptime:maxRetries": "0" });
+  const one = program.resource("monitor", { replaceOnChanges: ["requestHeaders"] });
+  const monitor = { ...home, requestHeaders: [{ key: "Cookie", value: "x".repeat(5000) }] };
+  await one.up(monitor);
+  on("PATCH", answer(500));
+  expect(await failureOf(one.up({ ...monitor, interval: 300 }))).toContain("may have been updated");
+  emulator.fault = undefined;
+  expect(await one.up({ ...monitor, interval: 300 })).toBe("update");
+  expect(storedIds()).toEqual(["1"]);
+});
+
 // Of a replacement by `--replace` or taint the engine asks no diff.
 describe.each(fronts)("a domain that is replaced without a diff (%s)", (front) => {
   test.each(sameName)("is deleted first with deleteBeforeReplace: %s", async (name) => {
