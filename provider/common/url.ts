@@ -21,9 +21,11 @@ export function hasPassword(value: unknown): boolean {
   return start !== -1 && end > start && value.slice(start + "://".length, end).includes(":");
 }
 
-/** A URL without the user name and password in it; any other value as it is. */
+/** A URL without the user name and password in it, or a placeholder if a password is still there; any other value as it is. */
 export function withoutLogin(value: unknown): unknown {
-  return typeof value === "string" ? value.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1") : value;
+  if (typeof value !== "string") return value;
+  const shown = value.replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1");
+  return hasPassword(shown) ? "[not shown]" : shown;
 }
 
 /**

@@ -212,6 +212,8 @@ export const monitors = {
     "https://joe:s3cret-pw@a.example/x",
     "ftp://joe:s3cret-pw@a.example/",
     "https://joe:s3cret-pw@a.example:99999/",
+    "https://joe:s3cret/pw@a.example/",
+    "https:/joe:s3cret-pw@a.example/",
   ])("shows the password of %j neither in a resource's name nor in a reason", async (url) => {
     addMonitor("\u76e3\u8996", { url });
     for (const [runtime, ...args] of [["nodejs"], ["yaml", "--language", "yaml"], ["nodejs", "--json"]]) {

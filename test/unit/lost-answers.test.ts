@@ -545,6 +545,20 @@ describe("every error after a lost create warns that the record may exist, and n
   });
 });
 
+test.each([
+  "https://u:s3cret@a.example/",
+  "https://u:s3cr/et@a.example/",
+  "https://u:s3#cret@a.example",
+  "https:/u:s3cret@a.example",
+])("an error that names somebody else's record shows no password in its URL: %s", async (url) => {
+  insteadOfOurs({ ...home, url });
+  const failure = await failureOf(resource().up(home));
+  expect(failure).toContain(
+    'There is a new record that may be this one or somebody else\'s, so nothing is sent again: 1 ("Home"',
+  );
+  expect(failure).not.toMatch(/s3/);
+});
+
 test("two lost creates of one name that differ in a password are not mistaken for each other", async () => {
   on("POST", ({ body }) => {
     // The first one has no effect.

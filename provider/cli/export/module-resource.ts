@@ -1,4 +1,4 @@
-import { hasPassword } from "../../common/url";
+import { hasPassword, withoutLogin } from "../../common/url";
 import type { RequestHeader, Value } from "../../common/values";
 import { identityKeys } from "../../definitions/keys";
 import { freeName, slug } from "../shared/quoting";
@@ -59,7 +59,7 @@ function resourceName(
   const noun = definition.singular;
   const withId = (text: string): string => `${text}-${slug(record.id) || "x"}`;
   const found = identityKeys(definition)
-    .map((key) => values.get(key))
+    .map((key) => withoutLogin(values.get(key)))
     .map((value) => (typeof value === "string" ? slug(namingPart(value)) : ""))
     .find((text) => text !== "");
   if (found === undefined) return withId(noun);
