@@ -139,9 +139,10 @@ class PageWalk {
     return opposite[0].id === records[0]?.id ? "order ignored" : "whole";
   }
 
-  /** No page says its number, so the page with the number 1 shows where the server begins to count. */
+  /** No page says its number, so the page with the number 1 shows where the server begins to count: it exists if that is 1. */
   private async findFirstNumber(): Promise<void> {
-    if ((await this.recordsOf(this.queryOf(1))).some(this.isUnseen)) this.firstNumber = 0;
+    const records = await this.recordsOf(this.queryOf(1));
+    if (records.length === 0 || records.some(this.isUnseen)) this.firstNumber = 0;
   }
 
   /** The query of a page by its number, from 1 on. */

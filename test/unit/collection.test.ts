@@ -786,6 +786,20 @@ describe("a list", () => {
     },
   );
 
+  test("whose pages are numbered from 0 misses none if the request that finds that out fails once", async () => {
+    const all = Array.from({ length: 25 }, (_, index) => 25 - index);
+    let isBusy = true;
+    const { monitors } = collectionOf((query) => {
+      const page = Number(query.get("page") ?? 0);
+      if (page === 1 && isBusy) {
+        isBusy = false;
+        return { success: false, message: "Busy." };
+      }
+      return records(...all.slice(10 * page, 10 * page + 10));
+    });
+    expect(await listed(monitors)).toEqual(all.map(String));
+  });
+
   test("that names a next page for ever, without a record, is an error", async () => {
     const { monitors, asked } = pagesOf((page) => ({
       data: page < 3 ? records(10 - page) : [],
