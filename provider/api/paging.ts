@@ -108,8 +108,14 @@ class PageWalk {
           requestText,
           `page ${number - 1} announces more, but leads back to an earlier page`,
         );
-      if ((await this.readOpposite()) === "cut")
+      const opposite = await this.readOpposite();
+      if (opposite === "cut")
         throw incompleteListError(requestText, "it is cut, and the parameter page changes nothing");
+      if (opposite === "refused")
+        throw incompleteListError(
+          requestText,
+          "the parameter page changes nothing, and it cannot be read in the opposite order",
+        );
       return undefined;
     }
     // A page of one of the usual sizes may be full, so the next one is tried; any other page is the last.

@@ -800,6 +800,14 @@ describe("a list", () => {
     expect(await listed(monitors)).toEqual(all.map(String));
   });
 
+  test("that ignores page and cannot be read in the opposite order may be cut, so it is an error", async () => {
+    const first = records(25, 24, 23, 22, 21, 20, 19, 18, 17, 16);
+    const { monitors } = collectionOf((query) =>
+      query.get("sort") === "asc" ? { success: false, message: "Busy." } : first,
+    );
+    expect((await errorOf(listed(monitors))).message).toContain("it cannot be read in the opposite order");
+  });
+
   test("that names a next page for ever, without a record, is an error", async () => {
     const { monitors, asked } = pagesOf((page) => ({
       data: page < 3 ? records(10 - page) : [],
