@@ -272,18 +272,23 @@ test.each([0, 3000])(
   },
 );
 
+/** A resource of the run before, whose record the first create of this run lists before it is deleted; and two new ones. */
+async function listed() {
+  const together = program();
+  const resources = together.resources();
+  await resources[0].up(home);
+  together.nextRun();
+  await together.resource().up(elsewhere);
+  return resources;
+}
+
 test.each<[string, number, (made: object) => Fault]>([
   ["is found", 6000, () => cutBefore],
   ["is answered", 500, (made) => answer(201, made)],
 ])(
   "the id of a job and of a record that is being deleted may be a new record's, which %s",
   async (...[, after, how]) => {
-    const together = program();
-    const [old, job, created] = together.resources();
-    await old.up(home);
-    together.nextRun();
-    // The first create of the run lists the record that is deleted later.
-    await together.resource().up(elsewhere);
+    const [old, job, created] = await listed();
     const creates = [
       () => answer(202, { id: 1 }),
       () => how(emulator.monitors.add({ ...home, name: "B", id: 1 })),
@@ -309,12 +314,7 @@ test.each<[string, number, (made: object) => Fault]>([
 ])(
   "the id of a job and of a record that was deleted may be a new record's, which %s",
   async (...[, after, how]) => {
-    const together = program();
-    const [old, job, created] = together.resources();
-    await old.up(home);
-    together.nextRun();
-    // The first create of the run lists the record that is deleted later.
-    await together.resource().up(elsewhere);
+    const [old, job, created] = await listed();
     await old.destroy();
     const creates = [
       () => answer(202, { id: 1 }),
@@ -338,12 +338,7 @@ test.each<[string, Fault]>([
   ["was lost is sent again", cutBefore],
   ["comes later counts", { kind: "delay", answerDelayMs: 300 }],
 ])("a delete whose record has the id of a job, and whose answer %s", async (_, fault) => {
-  const together = program();
-  const [old, job, created] = together.resources();
-  await old.up(home);
-  together.nextRun();
-  // The first create of the run lists the record that is deleted later.
-  await together.resource().up(elsewhere);
+  const [old, job, created] = await listed();
   const faults: Record<string, Fault[]> = { DELETE: [fault], POST: [stored(202, { id: 1 })] };
   emulator.fault = ({ method, path }) =>
     faults[method]?.shift() ??
