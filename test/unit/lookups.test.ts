@@ -200,7 +200,7 @@ describe("many records", () => {
       dialectChoices.emptyAs.map((emptyAs) => ({ paging, listBrief, emptyAs })),
     ),
   );
-  test.each(dialects.filter((_, index) => index % sample(13, 3, 1) === 0))(
+  test.each(dialects.filter((_, index) => index % sample(13, 5, 1) === 0))(
     "are all there, with all their fields: %j",
     async (dialect) => {
       emulator.dialect = { ...dialect, list: "bare", ids: "string" };
