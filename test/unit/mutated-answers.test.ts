@@ -11,7 +11,7 @@ test.each(simulatedFronts)(
   async (front) => {
     await assertProperty(
       fc.asyncProperty(cases, (one) => tryCase(one, front)),
-      modelSize(5, 100, 10_000),
+      modelSize(5, 60, 10_000),
     );
   },
   10_000_000,

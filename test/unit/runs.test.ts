@@ -17,7 +17,7 @@ test.each(simulatedFronts)(
         await play(scenario, front);
       }),
       // A scenario has four runs on average, including those that check the result.
-      modelSize(3, 40, 1500),
+      modelSize(3, 25, 1500),
     );
   },
   sample(60_000, 900_000, 10_000_000),

@@ -73,7 +73,7 @@ const subjects = fronts.flatMap((front) =>
 describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
   const inputs = inputsOf[kind];
   // Each command of a stack on the plugin has a process of its own, which takes its time.
-  const runs = front === "plugin" ? sample(2, 5, 1000) : sample(3, 12, 1000);
+  const runs = front === "plugin" ? sample(2, 3, 1000) : sample(3, 8, 1000);
 
   test("from any declared state to any other, the API holds what is declared and the next preview is empty", async () => {
     await holds(fc.tuple(inputs, inputs, inputs, dialects), runs, async ([first, second, third, dialect]) => {
