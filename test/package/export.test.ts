@@ -408,15 +408,17 @@ test.each([
 
 test("the next steps say how to see a paused monitor if the generated code leaves out `pause: false`", async () => {
   addMonitor("Paused", { pause: true });
-  const pageIn = async (language: string): Promise<string> => {
-    newProject({});
+  const pageIn = async (language: string, present = {}): Promise<string> => {
+    newProject(present);
     await exported("--language", language);
     return text("NEXT-STEPS.md");
   };
   expect(await pageIn("python")).not.toContain("declare `pause` as false");
   addMonitor("Running");
   expect(await pageIn("python")).toContain("declare `pause` as false");
-  expect(await pageIn("typescript")).not.toContain("declare `pause` as false");
+  // In a folder without a project, the package would be packed for the program.
+  const present = { "Pulumi.yaml": "name: mine\nruntime: nodejs\n" };
+  expect(await pageIn("typescript", present)).not.toContain("declare `pause` as false");
 });
 
 test("the commands that set secrets read a file of any name", async () => {

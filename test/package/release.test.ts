@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { parse } from "yaml";
@@ -134,7 +134,9 @@ describe("what breaks programs", () => {
     const { typeBreaks } = await import("../../tools/compatibility.mjs");
     const now = join(root, "dist", "provider");
     // In this repository, where Pulumi's types are found.
-    const before = mkdtempSync(join(root, "node_modules", ".cache", "pulumi-uptime-types-"));
+    const cache = join(root, "node_modules", ".cache");
+    mkdirSync(cache, { recursive: true });
+    const before = mkdtempSync(join(cache, "pulumi-uptime-types-"));
     try {
       cpSync(now, before, { recursive: true, filter: (file) => !/\.(js|map)$/.test(file) });
       const edit = (file: string, from: string, to: string) => {
