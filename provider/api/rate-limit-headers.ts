@@ -38,7 +38,8 @@ function serverDate(headers: Headers, here: number): number {
 
 /** Dates in headers are in UTC. One of the three forms that HTTP allows does not say so: `Tue Jan  1 12:00:00 2030`. */
 function parseDate(text: string): number {
-  return Date.parse(/([a-z]|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+  const namesNoZone = /:\d\d:\d\d(\.\d+)?( \d{4})?$/.test(text);
+  return Date.parse(namesNoZone ? `${text}Z` : text);
 }
 
 function firstValue(value: string | string[] | undefined): string | undefined {

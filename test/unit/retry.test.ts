@@ -166,6 +166,15 @@ describe("a response says how long to wait", () => {
   );
 
   test.each([
+    "2030-01-01 14:00:30+02",
+    "2030-01-01T14:00:30+02:00",
+    "Tue, 01 Jan 2030 07:00:30 EST",
+    "Tue Jan 01 2030 14:00:30 GMT+0200 (CEST)",
+  ])("by a date in the time zone that it names: %s", (header) => {
+    expect(announcedWait({ "retry-after": header }, now)).toBe(30_000);
+  });
+
+  test.each([
     ["1", 1000],
     ["60", 60_000],
     ["61", 61],
