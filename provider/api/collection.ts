@@ -59,8 +59,8 @@ export class Collection {
     readonly client: Client,
   ) {}
 
-  remember(fallbackForms: FallbackForms): void {
-    this.fallbackForms = new Set([...this.fallbackForms, ...fallbackForms]);
+  remember(wires: Iterable<string>): void {
+    this.fallbackForms = new Set([...this.fallbackForms, ...wires]);
   }
 
   forget(wires: readonly string[]): void {

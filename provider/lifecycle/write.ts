@@ -85,7 +85,7 @@ export async function sendUpdate(
  * stored, never that it is not: if it shows something else, or not all, the record itself is read. If all that was not stored has another
  * form, it is sent once more in that one.
  *
- * @param isSecondForm whether it was sent in both forms
+ * @param isSecondForm whether it has been sent in both forms
  */
 export async function verify(
   scope: OperationScope,
@@ -101,22 +101,19 @@ export async function verify(
     one !== undefined && differences(definition, wanted, one).length === 0;
   const record = isProof ? shown : await readUntil(scope, resource.id, isStored);
   const notStored = differences(definition, wanted, record);
-  if (notStored.length === 0) {
-    collection.remember(fallbackForms);
-    return record;
-  }
-  const wires = notStored.flatMap(({ field, wanted: sent }) => {
-    // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
-    const hasOtherForm =
-      hasFallbackForm(field, sent) && (fallbackForms.has(field.wire) || !field.takesTrueFalse);
-    return hasOtherForm ? [field.wire] : [];
-  });
-  if (!isSecondForm && wires.length === notStored.length) {
+  if (notStored.length === 0) return record;
+  // Words in the place of 1 and 0 are only sent to a server that refuses those: PHP takes "false" for true.
+  const hasOtherForm = ({ field, wanted: sent }: Difference): boolean =>
+    hasFallbackForm(field, sent) && (fallbackForms.has(field.wire) || !field.takesTrueFalse);
+  if (!isSecondForm && notStored.every(hasOtherForm)) {
+    const wires = notStored.map(({ field }) => field.wire);
     // If a refusal was about something else, a fallback form was taken for the one that works.
     collection.forget(wires);
     const kept = [...fallbackForms].filter((wire) => !wires.includes(wire));
     const added = wires.filter((wire) => !fallbackForms.has(wire));
-    return sendUpdate(scope, resource, wanted, new Set([...kept, ...added]));
+    const stored = await sendUpdate(scope, resource, wanted, new Set([...kept, ...added]));
+    collection.remember(added);
+    return stored;
   }
   throw new NotStoredError(
     message`the API accepted these properties and did not store them:
@@ -163,10 +160,11 @@ export async function sendForm(
   { fallbackForms = collection.fallbackForms, isCreate = false }: SendOptions = {},
 ): Promise<WriteAnswer & WriteOutcome> {
   let unnamed: ApiError | undefined;
-  for (let wasRefused = false; ; wasRefused = true) {
+  const added: string[] = [];
+  for (;;) {
     try {
       const answer = await send(formOf(definition, wanted, fallbackForms));
-      if (wasRefused) collection.remember(fallbackForms);
+      collection.remember(added);
       return { ...answer, fallbackForms };
     } catch (error) {
       // Anything but a refusal is not about the form, and may have had an effect.
@@ -181,7 +179,8 @@ export async function sendForm(
         const isAboutForm = named.every((wire) => fallbackForms.has(wire));
         throw nameProperties(definition, isAboutForm ? (unnamed ?? error) : error);
       }
-      fallbackForms = new Set([...fallbackForms, ...refused.map(({ wire }) => wire)]);
+      added.push(...refused.map(({ wire }) => wire));
+      fallbackForms = new Set([...fallbackForms, ...added]);
     }
   }
 }

@@ -662,6 +662,22 @@ describe("a refusal that has passed, and was not about the form,", () => {
     },
   );
 
+  test("pauses no monitor again after another update, which began before the form was forgotten", async () => {
+    const [one, two, three] = new Program("dynamic").resources();
+    await one.up({ ...site("one"), interval: 60, pause: false });
+    await two.up({ ...site("two"), interval: 60 });
+    await three.up({ ...site("three"), interval: 60, pause: false });
+    refuseOnce("pause", "false", { pause: true });
+    await one.up({ ...site("one"), pause: true });
+    const { fault } = emulator;
+    emulator.fault = (request) =>
+      request.path.endsWith("/2") ? { kind: "delay", answerDelayMs: 20_000 } : fault?.(request);
+    await Promise.all([two.up(site("two")), three.up({ ...site("three"), pause: false })]);
+    emulator.forget();
+    await one.up({ ...site("one"), pause: false });
+    expect(bodies()).toEqual([expect.arrayContaining(["pause=0"])]);
+  });
+
   test("keeps no list from being emptied on a server that only knows the usual form", async () => {
     const [one, two] = new Program("dynamic").resources();
     await one.up({ ...site("one"), interval: 60, alertChannelIds: [] });
