@@ -101,6 +101,13 @@ class PageWalk {
         throw incompleteListError(requestText, "its last page holds the records of an earlier one");
       return undefined;
     }
+    const isUnnamed = page.next === "more" || page.next === "unknown";
+    if (isUnnamed && isRepeat && number === 2 && this.firstNumber === 0) {
+      // Page 1 is the first page after all: the request that was to find that out failed.
+      this.firstNumber = 1;
+      this.number = 1;
+      return this.queryOf(2);
+    }
     if (this.isGuess && isRepeat) {
       // A server of another version, behind a load balancer, has answered with the first page: it does not know this cursor.
       if (wasAnnounced)
@@ -120,7 +127,6 @@ class PageWalk {
     }
     // A page of one of the usual sizes may be full, so the next one is tried; any other page is the last.
     if (this.isGuess && !fullSizes.includes(size)) return undefined;
-    const isUnnamed = page.next === "more" || page.next === "unknown";
     if (number === 1 && isUnnamed) await this.findFirstNumber();
     const next = isUnnamed ? this.queryOf(number + 1) : mergeQuery(this.query, page.next);
     this.stalePages = size === 0 || isRepeat ? this.stalePages + 1 : 0;

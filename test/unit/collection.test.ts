@@ -786,19 +786,27 @@ describe("a list", () => {
     },
   );
 
-  test("whose pages are numbered from 0 misses none if the request that finds that out fails once", async () => {
-    const all = Array.from({ length: 25 }, (_, index) => 25 - index);
-    let isBusy = true;
-    const { monitors } = collectionOf((query) => {
-      const page = Number(query.get("page") ?? 0);
-      if (page === 1 && isBusy) {
-        isBusy = false;
-        return { success: false, message: "Busy." };
-      }
-      return records(...all.slice(10 * page, 10 * page + 10));
-    });
-    expect(await listed(monitors)).toEqual(all.map(String));
-  });
+  test.each([
+    [0, "says nothing", (records: object[]) => records],
+    [1, "says nothing", (records: object[]) => records],
+    [0, "says that there is more", (data: object[]) => ({ data, has_more: data.length === 10 })],
+    [1, "says that there is more", (data: object[]) => ({ data, has_more: data.length === 10 })],
+  ])(
+    "whose pages are numbered from %i, ignores sort and %s, misses none if the request that finds the number fails once",
+    async (first, _, show) => {
+      const all = Array.from({ length: 25 }, (_, index) => 25 - index);
+      let isBusy = true;
+      const { monitors } = collectionOf((query) => {
+        if (query.get("page") === "1" && isBusy) {
+          isBusy = false;
+          return { success: false, message: "Busy." };
+        }
+        const start = 10 * (Number(query.get("page") ?? first) - first);
+        return show(records(...all.slice(start, start + 10)));
+      });
+      expect(await listed(monitors)).toEqual(all.map(String));
+    },
+  );
 
   test("that ignores page and cannot be read in the opposite order may be cut, so it is an error", async () => {
     const first = records(25, 24, 23, 22, 21, 20, 19, 18, 17, 16);
