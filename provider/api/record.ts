@@ -1,7 +1,7 @@
-import { idNameIn, unwrapNullable } from "../definitions/codecs";
+import { idNameIn, isTrue, unwrapNullable } from "../definitions/codecs";
 import { shownNames, type Definition } from "../definitions/field";
 import { getOrMake, isObject, maxDepth } from "../common/values";
-import { byPlainName, isRealDate, isTrue, plainName, textOf } from "./server-spelling";
+import { byPlainName, isRealDate, plainName, textOf } from "./server-spelling";
 
 /** A record as the API shows it: its id, its fields under the API's names, and everything else under the server's. */
 export interface ApiRecord {

@@ -33,6 +33,4 @@ export const isEmptyOrFalse = (value: unknown): boolean =>
 export const mayBeUnloaded = (value: unknown): boolean => isEmptyOrFalse(value) || value === 0;
 
 const falseValues: readonly unknown[] = [false, 0, "0", "false"];
-const trueValues: readonly unknown[] = [true, 1, "1", "true"];
 export const isFalse = (value: unknown): boolean => falseValues.includes(value);
-export const isTrue = (value: unknown): boolean => trueValues.includes(value);

@@ -179,12 +179,16 @@ const integerCodec: Codec<number> = {
 const falseForms: readonly unknown[] = [false, "false", 0, "0", "", null, undefined, "f", "n", "no", "off"];
 const trueForms: readonly unknown[] = [true, "true", 1, "1", "t", "y", "yes", "on"];
 
+/** The form of a boolean in a record. A database may show one as a decimal, such as 1.0. */
+const booleanForm = (raw: unknown): unknown =>
+  typeof raw === "string" ? raw.toLowerCase().replace(/\.0+$/, "") : raw;
+
+export const isTrue = (raw: unknown): boolean => trueForms.includes(booleanForm(raw));
+
 const booleanCodec: Codec<boolean> = {
   parse(raw) {
-    // A database may show a boolean as a decimal, such as 1.0.
-    const form = typeof raw === "string" ? raw.toLowerCase().replace(/\.0+$/, "") : raw;
-    if (falseForms.includes(form) || isZeroDate(raw)) return false;
-    if (trueForms.includes(form)) return true;
+    if (falseForms.includes(booleanForm(raw)) || isZeroDate(raw)) return false;
+    if (isTrue(raw)) return true;
     // A time under a name such as `paused_at` means true.
     const date = isObject(raw) ? raw.date : raw;
     if (typeof date === "string" && /^\d{4}-\d\d-\d\d/.test(asIsoDate(date) ?? "")) return true;

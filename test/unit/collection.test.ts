@@ -293,8 +293,15 @@ describe("a record", () => {
     expect(await listedWith(marks, date)).toEqual([]);
   });
 
-  test.each([1, "1", { Bool: true, Valid: true }])("is deleted if is_deleted is %j", async (value) => {
-    expect(await listedWith(flags, value)).toEqual([]);
+  test.each([1, "1", "t", "yes", "True", "1.0", { Bool: true, Valid: true }])(
+    "is deleted if is_deleted is %j",
+    async (value) => {
+      expect(await listedWith(flags, value)).toEqual([]);
+    },
+  );
+
+  test.each(["f", "no", "False", "0.0"])("is not deleted if is_deleted is %j", async (value) => {
+    expect(await listedWith(flags, value)).toHaveLength(flags.length);
   });
 
   test.each([
