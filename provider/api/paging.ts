@@ -42,7 +42,7 @@ class PageWalk {
   private isGuess = false;
   /** Pages in a row without a new record. */
   private stalePages = 0;
-  /** 0 if the server counts its pages from 0. */
+  /** 0 as long as the server may count its pages from 0. */
   private firstNumber = 1;
   private readonly seenIds = new Set<string>();
   private readonly sentQueries = new Set<string>();
@@ -103,7 +103,7 @@ class PageWalk {
     }
     const isUnnamed = page.next === "more" || page.next === "unknown";
     if (isUnnamed && isRepeat && number === 2 && this.firstNumber === 0) {
-      // Page 1 is the first page after all: the request that was to find that out failed.
+      // Page 1 is the first page.
       this.firstNumber = 1;
       this.number = 1;
       return this.queryOf(2);
@@ -127,7 +127,8 @@ class PageWalk {
     }
     // A page of one of the usual sizes may be full, so the next one is tried; any other page is the last.
     if (this.isGuess && !fullSizes.includes(size)) return undefined;
-    if (number === 1 && isUnnamed) await this.findFirstNumber();
+    // Page 1 is the second page, or shows that the server counts from 1.
+    if (number === 1 && isUnnamed) this.firstNumber = 0;
     const next = isUnnamed ? this.queryOf(number + 1) : mergeQuery(this.query, page.next);
     this.stalePages = size === 0 || isRepeat ? this.stalePages + 1 : 0;
     // A page whose number the server has not named may be the same page again.
@@ -149,12 +150,6 @@ class PageWalk {
     if (opposite.length === records.length && opposite.some(this.isUnseen)) return "cut";
     if (opposite[0] === undefined) return "refused";
     return opposite[0].id === records[0]?.id ? "order ignored" : "whole";
-  }
-
-  /** No page says its number, so the page with the number 1 shows where the server begins to count: it exists if that is 1. */
-  private async findFirstNumber(): Promise<void> {
-    const records = await this.recordsOf(this.queryOf(1));
-    if (records.length === 0 || records.some(this.isUnseen)) this.firstNumber = 0;
   }
 
   /** The query of a page by its number, from 1 on. */
