@@ -49,12 +49,12 @@ export function outputsOf(
   };
 }
 
-/** A server may show values of any size; {@link partialOutputsOf} takes no longer ones from it. */
+/** {@link partialOutputsOf} keeps no value of a record that is longer, because a server may show values of any size. */
 const maxPartialCharacters = 4000;
 
 /**
  * Outputs after an operation that failed half-way. They travel in an HTTP header, of which the engine takes 16 MiB, so they have no
- * attributes, and of a long value the declared one. The next read adds both.
+ * attributes, and a long value is the declared one. The next read takes both from the record.
  */
 export function partialOutputsOf(
   scope: RecordScope,

@@ -80,7 +80,7 @@ export function withVersion<Options extends { version?: string }>(options: Optio
   return { ...options, version: options.version ?? ownVersion() };
 }
 
-/** The version in package.json, which a bundler puts into a program that it makes one file of. */
+/** The version in package.json, which a bundler copies into the file that it makes of a program. */
 function ownVersion(): string {
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   return (require("pulumi-uptime/package.json") as { version: string }).version;

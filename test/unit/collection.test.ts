@@ -795,12 +795,12 @@ describe("a list", () => {
   );
 
   test.each([
-    [0, "says nothing", (records: object[]) => records],
-    [1, "says nothing", (records: object[]) => records],
-    [0, "says that there is more", (data: object[]) => ({ data, has_more: data.length === 10 })],
-    [1, "says that there is more", (data: object[]) => ({ data, has_more: data.length === 10 })],
+    [0, "say nothing", (records: object[]) => records],
+    [1, "say nothing", (records: object[]) => records],
+    [0, "say that there is more", (data: object[]) => ({ data, has_more: data.length === 10 })],
+    [1, "say that there is more", (data: object[]) => ({ data, has_more: data.length === 10 })],
   ])(
-    "whose pages are numbered from %i, ignores sort and %s, is an error and not a shorter list if page 1 fails once",
+    "of pages from %i on, in one order, that %s, is an error and not a shorter list if page 1 fails once",
     async (first, _, show) => {
       const all = Array.from({ length: 25 }, (_, index) => 25 - index);
       let isBusy = true;

@@ -651,7 +651,7 @@ describe("a refusal that has passed, and was not about the form,", () => {
   };
 
   test.each([[false], [true]])(
-    "pauses no monitor on a server that takes the word false for true: it meets one with pause %s",
+    "pauses no monitor on a server that takes the word false for true (the refused update has pause %s)",
     async (isFirstPaused) => {
       const all = new Program("dynamic").resources();
       const inputsOf = (place: number) => ({ ...site(`m${place}`), pause: isFirstPaused && place === 0 });

@@ -382,7 +382,7 @@ describe("the name by which imports and adoptions know a resource", () => {
   });
 
   test.each([pulumi.output("7"), 7, Promise.resolve("7"), ""])(
-    "the plugin takes it as a string only, not %j",
+    "the plugin takes it only as a string that is not empty, not %j",
     (given) => {
       const options = { import: given } as unknown as pulumi.CustomResourceOptions;
       expect(() => new native.Monitor("home", home, options)).toThrow(
