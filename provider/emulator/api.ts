@@ -4,19 +4,17 @@ import { readForm } from "./form";
 import { answerList } from "./listing";
 import { recordAt, type Moment } from "./life";
 import type { ReceivedRequest } from "./requests";
-import { domain, monitor, type Resource } from "./resources";
+import { domain, resources, type Resource } from "./resources";
 import { asJsonApi, showListed, showRecord } from "./shown";
-import type { StoredRecord, Table } from "./table";
+import type { StoredRecord, Table, Tables } from "./table";
 
 /** What the API's operations work on. */
-export interface Api {
+export interface Api extends Tables {
   /** The base URL, without a slash at its end. */
   readonly url: string;
   readonly pathPrefix: string;
   readonly apiKey: string;
   readonly dialect: Dialect;
-  readonly domains: Table;
-  readonly monitors: Table;
   /** When records are shown; undefined if they do not change by themselves. */
   readonly moment: Moment | undefined;
 }
@@ -183,9 +181,9 @@ function onRecord(call: Call, id: number): Answer {
 function route(request: ReceivedRequest, api: Api): Answer {
   if (request.headers.authorization !== `Bearer ${api.apiKey}`) throw new Refusal(401, "Unauthenticated.");
   const path = request.path.startsWith(`${api.pathPrefix}/`) ? request.path.slice(api.pathPrefix.length) : "";
-  const [, collection, id] = /^\/api\/v1\/(domains|monitors)(?:\/(\d+))?$/.exec(path) ?? [];
-  if (collection === undefined) throw new Refusal(404, `The route ${request.path} could not be found.`);
-  const resource = collection === "domains" ? domain : monitor;
+  const [, collection, id] = /^\/api\/v1\/(\w+)(?:\/(\d+))?$/.exec(path) ?? [];
+  const resource = resources.find((one) => one.collection === collection);
+  if (resource === undefined) throw new Refusal(404, `The route ${request.path} could not be found.`);
   const call: Call = { api, request, resource, table: api[resource.collection] };
   if (request.method === "GET" && !/\bapplication\/json\b/i.test(request.headers.accept ?? ""))
     throw new Refusal(406, "Send the header Accept: application/json with every GET request.");

@@ -132,7 +132,7 @@ function firstChoices(): Choices {
 }
 
 /** The dialect that is spoken when nothing else is asked for. */
-export const defaultDialect: Readonly<Dialect> = {
+const defaultDialect: Readonly<Dialect> = {
   ...firstChoices(),
   hidden: [],
   notStored: [],

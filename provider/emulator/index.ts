@@ -8,9 +8,9 @@ import { type Fault, misbehave, type Outcome, send } from "./fault";
 import { type LoggedRequest, readRequest, type ReceivedRequest } from "./requests";
 import { defaultsOf, domain, monitor, type Resource } from "./resources";
 import { StateFile } from "./state-file";
-import { Table } from "./table";
+import { Table, type Tables } from "./table";
 
-export { completeDialect, defaultDialect, dialectChoices, strangeChoices, type Dialect } from "./dialect";
+export { completeDialect, dialectChoices, strangeChoices, type Dialect } from "./dialect";
 export type { Fault } from "./fault";
 export type { LoggedRequest, ReceivedRequest } from "./requests";
 export { Table, type Fields, type StoredRecord } from "./table";
@@ -57,7 +57,7 @@ type FaultDecision = (request: ReceivedRequest) => Fault | undefined | Promise<F
  * An HTTP server on the loopback address that behaves as docs/api.md says, strictly: what the
  * documentation does not allow is refused. Where it says nothing, the dialect decides.
  */
-export class Emulator {
+export class Emulator implements Tables {
   /** The records of `/api/v1/domains`. */
   readonly domains: Table;
   /** The records of `/api/v1/monitors`. */

@@ -96,6 +96,9 @@ export const monitor: Resource = {
   extras: { status: null, last_checked_at: null, response_time: null, uptime: null },
 };
 
+/** All resources, in the order in which a file has them. */
+export const resources: readonly Resource[] = [domain, monitor];
+
 /** What a new record holds if nothing was sent. */
 export function defaultsOf(resource: Resource): Record<string, unknown> {
   const fields = resource.fields.map((field) => [field.name, field.default ?? null] as const);

@@ -1,17 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import * as z from "zod/mini";
-import type { Table } from "./table";
+import { resources } from "./resources";
+import type { Tables } from "./table";
 
 const quietMilliseconds = 100;
 
-interface Tables {
-  readonly domains: Table;
-  readonly monitors: Table;
-}
-
 const savedTable = z.object({ nextId: z.int(), records: z.array(z.looseObject({ id: z.int() })) });
-const savedTables = z.object({ domains: savedTable, monitors: savedTable });
+const savedTables = z.record(z.enum(resources.map(({ collection }) => collection)), savedTable);
 
 /** Keeps tables in a JSON file: written a moment after a change, many changes at once, and on `flush`. */
 export class StateFile {
@@ -32,9 +28,8 @@ export class StateFile {
   load(): void {
     if (!existsSync(this.#path)) return;
     try {
-      const { domains, monitors } = savedTables.parse(JSON.parse(readFileSync(this.#path, "utf8")));
-      this.#tables.domains.restore(domains);
-      this.#tables.monitors.restore(monitors);
+      const saved = savedTables.parse(JSON.parse(readFileSync(this.#path, "utf8")));
+      for (const { collection } of resources) this.#tables[collection].restore(saved[collection]);
     } catch (error) {
       const advice = "move it away or give another --file.";
       throw new Error(`${this.#path} is not a file of the emulator: ${advice}`, { cause: error });
@@ -60,9 +55,9 @@ export class StateFile {
   }
 
   async #write(): Promise<void> {
-    const { domains, monitors } = this.#tables;
     const part = `${this.#path}.part`;
-    const text = `${JSON.stringify({ domains: domains.save(), monitors: monitors.save() })}\n`;
+    const tables = resources.map(({ collection }) => [collection, this.#tables[collection].save()]);
+    const text = `${JSON.stringify(Object.fromEntries(tables))}\n`;
     // Records have passwords, so only this user may read them. The file is always a new one: a link that somebody has put in
     // its place is not followed.
     await rm(part, { force: true });

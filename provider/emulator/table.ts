@@ -1,3 +1,5 @@
+import type { Resource } from "./resources";
+
 /**
  * A record as the emulator keeps it: the API's field names; numbers for `interval`, the alert days and
  * `cache_buster`; a boolean for `pause`; dates as `YYYY-MM-DDTHH:MM:SS`; `alert_channel_ids` as numbers;
@@ -44,11 +46,6 @@ export class Table {
   constructor(options: TableOptions) {
     this.#options = options;
     this.#nextId = options.firstId;
-  }
-
-  /** The id that the next record gets. */
-  get nextId(): number {
-    return this.#nextId;
   }
 
   /** How many records there are. */
@@ -119,3 +116,6 @@ export class Table {
     return this.#options.now().toISOString();
   }
 }
+
+/** A table for each resource. */
+export type Tables = Readonly<Record<Resource["collection"], Table>>;

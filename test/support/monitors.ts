@@ -4,6 +4,9 @@ import { snake, toRecord } from "./oracle";
 /** What most tests declare. */
 export const home = { name: "Home", url: "https://example.com/", interval: 60 };
 
+/** What `check` fills in. */
+export const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
+
 /** Every input of a Monitor, none at its default. */
 export const everything = {
   name: "Checkout",

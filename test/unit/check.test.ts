@@ -4,7 +4,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { parseUrl } from "../../provider/common/url";
 import { FrontSession } from "../../provider/engine/front-session";
 import { hosted, revealed, type HostedProvider, type Properties } from "../support/calls";
-import { home as valid } from "../support/monitors";
+import { defaults, home as valid } from "../support/monitors";
 
 /** Nothing listens there, so what asks the API fails. */
 const settings = { "uptime:baseUrl": "http://127.0.0.1:9", "uptime:apiKey": "key" };
@@ -27,8 +27,6 @@ const refused = async (inputs: object): Promise<Record<string, string>> => {
   expect(new Set(problems.map(({ property }) => property)).size).toBe(problems.length);
   return Object.fromEntries(problems.map(({ property, reason }) => [property, reason]));
 };
-
-const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
 
 test("valid inputs are accepted, documented defaults are filled in, and null counts as not declared", async () => {
   const nulls = { ...valid, alertCondition: null, requestMethod: undefined, sslAlertDays: null };

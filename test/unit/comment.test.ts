@@ -29,6 +29,7 @@ import {
   withStates,
   write,
 } from "../support/comment";
+import { defaults } from "../support/monitors";
 import { assertProperty } from "../support/property";
 import { sample } from "../support/size";
 
@@ -235,7 +236,6 @@ const withOptions = (op: string, before: object, after: object, more: object = {
 const isProtected = { protect: true };
 /** Inputs without a secret. */
 const plain = inputs("a", { requestHeaders: undefined });
-const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
 const ofBucket = (op: string, id: string, name = "", more: object = {}) => ({
   ...bucket(op, {}, `${bucketUrn}${name}`),
   oldState: { type: "aws:s3/bucket:Bucket", id, ...more },

@@ -2,7 +2,7 @@ import type { Fault, ReceivedRequest } from "../../provider/emulator";
 import { posts, sentRequests } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
 import type { Inputs, ModelResource } from "../support/model";
-import { home, site } from "../support/monitors";
+import { defaults, home, site, storedOf } from "../support/monitors";
 import { fronts, Program, times } from "../support/program";
 import type { Kind } from "../support/calls";
 
@@ -506,8 +506,7 @@ describe("an answer that differs from what was sent proves nothing", () => {
   test("channels that are stored after the answer was made are no error", async () => {
     const withChannels = { ...home, alertChannelIds: [3] };
     const one = stack();
-    const defaults = { alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
-    const body = { data: { id: 1, ...home, ...defaults, alert_channel_ids: [] } };
+    const body = { data: { id: 1, ...home, ...storedOf(defaults), alert_channel_ids: [] } };
     emulator.fault = ({ method }) =>
       method === "GET" ? undefined : { kind: "answer", effect: true, status: 200, body };
     await one.up(withChannels);

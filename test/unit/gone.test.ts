@@ -3,7 +3,7 @@ import type { Emulator, Fault, ReceivedRequest } from "../../provider/emulator";
 import { kinds, type Kind } from "../support/calls";
 import { startEmulator } from "../support/emulator";
 import type { ModelResource } from "../support/model";
-import { home as record } from "../support/monitors";
+import { defaults, home as record } from "../support/monitors";
 import { destroyAll, each, fronts, Program, refreshAll, times, type Front } from "../support/program";
 import { isList, lists, sentRequests, storedIds } from "../support/sent";
 import {
@@ -19,7 +19,7 @@ import {
 } from "../support/server";
 
 /** All that `check` fills in is declared, so that no preview has anything to add. */
-const home = { ...record, alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
+const home = { ...record, ...defaults };
 const others = { "uptime:apiKey": otherKey };
 const mine = { "uptime:apiKey": myKey };
 /** The account of the one key is that of the other. */

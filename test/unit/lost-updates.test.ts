@@ -1,5 +1,5 @@
 import type { Fault } from "../../provider/emulator";
-import { home } from "../support/monitors";
+import { defaults, home, storedOf } from "../support/monitors";
 import { fronts, Program } from "../support/program";
 import { answer, clock, emulator, failureOf, on, stored, withServer } from "../support/server";
 
@@ -143,8 +143,7 @@ describe.each(fronts)("an update (%s)", (front) => {
     emulator.dialect = { emptyLists: "bracketsIgnored" };
     const one = monitor();
     await one.up({ ...home, alertChannelIds: [1, 2] });
-    const defaults = { alert_condition: "url_unavailable", request_method: "GET", cache_buster: 0 };
-    on("PATCH", stored(200, { data: { id: 1, ...home, ...defaults } }));
+    on("PATCH", stored(200, { data: { id: 1, ...home, ...storedOf(defaults) } }));
     await one.up({ ...home, alertChannelIds: [] });
     expect(there()).toMatchObject({ alert_channel_ids: [] });
   });

@@ -24,7 +24,7 @@ import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "
 import { startEmulator } from "../support/emulator";
 import { engineUnknowns, sigKey } from "../support/marks";
 import { canary } from "../support/canary.cjs";
-import { home } from "../support/monitors";
+import { defaults, home } from "../support/monitors";
 import { PluginProcess, startPlugin } from "../support/plugin-calls";
 import { urnOf } from "../support/simulated/engine";
 import schema from "../../provider/engine/plugin/schema.json";
@@ -609,7 +609,7 @@ describe("with a server", () => {
     const id = String(emulator.monitors.add({ ...home, name: "By hand" }).id);
     const { monitor } = startPlugin(settingsOf(), {});
     const ignored = { ignoreChanges: ["name"] };
-    const changed = { ...home, cacheBuster: false, alertCondition: "url_unavailable", requestMethod: "GET" };
+    const changed = { ...home, ...defaults };
     const known = { ...changed, name: "By hand", attributes: {} };
     expect(await monitor.diff(urn, id, known, changed, changed)).toMatchObject({ changes: true });
     expect(await monitor.diff(urn, id, known, changed, changed, ignored)).toMatchObject({ changes: false });
@@ -621,7 +621,6 @@ describe("with a server", () => {
     const { monitor } = startPlugin(settingsOf(), {});
     const header = (key: string, value: string) => ({ key, value });
     const lists = { alertChannelIds: [1, 2], requestHeaders: [header("A", "1"), header("B", "2")] };
-    const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
     const parts = async (change: object, old: object = lists) => {
       const inputs = { ...home, ...defaults, ...old };
       const changed = { ...inputs, ...change };
@@ -639,7 +638,6 @@ describe("with a server", () => {
 
   test("a property of which only the mark is new is not named, so that replaceOnChanges replaces nothing", async () => {
     const { monitor } = startPlugin(settingsOf(), {});
-    const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
     const inputs = { ...home, ...defaults, alertChannelIds: [1, 2] };
     const marked = { ...inputs, url: asSecret(home.url), alertChannelIds: asSecret([1, 2]) };
     const diff = (more: object) =>

@@ -9,6 +9,7 @@ import type { RecordScope } from "../../provider/lifecycle/record-scope";
 import { FrontSession } from "../../provider/engine/front-session";
 import { each } from "../support/program";
 import { hosted, revealed, type HostedProvider } from "../support/calls";
+import { defaults } from "../support/monitors";
 import { isList, lists } from "../support/sent";
 import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
 import type { Inputs } from "../support/model";
@@ -44,9 +45,7 @@ const exportedOf = (number: number): Inputs => ({
   name: `Monitor ${number} & more`,
   url: `https://${number}.example.com/`,
   interval: 300,
-  alertCondition: "url_unavailable",
-  requestMethod: "GET",
-  cacheBuster: false,
+  ...defaults,
   ...(number % 3 === 0 && { alertChannelIds: [3, 1], requestHeaders: [{ key: "X-A", value: "one-two" }] }),
   ...(number % 5 === 0 && { sslAlertDays: null, requestAuthPassword: "pass-word-1" }),
 });

@@ -6,7 +6,7 @@ import { monitor } from "../../provider/definitions/monitor";
 import { dynamicProvider } from "../../provider/engine/dynamic";
 import { canary } from "../support/canary.cjs";
 import { newFolder } from "../support/folder";
-import { home } from "../support/monitors";
+import { defaults, home } from "../support/monitors";
 
 const before = { ...process.env };
 afterEach(() => {
@@ -69,7 +69,6 @@ test("a preview notes which properties of a declared resource change, also witho
   expect(existsSync(file)).toBe(false);
   // The host removes the marks of secrets.
   const inputs = unwrapSecrets((await check?.({}, news))?.inputs);
-  const defaults = { alertCondition: "url_unavailable", requestMethod: "GET", cacheBuster: false };
   await diff?.("1", { ...olds, ...defaults }, inputs);
   const changed = ["interval", "requestHeaders"];
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ urnSuffix: owner, changed });
