@@ -3,15 +3,20 @@ import { join } from "node:path";
 
 import { Language, Parser } from "web-tree-sitter";
 
+import { lookupName } from "../../provider/common/pulumi";
+import { definitions } from "../../provider/definitions";
 import { exampleLanguages, examplesIn } from "../support/schema-examples";
 
 const root = join(__dirname, "..", "..");
 
 // test/package/blocks.test.ts compiles those in TypeScript.
 test("each resource and function has an example in each language", () => {
-  const all = ["Domain", "Monitor", "getDomain", "getDomains", "getMonitor", "getMonitors"];
+  const all = definitions.flatMap((one) => [one.label, lookupName(one, "one"), lookupName(one, "all")]);
   for (const language of exampleLanguages)
-    expect({ language, names: [...examplesIn(language).keys()].sort() }).toEqual({ language, names: all });
+    expect({ language, names: [...examplesIn(language).keys()].sort() }).toEqual({
+      language,
+      names: all.sort(),
+    });
 });
 
 // No compiler of theirs is needed for the tests; CI has one.

@@ -1,3 +1,4 @@
+import type { monitorFields } from "../../provider/definitions/monitor";
 import { canary } from "./canary.cjs";
 import { snake, toRecord } from "./oracle";
 
@@ -28,7 +29,7 @@ export const everything = {
   maintenanceStartAt: "2030-01-31T22:00:00",
   maintenanceEndAt: "2030-01-31T23:30:00",
   pause: true,
-};
+} satisfies Record<keyof typeof monitorFields, unknown>;
 
 /** Inputs as the API holds them. */
 export const storedOf = (inputs: object): Record<string, unknown> =>

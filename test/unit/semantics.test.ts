@@ -1,5 +1,6 @@
 import fc from "fast-check";
 
+import { definitions } from "../../provider/definitions";
 import { completeDialect, type Dialect, type Table } from "../../provider/emulator";
 import { dialects, domainInputs, monitorInputs } from "../support/arbitraries";
 import type { Kind } from "../support/calls";
@@ -13,13 +14,11 @@ import { apiKey, origin, SimulatedApi } from "../support/simulated/api";
 import { SimulatedProcess } from "../support/simulated/process";
 import { sample } from "../support/size";
 
-const optional: Record<string, string[]> = {
-  monitor: (
-    "alertTextLookup alertChannelIds requestHeaders requestAuthUsername requestAuthPassword " +
-    "sslAlertDays domainAlertDays maintenanceStartAt maintenanceEndAt pause"
-  ).split(" "),
-  domain: ["homepageUrl", "notFoundUrl"],
-};
+/** The fields that are managed only if they are declared. */
+const optionalKeys = (kind: Kind): string[] =>
+  Object.entries(definitions.find(({ singular }) => singular === kind)?.fields ?? {})
+    .filter(([, field]) => !field.required && field.default === undefined)
+    .map(([key]) => key);
 
 let time: VirtualClock;
 let api: SimulatedApi;
@@ -123,7 +122,7 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
     await holds(fc.tuple(inputs, inputs, inputs, dialects), runs, async ([first, other, second, dialect]) => {
       const stack = stackFor(front, kind, dialect);
       await stack.up(first);
-      const free = (optional[kind] ?? []).filter((key) => !(key in first));
+      const free = optionalKeys(kind).filter((key) => !(key in first));
       const byHand = Object.fromEntries(
         free.filter((key) => key in other).map((key) => [snake(key), toRecord(key, other[key])]),
       );
@@ -143,8 +142,7 @@ describe.each(subjects)("a %s %s, whatever the dialect", (front, kind) => {
 
   test("a field in ignoreChanges stays as it is in the API, and the others become what is declared", async () => {
     // An ignored condition may not fit the declared text, and an ignored date not the declared one.
-    const { [kind]: fields = [] } = optional;
-    const keys = fields.filter((key) => !/^(alertTextLookup|maintenance)/.test(key));
+    const keys = optionalKeys(kind).filter((key) => !/^(alertTextLookup|maintenance)/.test(key));
     const ignored = fc.subarray([
       ...keys,
       ...(kind === "monitor" ? ["url", "interval", "requestMethod"] : []),
