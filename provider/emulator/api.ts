@@ -52,8 +52,8 @@ function list(call: Call): Answer {
   return answerList(resource, table, request.query, api.url + pathOf(resource), api.dialect, showOne);
 }
 
-function show(call: Call, record: StoredRecord, status = 200): Answer {
-  return answerRecord(call, status, showRecord(call.resource, recordNow(call, record), call.api.dialect));
+function show(call: Call, record: StoredRecord): Answer {
+  return answerRecord(call, 200, showRecord(call.resource, recordNow(call, record), call.api.dialect));
 }
 
 /** Whether the record is the one that the form of a create names. */

@@ -125,15 +125,10 @@ export interface Dialect extends Choices {
   extraFields: Readonly<Record<string, unknown>>;
 }
 
-function firstChoices(): Choices {
-  const defaults = Object.entries(choices).map(([option, [first]]) => [option, first]);
-  // Object.fromEntries forgets which key had which value.
-  return Object.fromEntries(defaults) as Choices;
-}
-
 /** The dialect that is spoken when nothing else is asked for. */
 const defaultDialect: Readonly<Dialect> = {
-  ...firstChoices(),
+  // Object.fromEntries forgets which key had which value.
+  ...(Object.fromEntries(Object.entries(choices).map(([option, [first]]) => [option, first])) as Choices),
   hidden: [],
   notStored: [],
   extraFields: {},

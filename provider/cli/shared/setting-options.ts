@@ -13,7 +13,7 @@ import { hasSecret, isSecret, type Properties } from "../../common/marks";
 import { hiddenNames } from "../../common/pulumi";
 import { parseUrn } from "../../common/urn";
 import { meaningOf, settingNames, settingOf } from "../../definitions/settings";
-import type { Setting, SettingName } from "../../definitions/settings";
+import type { SettingName } from "../../definitions/settings";
 import { configOf } from "../../engine/provider-settings";
 import { isProject } from "./project";
 import { stackConfig, type StackLocation } from "./pulumi-cli";
@@ -25,11 +25,6 @@ export type SettingOptions = Readonly<Partial<Record<SettingName, string | boole
 
 const optionNames = settingNames.filter((name) => settingOf(name).hasOption);
 
-const placeholders: Partial<Record<Setting["type"], string>> = {
-  url: " <url>",
-  integer: " <number>",
-};
-
 export function addSettingOptions(command: Command): Command {
   for (const name of optionNames) {
     const { type, default: preset, environment } = settingOf(name);
@@ -40,7 +35,8 @@ export function addSettingOptions(command: Command): Command {
       ...(environment === undefined ? [] : [`environment: ${environment}`]),
       ...(typeof preset === "number" ? [`default: ${preset}`] : []),
     ];
-    command.option(`${flagOf(name)}${placeholders[type] ?? ""}`, help.join("; "));
+    const value = type === "boolean" ? "" : ` <${type === "integer" ? "number" : type}>`;
+    command.option(flagOf(name) + value, help.join("; "));
   }
   return command;
 }
