@@ -99,14 +99,14 @@ interface ErrorAnswer {
   /** The API's words on single fields, under its own names. */
   readonly fields: ReadonlyMap<string, readonly Quote[]>;
   /** Sentences that say what to do. */
-  readonly advice?: readonly (string | Message)[];
+  readonly advice: readonly (string | Message)[];
   /** The request was redirected to another path, so the answer says nothing about the record. */
   readonly isRedirectedElsewhere?: boolean;
 }
 
 export class ApiError extends UptimeError {
   constructor(readonly answer: ErrorAnswer) {
-    const { requestText, status, reason, fields, advice = [] } = answer;
+    const { requestText, status, reason, fields, advice } = answer;
     const named = joinMessages(
       [...fields].map(([name, reasons]) => message`${quote(name)}: ${joinMessages(reasons, " ")}`),
       "; ",
@@ -115,7 +115,7 @@ export class ApiError extends UptimeError {
     const words = named.length > 0 ? named : reason;
     const text = message`${requestText} returned status
       ${status}${whole}${words.length > 0 ? message`: ${words}` : ""}`;
-    const sentences = advice.map((one) => message` ${one}`).flat();
+    const sentences = advice.flatMap((one) => message` ${one}`);
     super(sentences.length > 0 ? message`${text}.${sentences}` : text);
   }
 

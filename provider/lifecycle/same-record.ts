@@ -117,9 +117,9 @@ function isMadeOf(field: Field, record: ApiRecord, ours: Value): boolean {
 /** Whether a server may have made one name of another: cut it short, or left out `www.`, repeated spaces or letter case. */
 function isMadeOfName(actual: string, name: string): boolean {
   const [ours, theirs] = [lettersAndDigits(name), lettersAndDigits(actual)];
+  if (name.startsWith(actual)) return true;
   // A name may have neither, such as an emoji.
-  if (theirs === "") return name.startsWith(actual);
-  return name.startsWith(actual) || (ours.includes(theirs) && theirs.length * 2 >= ours.length);
+  return theirs !== "" && ours.includes(theirs) && theirs.length * 2 >= ours.length;
 }
 
 const withoutFragment = (url: string): string => url.replace(/#.*/s, "");

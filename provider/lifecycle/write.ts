@@ -20,7 +20,6 @@ import {
   type FallbackForms,
 } from "../definitions/codecs";
 import { fieldOf, fixedKeys, isConfidential } from "../definitions/keys";
-import type { Value } from "../common/values";
 import { differences, isSecretDifference, showsAll } from "./difference";
 import type { Difference, WantedValues } from "./difference";
 import { topLevel } from "./paths";
@@ -157,7 +156,7 @@ export async function sendForm(
   { collection, definition }: RecordScope,
   wanted: WantedValues,
   send: (pairs: readonly FormPair[]) => Promise<WriteAnswer>,
-  { fallbackForms = collection.fallbackForms, isCreate = false }: SendOptions = {},
+  { fallbackForms = collection.fallbackForms, isCreate = false }: SendOptions,
 ): Promise<WriteAnswer & WriteOutcome> {
   let unnamed: ApiError | undefined;
   const added: string[] = [];
@@ -195,11 +194,6 @@ function formOf(definition: Definition, wanted: WantedValues, fallbackForms: Fal
   return [...wanted].flatMap(([key, value]) => encodeValue(fieldOf(definition, key), value, fallbackForms));
 }
 
-/** Whether a value has a fallback form, in which it was not sent yet. */
-function hasUntriedForm(field: Field, value: Value, fallbackForms: FallbackForms): boolean {
-  return hasFallbackForm(field, value) && !fallbackForms.has(field.wire);
-}
-
 /** The fields whose values a server has refused, and may take in their fallback form. */
 function refusedForms(
   definition: Definition,
@@ -207,10 +201,10 @@ function refusedForms(
   fallbackForms: FallbackForms,
   error: ApiError,
 ): readonly Field[] {
-  const fields = [...wanted]
-    .map(([key, value]) => ({ field: fieldOf(definition, key), value }))
-    .filter(({ field, value }) => hasUntriedForm(field, value, fallbackForms))
-    .map(({ field }) => field);
+  const fields = [...wanted].flatMap(([key, value]) => {
+    const field = fieldOf(definition, key);
+    return hasFallbackForm(field, value) && !fallbackForms.has(field.wire) ? [field] : [];
+  });
   const named = namedIn(definition, error);
   if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
   // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
