@@ -5,7 +5,7 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { newFolder } from "../support/folder";
 import { serve } from "../support/http-server";
-import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionHere, versionIn } from "../support/installs";
+import { cleanEnv, lay, npm, pack, packLibrary, Tools, versionIn } from "../support/installs";
 import type { Manager, NodeVersion } from "../support/installs";
 import type { Result } from "../support/processes";
 import { fullTest, isFull } from "../support/size";
@@ -195,7 +195,8 @@ test("the installed tarball works in TypeScript, by Pulumi's own compiler, and i
   const { emulator, workspace } = await startStack({ language: "ts" });
   workspace.env.PULUMI_NODEJS_TRANSPILE_ONLY = "";
   rmSync(join(workspace.project, "node_modules"), { recursive: true });
-  const sdk = `@pulumi/pulumi@${versionHere("@pulumi/pulumi")}`;
+  const installed = join(repository, "node_modules", "@pulumi", "pulumi", "package.json");
+  const sdk = `@pulumi/pulumi@${versionIn(installed)}`;
   const quickly = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
   npm(workspace.project, "install", packed.tarball, sdk, ...quickly);
   const modules = join(workspace.project, "node_modules");

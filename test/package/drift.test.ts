@@ -84,8 +84,8 @@ const monitors = (count: number): Record<string, Inputs> =>
   );
 
 /** The API refuses the requests whose paths match. */
-const refuse = (path: RegExp, status: number, body: object = {}): void => {
-  emulator.fault = (request) => (path.test(request.path) ? answer(status, body) : undefined);
+const refuse = (path: RegExp, body: object = {}): void => {
+  emulator.fault = (request) => (path.test(request.path) ? answer(403, body) : undefined);
 };
 
 const drift = (...args: string[]): Promise<Outcome> => driftWith(emulator, ...args);
@@ -264,14 +264,14 @@ test("encrypted secrets in state are an error that names --show-secrets", async 
 test("a resource that cannot be compared is an error with exit code 1, beside the drift of the others", async () => {
   await state(monitors(2));
   emulator.monitors.edit(2, { interval: 300 });
-  refuse(/\/1$/, 403, { message: "no" });
+  refuse(/\/1$/, { message: "no" });
   const { code, stdout, stderr } = await drift();
   expect(code).toBe(1);
   expect(stdout).toMatch(/^Monitor m1 +2 +interval +60 +300$/m);
   expect(stdout).toContain("1 resource compared, 1 drifted, 1 could not be compared.");
   expect(stderr).toMatch(/^m0: GET .* returned status 403: no\..*\n$/);
   // If nothing can be compared, it does not say that there is no drift.
-  refuse(/./, 403);
+  refuse(/./);
   for (const form of [[], ["--markdown"]]) {
     const nothing = await drift(...form);
     expect(nothing.code).toBe(1);
@@ -631,7 +631,7 @@ test("no secret of state is shown, whatever its field", async () => {
   writeState(entries);
   emulator.monitors.edit(1, { url: "https://s3cret-2@example.com/" });
   emulator.domains.edit(1, { name: "s3cret-other.example" });
-  refuse(/\/(2|monitors)$/, 403, { message: "No s3cret-name" });
+  refuse(/\/(2|monitors)$/, { message: "No s3cret-name" });
   for (const form of [[], ["--markdown"], ["--json"]]) {
     const { code, stdout, stderr } = await drift(...form);
     expect(code).toBe(1);
@@ -687,7 +687,7 @@ test("shows no address that is secret in the stack's configuration or in state",
   emulator.monitors.edit(1, { interval: 300 });
   const { stdout } = await driftOf(config, undefined, "--json");
   expect(JSON.parse(stdout)).toMatchObject({ drifted: [{}], servers: ["[secret]"] });
-  refuse(/monitors/, 403);
+  refuse(/monitors/);
   const failure = await failed(driftOf(config, undefined, "--json", "--unmanaged"));
   expect(failure).toContain("GET [secret]/api/v1/monitors");
   const refused = await driftOf(config, undefined, "--json");

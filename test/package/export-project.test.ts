@@ -27,9 +27,9 @@ const monitorType = "pulumi-nodejs:dynamic/uptime:Monitor";
 const nativeType = "uptime:index:Monitor";
 withExports();
 
-/** The commands on a page, in order. */
-const commandsOn = (page: string): string[] =>
-  blocksOf(page, text(page)).flatMap(({ language, code }) =>
+/** The commands of the next steps, in order. */
+const nextCommands = (): string[] =>
+  blocksOf("NEXT-STEPS.md", text("NEXT-STEPS.md")).flatMap(({ language, code }) =>
     language === "sh" ? code.trimEnd().split("\n") : [],
   );
 /** What the report says, as JSON. */
@@ -83,7 +83,7 @@ describe("for another language", () => {
       "pulumi up",
     ];
     expect(stdout).toMatch(/\nNext, follow out\/NEXT-STEPS\.md\.\n$/);
-    expect(commandsOn("NEXT-STEPS.md")).toEqual(commands);
+    expect(nextCommands()).toEqual(commands);
     expect(stdout).toMatch(/so they are left out\. [^]*Monitor 4 \(odd\): interval must be one of/);
     expect(files()).toEqual(["NEXT-STEPS.md", "uptime-import.json"]);
     expect(emulator.writes()).toEqual([]);
@@ -129,7 +129,7 @@ plugins: {providers: [{name: uptime, path: node_modules/pulumi-uptime/plugin}]}
       resources: [{ type: nativeType, id: "2", name: "other-2" }],
       files: ["uptime-import.json", "NEXT-STEPS.md"],
     });
-    expect(commandsOn("NEXT-STEPS.md")).toEqual([
+    expect(nextCommands()).toEqual([
       "pulumi stack select prod",
       "pulumi import --file uptime-import.json --out imported.yaml",
       "# Copy the resources in imported.yaml to Pulumi.yaml, then:",
@@ -166,7 +166,7 @@ test("a new project gets the option --allow-http as a setting, because its addre
   addMonitor("Shop");
   newProject({ "package.json": "{}" });
   await exported("--allow-http");
-  expect(commandsOn("NEXT-STEPS.md")).toEqual(
+  expect(nextCommands()).toEqual(
     expect.arrayContaining([
       `pulumi config set uptime:baseUrl ${emulator.url}`,
       "pulumi config set uptime:allowHttp true",
@@ -257,7 +257,7 @@ describe("an export into a folder", () => {
     for (const [file, content] of Object.entries(present)) expect(text(file)).toBe(content);
     expect(text("NEXT-STEPS.md")).toContain('import "./domains.js";\nimport "./monitors-2.js";');
     // The commands after it are about the stack that the records were compared with.
-    expect(commandsOn("NEXT-STEPS.md")[0]).toBe("pulumi stack select prod");
+    expect(nextCommands()[0]).toBe("pulumi stack select prod");
   });
 
   test("imports modules with their extension in the new program of an ES module package", async () => {
@@ -301,7 +301,7 @@ describe("an export into a folder", () => {
     expect(text("package.json")).toBe('{ "main": "server.js" }');
     expect(text("Pulumi.yaml")).toContain("\nmain: index.ts\n");
     expect(text("index.ts")).toBe('import "./monitors";\n');
-    expect(commandsOn("NEXT-STEPS.md").slice(0, 3)).toEqual([
+    expect(nextCommands().slice(0, 3)).toEqual([
       expect.stringMatching(/^npm install '@pulumi\/pulumi@\^\S+' \$\(npm pack /),
       "npm install --save-dev '@types/node@^22.0.0' 'typescript@^5.9.0'",
       "export PULUMI_RUN_PROGRAM=true",

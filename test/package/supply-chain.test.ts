@@ -14,11 +14,11 @@ import { Shell } from "../support/workflow";
 
 const root = join(__dirname, "..", "..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
-const tool = (name: string) => pathToFileURL(join(root, "tools", name)).href;
 
 /** What esbuild says of the bundles. It runs in a process of its own, because it does not take Jest's Uint8Array for one. */
 function metafiles(): Metafile[] {
-  const script = `import { makeBundles } from ${JSON.stringify(tool("bundles.mjs"))};
+  const tool = pathToFileURL(join(root, "tools", "bundles.mjs")).href;
+  const script = `import { makeBundles } from ${JSON.stringify(tool)};
     console.log(JSON.stringify(await makeBundles({ write: false })));`;
   const args = ["--input-type=module", "--eval", script];
   return JSON.parse(

@@ -121,11 +121,6 @@ export class Tools {
   }
 }
 
-/** The version of a package that is installed in this repository. */
-export function versionHere(name: string): string {
-  return versionIn(join(repository, "node_modules", name, "package.json"));
-}
-
 export function versionIn(file: string): string {
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

@@ -68,13 +68,13 @@ export const limitTellings = {
   }),
 } as const;
 
-/** Milliseconds that a number of requests take from a moment on if each is sent as soon as it is accepted. */
-export function neededTime(limit: Limit, requests: number, start: number): number {
-  let now = start;
+/** Milliseconds that a number of requests take if each is sent as soon as it is accepted. */
+export function neededTime(limit: Limit, requests: number): number {
+  let now = 0;
   for (let taken = 0; taken < requests;) {
     const { wait } = limit(now);
     if (wait === 0) taken++;
     else now += wait;
   }
-  return now - start;
+  return now;
 }

@@ -1,8 +1,7 @@
+import type { Kind } from "./calls";
 import type { Inputs } from "./model";
 
 // What the API must hold, told from its reference alone: nothing here uses the provider's code.
-
-export type Kind = "monitor" | "domain";
 
 /** What the API must hold for a declared value, by the API's reference; written without the provider's code. */
 const stored: Record<string, (value: unknown) => unknown> = {

@@ -67,3 +67,10 @@ export const failureOf = (operation: Promise<unknown>): Promise<string> =>
     () => "",
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
+
+/** Milliseconds that an operation takes, on the clock. */
+export async function timeOf(operation: Promise<unknown>): Promise<number> {
+  const begun = clock.now();
+  await operation;
+  return clock.now() - begun;
+}

@@ -282,6 +282,12 @@ async function listed() {
   return resources;
 }
 
+/** The answers to two creates: with the id 1 of a job, and, as \`how\` says, of a record that gets this id. */
+const jobAndRecord = (how: (made: object) => Fault): (() => Fault)[] => [
+  () => answer(202, { id: 1 }),
+  () => how(emulator.monitors.add({ ...home, name: "B", id: 1 })),
+];
+
 test.each<[string, number, (made: object) => Fault]>([
   ["is found", 6000, () => cutBefore],
   ["is answered", 500, (made) => answer(201, made)],
@@ -289,10 +295,7 @@ test.each<[string, number, (made: object) => Fault]>([
   "the id of a job and of a record that is being deleted may be a new record's, which %s",
   async (...[, after, how]) => {
     const [old, job, created] = await listed();
-    const creates = [
-      () => answer(202, { id: 1 }),
-      () => how(emulator.monitors.add({ ...home, name: "B", id: 1 })),
-    ];
+    const creates = jobAndRecord(how);
     emulator.fault = ({ method }) => {
       if (method === "DELETE") return { kind: "delay", answerDelayMs: 25_000 };
       return method === "POST" ? creates.shift()?.() : undefined;
@@ -316,10 +319,7 @@ test.each<[string, number, (made: object) => Fault]>([
   async (...[, after, how]) => {
     const [old, job, created] = await listed();
     await old.destroy();
-    const creates = [
-      () => answer(202, { id: 1 }),
-      () => how(emulator.monitors.add({ ...home, name: "B", id: 1 })),
-    ];
+    const creates = jobAndRecord(how);
     let reads = 0;
     emulator.fault = ({ method, path }) => {
       if (method === "POST") return creates.shift()?.();

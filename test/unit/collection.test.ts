@@ -699,6 +699,17 @@ describe("a list", () => {
     expect((await errorOf(listed(monitors))).message).toContain("returned status 403");
   });
 
+  /** A list of full pages in either order, whose third page is answered with this status. */
+  const withoutThirdPage = (count: number, otherStatus: number): Collection => {
+    const all = Array.from({ length: count }, (_, index) => count - index);
+    const answer = (query: URLSearchParams) => {
+      const page = pageIn(query);
+      const ids = query.get("sort") === "asc" ? all.toReversed() : all;
+      return page === 3 ? undefined : records(...ids.slice(page * 100 - 100, page * 100));
+    };
+    return collectionOf(answer, { otherStatus }).monitors;
+  };
+
   test.each([
     [201, 404],
     [250, 404],
@@ -707,27 +718,13 @@ describe("a list", () => {
   ])(
     "of full pages, with %i records, is no whole list if its third page is answered with %i",
     async (count, status) => {
-      const all = Array.from({ length: count }, (_, index) => count - index);
-      const { monitors } = collectionOf(
-        (query) => {
-          const page = Number(query.get("page") ?? 1);
-          const ids = query.get("sort") === "asc" ? all.toReversed() : all;
-          return page === 3 ? undefined : records(...ids.slice(page * 100 - 100, page * 100));
-        },
-        { otherStatus: status },
-      );
-      expect((await errorOf(listed(monitors))).message).toContain(`page 3 returned status ${status}`);
+      const failure = await errorOf(listed(withoutThirdPage(count, status)));
+      expect(failure.message).toContain(`page 3 returned status ${status}`);
     },
   );
 
   test("of two full pages ends with a page that is not there", async () => {
-    const all = Array.from({ length: 200 }, (_, index) => 200 - index);
-    const { monitors } = collectionOf((query) => {
-      const page = Number(query.get("page") ?? 1);
-      const ids = query.get("sort") === "asc" ? all.toReversed() : all;
-      return page === 3 ? undefined : records(...ids.slice(page * 100 - 100, page * 100));
-    });
-    expect(await listed(monitors)).toHaveLength(200);
+    expect(await listed(withoutThirdPage(200, 404))).toHaveLength(200);
   });
 
   test.each(["asc", "desc"])("that is cut is an error if it is sorted by %s", async (sort) => {

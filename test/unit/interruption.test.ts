@@ -240,25 +240,18 @@ describe("after Cancel, a wait ends at once", () => {
     expect(storedIds()).toHaveLength(1);
   });
 
-  test("between two looks for a lost create", async () => {
+  test.each([
+    ["", [], /may exist[^]*uptime:adoptExisting/, undefined],
+    [", and one more look finds the record", [home], /^$/, "1"],
+  ])("between two looks for a lost create%s", async (_, records, failure, id) => {
     const [one, program] = fresh();
     on("POST", { kind: "cut", effect: false });
     const running = failureOf(one.up(home));
     await waits(() => lists() === 2);
+    for (const record of records) emulator.monitors.add(record);
     await program.cancel();
-    expect(await running).toMatch(/may exist[^]*uptime:adoptExisting/);
-    expect(posts()).toBe(1);
-  });
-
-  test("between two looks for a lost create, and one more look finds the record", async () => {
-    const [one, program] = fresh();
-    on("POST", { kind: "cut", effect: false });
-    const running = failureOf(one.up(home));
-    await waits(() => lists() === 2);
-    emulator.monitors.add(home);
-    await program.cancel();
-    expect(await running).toBe("");
-    expect(one.state?.id).toBe("1");
+    expect(await running).toMatch(failure);
+    expect([one.state?.id, posts()]).toEqual([id, 1]);
   });
 });
 

@@ -11,7 +11,7 @@ import { limitKinds } from "../support/limits";
 import { clientOf } from "../support/client";
 import { VirtualClock } from "../support/clock";
 import { Program, times } from "../support/program";
-import { answer, clock, emulator, failureOf, on, settingsOf, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, settingsOf, timeOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 withServer();
@@ -25,12 +25,6 @@ const get = (of: Client, timeout?: number): Promise<Answer> =>
 /** The first requests are answered so, all others as usual. */
 function first(...faults: (Fault | undefined)[]): void {
   emulator.fault = () => faults.shift();
-}
-
-async function took(operation: Promise<unknown>): Promise<number> {
-  const started = clock.now();
-  await operation;
-  return clock.now() - started;
 }
 
 /** Counts at each request how many are at the emulator, where each stays for so long; the first have these faults. */
@@ -247,12 +241,12 @@ describe("in a minute", () => {
 describe.each([429, 503])("%i with Retry-After is waited for", (status) => {
   test("for as many seconds as it says", async () => {
     first(answer(status, "", { "retry-after": "7" }));
-    expect(await took(get(client()))).toBe(7000);
+    expect(await timeOf(get(client()))).toBe(7000);
   });
 
   test("for a second at least, twice as long with each further refusal, and does not count as a retry", async () => {
     first(...times(5, answer(status, "", { "retry-after": "0" })));
-    expect(await took(get(client({ "uptime:maxRetries": "0" })))).toBe(31_000);
+    expect(await timeOf(get(client({ "uptime:maxRetries": "0" })))).toBe(31_000);
     expect(emulator.requests).toHaveLength(6);
   });
 });
@@ -268,7 +262,7 @@ test.each([
     expect(await failureOf(get(one))).toContain("for ten minutes the server has refused all requests");
     emulator.fault = undefined;
     await clock.sleep(120_000);
-    expect(await took(get(one))).toBeLessThanOrEqual(600_000);
+    expect(await timeOf(get(one))).toBeLessThanOrEqual(600_000);
   },
 );
 
@@ -280,7 +274,7 @@ test("429 of an hour ago does not make the pause after the next one longer", asy
   );
   await clock.sleep(3_600_000);
   first(answer(429));
-  expect(await took(get(one))).toBe(1000);
+  expect(await timeOf(get(one))).toBe(1000);
 });
 
 test("503 without Retry-After is retried as long as others are served, as by the limit of nginx", async () => {
@@ -313,7 +307,7 @@ test.each([408, 500, 502, 504])(
 test("503 with Retry-After to a create delays the looks for its record, which is not sent again", async () => {
   const program = new Program("dynamic");
   first(undefined, { kind: "answer", effect: true, status: 503, headers: { "retry-after": "7" } });
-  expect(await took(program.resource().up(home))).toBe(7000);
+  expect(await timeOf(program.resource().up(home))).toBe(7000);
   expect(emulator.requests.map(({ method }) => method)).toEqual(["GET", "POST", "GET", "GET"]);
   expect(emulator.monitors.size).toBe(1);
 });

@@ -107,7 +107,7 @@ test.each<[string, keyof typeof limitKinds, Case]>([
       .map(({ id }) => id)
       .sort(),
   );
-  expect(time.now() / neededTime(limitKinds[kind](60, 60_000), needed, 0)).toBeLessThanOrEqual(1.1);
+  expect(time.now() / neededTime(limitKinds[kind](60, 60_000), needed)).toBeLessThanOrEqual(1.1);
   expect(api.requests.length / needed).toBeLessThanOrEqual(mostSent);
   expect(told.length).toBeGreaterThan(0);
   for (const line of told) expect(line).toMatch(/^rate limit: \d+ s, \d+ of \d+ done$/);

@@ -48,12 +48,12 @@ test("an explicit provider with its own address does not use the environment's a
     UPTIME_BASE_URL: "https://us.example.com",
     UPTIME_MONITORS_BASE_URL: "https://us-m.example.com",
   };
-  const monitorsAddress = (config: Record<string, string>, provider?: string): string =>
-    readSettings({ get: (key) => config[key], providerName: provider }, env).monitorsBaseUrl.url;
+  const monitorsAddress = (config: Record<string, string>): string =>
+    readSettings({ get: (key) => config[key], providerName: "eu" }, env).monitorsBaseUrl.url;
   const own = { "uptime:baseUrl": "https://eu.example.com", "uptime:apiKey": "key" };
-  expect(monitorsAddress(own, "eu")).toBe("https://eu.example.com");
-  expect(monitorsAddress({ "uptime:apiKey": "key" }, "eu")).toBe("https://us-m.example.com");
-  expect(monitorsAddress({ ...own, "uptime:monitorsBaseUrl": "https://m.example.com" }, "eu")).toBe(
+  expect(monitorsAddress(own)).toBe("https://eu.example.com");
+  expect(monitorsAddress({ "uptime:apiKey": "key" })).toBe("https://us-m.example.com");
+  expect(monitorsAddress({ ...own, "uptime:monitorsBaseUrl": "https://m.example.com" })).toBe(
     "https://m.example.com",
   );
 });

@@ -3,7 +3,7 @@ import { Operation } from "../../provider/api/operation";
 import type { Fault } from "../../provider/emulator";
 import { fronts, Program, times } from "../support/program";
 import { isList, lists, posts, sentRequests, storedIds } from "../support/sent";
-import { answer, clock, emulator, failureOf, on, withServer } from "../support/server";
+import { answer, clock, emulator, failureOf, on, timeOf, withServer } from "../support/server";
 import { home } from "../support/monitors";
 
 const minutes = (count: number): number => count * 60_000;
@@ -24,12 +24,6 @@ async function created(settings: Record<string, string> = {}) {
 function until(milliseconds: number, fault: Fault): void {
   const end = clock.now() + milliseconds;
   emulator.fault = () => (clock.now() < end ? fault : undefined);
-}
-
-async function timeOf(operation: Promise<unknown>): Promise<number> {
-  const begun = clock.now();
-  await operation;
-  return clock.now() - begun;
 }
 
 describe("an operation may take any time", () => {
