@@ -94,7 +94,7 @@ class PageWalk {
     const { length: size } = page.records;
     const isRepeat = size > 0 && !page.records.some(this.isUnseen);
     for (const { id } of page.records) this.seenIds.add(id);
-    const wasAnnounced = number > 1 && !this.isGuess;
+    const wasAnnounced = !this.isGuess;
     this.isGuess = page.next === "unknown";
     if (page.next === undefined) {
       if (isRepeat && (this.stalePages > 0 || size === previousSize))
