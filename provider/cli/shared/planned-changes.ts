@@ -305,7 +305,6 @@ function changedProperties(
 const unknownText = "(known after apply)";
 
 function shownJson(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
   if (value === secretText) return secretText;
   if (isEngineUnknown(value)) return unknownText;
   // Also a part of a list may be unknown.
