@@ -172,6 +172,15 @@ describe.each(fronts)("an ignored value of a header (%s)", (front) => {
       });
     }
   });
+
+  test("may be that of several headers", async () => {
+    const parts = { ignoreChanges: [...ignoreChanges, "requestHeaders[1].value"] };
+    const one = new Program(front).resource("monitor", parts);
+    const [a, b, d] = ["A", "B", "D"].map((key) => ({ key, value: "same" }));
+    await one.up({ ...home, requestHeaders: [a, b] });
+    expect(await one.up({ ...home, requestHeaders: [b, a, third] })).toBe("update");
+    expect(await one.up({ ...home, requestHeaders: [b, d, third] })).toBe("update");
+  });
 });
 
 test("a replacement gets the program's headers, so an ignored value of one may have another place", async () => {
