@@ -499,6 +499,7 @@ describe("what Pulumi would run from state", () => {
       provider({ __internal: {} }, "aws"),
       provider({ __internal: { pluginDownloadURL: "https://gitlab.example/tool" } }, "tool"),
       ...[table("users", evil), table("orders", sealed(evil)), table("other", own("monitor"))],
+      { urn: urnOf("aws:s3/bucket:Bucket", "logs"), type: "aws:s3/bucket:Bucket", inputs: { name: "logs" } },
     ]);
     const report = await driftJson();
     const hash = expect.stringMatching(/^[\w+/]{10}$/) as string;
@@ -568,6 +569,14 @@ test("does not show the name of an account that looks like a key", async () => {
     expect(stdout.split("[not shown]")).toHaveLength(3);
     expect(stdout).not.toContain("misplaced");
   }
+});
+
+test("--unmanaged lists all records if the stack has no resource yet", async () => {
+  emulator.monitors.add({ ...home, name: "By hand" });
+  writeState([]);
+  const { code, stdout } = await drift("--unmanaged");
+  expect(code).toBe(2);
+  expect(stdout).toContain("0 resources compared, no drift, 1 record not managed by this stack.");
 });
 
 test("--unmanaged needs no default key if all resources have named accounts", async () => {
@@ -874,6 +883,14 @@ describe("a stack with dynamic and native resources, and an explicit provider", 
     writeState([provider(own, settings), await native("alone", elsewhere, own)]);
     const stdout = "1 resource compared, no drift, 0 records not managed by this stack.\n";
     expect(await driftWith(unset, "--unmanaged")).toEqual({ code: 0, stdout, stderr: "" });
+  });
+
+  test("shows no address of an explicit provider that is secret in state", async () => {
+    const one = provider(own, { baseUrl: elsewhere.url, apiKey: "elsewhere-key" });
+    const inputs = { ...one.inputs, baseUrl: sealed(elsewhere.url) };
+    writeState([{ ...one, inputs }, await native("other", elsewhere, own)]);
+    const { stdout } = await drift("--json");
+    expect(JSON.parse(stdout)).toMatchObject({ checked: 1, errors: [], servers: ["[secret]"] });
   });
 
   describe("errors name the arguments of the explicit provider", () => {
