@@ -554,7 +554,7 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
   ],
   [
     "a replacement of what is gone as a create, and an update of another record as impossible",
-    [moved, update("other", { pause: true })],
+    [withStates(moved, {}, { ignoreChanges: ["name"] }), update("other", { pause: true })],
     [
       "**Merging this creates 1 resource (1 again) and cannot undo the edit of 1; 0 unchanged.**",
       "#### Created (1)\n\n```diff\n+ Monitor moved",
@@ -667,13 +667,15 @@ test("what to do before a merge comes before the changes, unless it is long", as
 });
 
 test("drift names the record and its account, and without a preview the comment is about drift only", async () => {
-  write("drift.json", report([{ ...drifted("home", 900), account: "eu", record: "Home | page" }]));
+  const edit = { ...drifted("home", 900), account: "eu", record: "Home | page", replaces: true };
+  write("drift.json", report([edit, { ...gone("shop"), message: "is gone" }]));
   const { stdout } = await cli(unset, folder, ["comment", "--drift", "drift.json"]);
   expect(stdout).toMatch(/^<!-- pulumi-uptime comment v2 title= -->\n\n### Drift\n/);
   expect(stdout).toContain(
     "#### Edited by hand: the next `pulumi up --refresh --run-program` undoes these edits",
   );
   expect(stdout).toContain('| `Monitor home of eu` | `7 "Home \\| page"` | `interval` | `60` | `900` |');
+  expect(stdout).toContain('| `Monitor shop` | `7` | `(gone)` | `"SHOP"` | `is gone` |');
 });
 
 test("the first five servers are named, and the others counted", async () => {

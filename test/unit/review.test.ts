@@ -409,6 +409,9 @@ describe("an apply may do what was reviewed", () => {
     expect(await apply(created, pending)).toMatchObject(isApplied);
     // Once it is in state, Pulumi still keeps it.
     expect(await apply([], pending, "")).toMatchObject(isApplied);
+    const updated = [update("a", { interval: 900 })];
+    await review(updated);
+    expect(await apply(updated, pending)).toMatchObject(isApplied);
     rmSync(join(folder, "preview.json"));
     expect((await comment()).stdout).toContain("`` A run was killed while it created Monitor a, Monitor x:");
   });
