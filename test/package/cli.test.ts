@@ -40,7 +40,8 @@ describe("arguments", () => {
     const names = [...stdout.matchAll(/^ {2}([a-z]+) .*[A-Z]/gm)].map(([, name = ""]) => name);
     expect(names.sort().join(" ")).toBe("comment doctor drift emulator export init plugin try");
     for (const name of ["", ...names]) {
-      const help = (await run(...name.split(" ").filter(Boolean), "--help")).stdout;
+      const { stdout: help, ...rest } = await run(...name.split(" ").filter(Boolean), "--help");
+      expect(rest).toEqual({ code: 0, stderr: "" });
       expect(help).toContain(`Usage: pulumi-uptime ${name}`);
       expect(help).toMatch(/\nOptions:\n/);
       // It fits a terminal of 80 columns, also where nothing wraps it.

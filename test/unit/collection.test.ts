@@ -352,7 +352,7 @@ describe("the record, of an object and one inside it,", () => {
 });
 
 describe("a record is missing", () => {
-  test.each(["", "null", "{}", "[]", '{"data":null}', '{"data":[]}', '{"monitor":{}}'])(
+  test.each(["", "null", "false", "{}", "[]", '{"data":null}', '{"data":[]}', '{"monitor":{}}'])(
     "if its address holds nothing (%j)",
     async (body) => {
       const error = await errorOf(collectionOf(() => body).monitors.get("7", start()));
