@@ -514,6 +514,26 @@ describe("a list", () => {
     expect(asked).toHaveLength(3);
   });
 
+  test.each<[string, (next: string | null) => { links?: object; headers?: Headers }]>([
+    ["links", (next) => ({ links: { next } })],
+    [
+      "the header Link",
+      (next) => ({ headers: { link: next ? `<${next}>; rel="next"` : '</x>; rel="first"' } }),
+    ],
+  ])("ends with a full page for which %s has no next one", async (_where, answer) => {
+    const all = Array.from({ length: 20 }, (_, index) => 20 - index);
+    const answerTo = (query: URLSearchParams) => answer(query.has("after") ? null : "/x?after=10");
+    const { monitors, asked } = collectionOf(
+      (query) => {
+        const data = records(...(query.has("after") ? all.slice(10) : all.slice(0, 10)));
+        return { data, links: answerTo(query).links };
+      },
+      { headersTo: (query) => answerTo(query).headers ?? {} },
+    );
+    expect(await listed(monitors)).toEqual(all.map(String));
+    expect(asked).toHaveLength(2);
+  });
+
   test.each([
     { "x-total-count": "3" },
     { "total-count": "3" },
@@ -690,6 +710,17 @@ describe("a list", () => {
     expect(await listed(monitors)).toHaveLength(230);
     // If the server counts from 1, page 1 is the first page once more.
     expect(asked).toHaveLength(3 + first);
+  });
+
+  test("of full pages is whole if the page after the last one is refused, and the opposite order begins there", async () => {
+    const all = Array.from({ length: 20 }, (_, index) => 20 - index);
+    const answer = (query: URLSearchParams) => {
+      const ids = query.get("sort") === "asc" ? all.toReversed() : all;
+      const end = 10 * pageIn(query);
+      return end > 20 ? undefined : records(...ids.slice(end - 10, end));
+    };
+    const { monitors } = collectionOf(answer, { otherStatus: 400 });
+    expect(await listed(monitors)).toEqual(all.map(String));
   });
 
   test("of full pages whose first page by number is refused is an error, not a shorter list", async () => {
