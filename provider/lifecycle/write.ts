@@ -209,10 +209,10 @@ function refusedForms(
   if (named.length > 0) return fields.filter(({ wire }) => named.includes(wire));
   // A refusal inside a 2xx that names no field may be about anything, and something may have been stored.
   if (error.status < 400) return [];
-  // One kind of field at a time: alert days, then lists, then all others.
+  // One kind of field at a time: alert days, then headers, whose entry without a name is refused more often, then channels, then all others.
   const days = fields.filter(({ zeroIsEmpty }) => zeroIsEmpty);
-  const lists = fields.filter(isList);
-  return [days, lists].find((some) => some.length > 0) ?? fields;
+  const list = fields.filter(isList).slice(-1);
+  return [days, list].find((some) => some.length > 0) ?? fields;
 }
 
 function describeNotStored(difference: Difference): Message {

@@ -195,6 +195,17 @@ describe("wire forms", () => {
     },
   );
 
+  test("of channels and of headers may differ on a server that names no field in a refusal", async () => {
+    const one = stack();
+    await one.up({ ...home, alertChannelIds: [1], requestHeaders: [{ key: "A", value: "1" }] });
+    const refused = ["request_headers[0][key]", "alert_channel_ids"];
+    on("PATCH", ({ body }) =>
+      body.some(([name, value]) => refused.includes(name) && value === "") ? answer(400, "") : undefined,
+    );
+    await one.up(home);
+    expect(only()).toMatchObject({ alert_channel_ids: [], request_headers: [] });
+  });
+
   test("of an empty list are learned by a create too", async () => {
     emulator.dialect = { emptyLists: "bracketsRefused" };
     const one = stack();
