@@ -301,9 +301,9 @@ export class SharedFront {
     options: RequestOptions,
   ): Promise<{ outputs: Properties; inputs: Properties } | undefined> {
     const inState = decodeOutputs(this.definition, properties);
-    const { account, isReadOnly } = inState;
+    const { account } = inState;
     const scope = this.begin(account, options, properties);
-    const outputs = isReadOnly
+    const outputs = isInState(properties)
       ? await readUnmanagedAgain(scope, id, inState)
       : (await readUnmanaged(scope, id, account)).outputs;
     if (!outputs) return undefined;

@@ -126,8 +126,7 @@ export class Claims {
   }
 
   /** A resource adopts or imports a record: see {@link RecordNote.take}. */
-  take(record: ApiRecord, owner: Owner | undefined): Claim {
-    const claim = newClaim();
+  take(record: ApiRecord, owner: Owner | undefined, claim = newClaim()): Claim {
     this.note.take(record, claim);
     this.ledger.take(record.id, claim, owner);
     return claim;

@@ -11,6 +11,7 @@ import {
 import type { Definition } from "../definitions/field";
 import { fieldOf } from "../definitions/keys";
 import { isEmpty } from "../common/values";
+import { newClaim } from "./claims";
 import { describeRecord } from "./describe";
 import { compare, differences, isSecretDifference, wantedValues, type WantedValues } from "./difference";
 import type { Changes } from "./diff";
@@ -100,15 +101,18 @@ export async function importRecord(
   return { id, outputs: outputsOf(scope, inputs, record, { claim, tookExisting: true }) };
 }
 
-/** Reads the record that the engine itself imports, and makes it the resource's. Throws NotFoundError if it does not exist. */
+/** Reads the record that the engine itself imports. `take` makes it the resource's. Throws NotFoundError if it does not exist. */
 export async function importForEngine(
   scope: OperationScope,
   id: string,
   account: string | undefined,
-): Promise<Outputs> {
+): Promise<{ readonly outputs: Outputs; readonly take: () => void }> {
   const { record, outputs } = await readUnmanaged(scope, id, account);
-  const claim = scope.claims.take(record, scope.options.owner);
-  return { ...outputs, isReadOnly: undefined, importId: id, tookExisting: true, claim };
+  const claim = newClaim();
+  return {
+    outputs: { ...outputs, isReadOnly: undefined, importId: id, tookExisting: true, claim },
+    take: () => scope.claims.take(record, scope.options.owner, claim),
+  };
 }
 
 /**

@@ -166,7 +166,9 @@ async function checkConfig(methods: Methods, settings: Settings, name?: string):
 /** @param isDo `pulumi do` does not check the settings */
 async function configure(methods: Methods, settings: Settings, isDo: boolean, name?: string): Promise<void> {
   const args = isDo ? withoutPrefix(settings) : await checkConfig(methods, settings, name);
-  const request = new proto.ConfigureRequest().setArgs(structOf(args));
+  const request = new proto.ConfigureRequest()
+    .setArgs(structOf(args))
+    .setName(isDo ? "" : (name ?? "default"));
   await call(methods, "configure", request, proto.ConfigureResponse);
 }
 
@@ -267,12 +269,23 @@ function nativeCalls(methods: Methods, type: string, configured: Promise<void>):
   ): Promise<proto.UpdateResponse> =>
     send("update", filled(new proto.UpdateRequest(), ...args).setPreview(isPreview), proto.UpdateResponse);
 
+  /** As since Pulumi 3.274, which leaves empty inputs out, and sends an empty state for a resource that is in none. */
+  const readRequest = (
+    urn: string,
+    id: string,
+    outputs: Properties,
+    inputs: Properties,
+  ): proto.ReadRequest => {
+    const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
+    request.setProperties(sent(urn, outputs));
+    return isDeepStrictEqual(inputs, {}) ? request : request.setInputs(sent(urn, inputs));
+  };
+
   return {
     check,
     diff,
     import: async (urn, id, news) => {
-      const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id);
-      const response = await send("read", request, proto.ReadResponse);
+      const response = await send("read", readRequest(urn, id, {}, {}), proto.ReadResponse);
       if (response.getId() === "") throw new OperationFailed(`resource '${id}' does not exist`);
       const inputs = answered(urn, response.getInputs());
       const outputs = answered(urn, response.getProperties());
@@ -294,8 +307,7 @@ function nativeCalls(methods: Methods, type: string, configured: Promise<void>):
       return { id: response.getId(), outputs: answered(urn, response.getProperties()) };
     },
     read: async (urn, id, outputs, inputs, { timeout = 0 } = {}) => {
-      const request = new proto.ReadRequest().setUrn(nativeUrn(urn)).setId(id).setTimeout(timeout);
-      request.setProperties(sent(urn, outputs)).setInputs(sent(urn, inputs));
+      const request = readRequest(urn, id, outputs, inputs).setTimeout(timeout);
       const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") return undefined;
       // State has lost the marks of former processes here, so the inputs come back as they were sent.

@@ -339,8 +339,8 @@ describe("with a server", () => {
 
   test("what was only read is neither deleted nor changed, although Pulumi asks for it", async () => {
     const id = String(emulator.monitors.add(home).id);
+    const { outputs = {} } = (await startPlugin(settingsOf(), {}).monitor.read(urn, id, {}, {})) ?? {};
     const { monitor } = startPlugin(settingsOf(), {});
-    const { outputs = {} } = (await monitor.read(urn, id, {}, {})) ?? {};
     const { inputs } = await monitor.check(urn, {}, { ...home, name: "Other" });
     const changed = monitor.diff(urn, id, outputs, {}, inputs);
     await expect(changed).rejects.toThrow(
@@ -348,6 +348,22 @@ describe("with a server", () => {
     );
     await monitor.delete(urn, id, outputs, {});
     expect(emulator.writes()).toEqual([]);
+  });
+
+  test("a `get` without properties, for which Pulumi asks as for an import, does not take the record", async () => {
+    const { monitor } = startPlugin(settingsOf(), {});
+    const { inputs } = await monitor.check(urn, {}, home);
+    const { id, outputs } = await monitor.create(urn, inputs);
+    const got = `${urn}-got`;
+    const state = (await monitor.read(got, id, {}, {}))?.outputs ?? {};
+    const again = await startPlugin(settingsOf(), {}).monitor.read(got, id, state, {});
+    expect(again).toEqual({
+      id,
+      outputs: { ...state, name: home.name, attributes: expect.anything() as unknown },
+      inputs: {},
+    });
+    await monitor.delete(urn, id, outputs, inputs);
+    expect(emulator.monitors.all()).toEqual([]);
   });
 
   describe("a read with empty inputs and state, as `pulumi do` and `get` send it", () => {
@@ -396,7 +412,11 @@ describe("with a server", () => {
       const other = await startEmulator({ apiKey: "other-key", firstId: 7 });
       other.monitors.add(home);
       const accounts = JSON.stringify({ eu: { baseUrl: other.url, apiKey: "other-key" }, us: {} });
-      const { monitor } = startPlugin(settingsOf({ "uptime:accounts": accounts }), {});
+      const { monitor } = new PluginProcess({}).begin(
+        settingsOf({ "uptime:accounts": accounts }),
+        undefined,
+        true,
+      );
       const read = await monitor.read(urn, "eu/7", {}, {});
       expect(read).toMatchObject({ id: "7", outputs: { account: "eu" }, inputs: { ...home, account: "eu" } });
       const { outputs = {}, inputs = {} } = read ?? {};

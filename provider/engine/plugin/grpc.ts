@@ -19,7 +19,7 @@ import { secretInputNames } from "../properties";
 import type { ResourceRequest } from "./resource-request";
 import type { PluginResources } from "./resources";
 import type { PluginRun } from "./run";
-import { fromMarkedStruct, fromStruct, toStruct } from "./struct";
+import { fromMarkedStruct, fromStruct, isBlank, toStruct } from "./struct";
 
 /** What is loaded later, so that the engine need not wait for it when it starts the plugin. */
 interface Lazy {
@@ -134,7 +134,7 @@ function settingsMethods(runs: Runs): UntypedServiceImplementation {
     }),
     configure: unary((request: proto.ConfigureRequest) => {
       runs.endInterrupted();
-      runs.current().configure(fromStruct(request.getArgs()));
+      runs.current().configure(fromStruct(request.getArgs()), request.getName());
       return new proto.ConfigureResponse().setSupportspreview(true).setAcceptsecrets(true);
     }),
   };
@@ -174,7 +174,7 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
       const read = await runs.run("read", message, {
         oldInputs: fromMarkedStruct(inputs),
         oldOutputs: fromMarkedStruct(outputs),
-        isImport: !inputs && !outputs,
+        isImport: !inputs && (!outputs || isBlank(outputs)),
       });
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();

@@ -11,6 +11,9 @@ export interface ResourceRequest {
   /** The option customTimeouts for the operation, in milliseconds. */
   readonly timeout: number | undefined;
   readonly isPreview: boolean;
-  /** A read for an import: state does not have the resource yet. */
+  /**
+   * A read for an import: state does not have the resource yet. Since 3.274, Pulumi asks in the same way for a `get` without properties,
+   * which no `check` follows.
+   */
   readonly isImport: boolean;
 }

@@ -53,7 +53,7 @@ export class PluginResources {
   /** Reads the id of a record that state does not have as that of an import: it may name an account. */
   withPlainId(request: ResourceRequest): ResourceRequest {
     const { oldOutputs, oldInputs, isImport } = request;
-    if (request.id === "" || isImport || isManaged(oldOutputs)) return request;
+    if (request.id === "" || isImport || isManagedIn(request)) return request;
     const { id, account } = this.parseId(request.id);
     if (account === undefined) return request;
     const other = oldInputs.account ?? oldOutputs.account ?? account;
@@ -68,6 +68,10 @@ export class PluginResources {
     const { urn, inputs: news, oldInputs } = request;
     const { account, ...declared } = decodeDeclared(news);
     const imported = this.imports.get(urn);
+    if (imported?.take) {
+      imported.take();
+      this.imports.set(urn, { ...imported, take: undefined });
+    }
     // After an import the old inputs are the record's, so none that the program leaves out counts as removed.
     const wasDeclared = !imported && Object.keys(oldInputs).length > 0 && !isImported(oldInputs);
     const { connect, definition } = this.front;
@@ -150,9 +154,11 @@ export class PluginResources {
     const { definition } = this.front;
     const options = this.requestOptions(request);
     if (isImport) return this.import(request);
-    if (!isManaged(oldOutputs)) {
+    if (!isManagedIn(request)) {
       const found = await this.front.readForGet(id, { ...oldOutputs, ...oldInputs }, options);
       if (!found) return undefined;
+      if (isManaged(oldOutputs))
+        return { id, inputs: found.inputs, outputs: keptAsImported(oldOutputs, found.outputs) };
       // `pulumi do … patch` asks so, and lays its changes over these inputs. For `get` the engine keeps the program's.
       if (isInState(oldOutputs) || Object.keys(oldInputs).length > 0) return { id, ...found };
       const inputs = inputsOfRecord(definition, decodeOutputs(definition, found.outputs), true);
@@ -194,8 +200,8 @@ export class PluginResources {
     try {
       const { id, account } = this.parseId(request.id);
       const scope = beginOperation(connect(account), this.requestOptions(request));
-      const outputs = await importForEngine(scope, id, account);
-      this.imports.set(urn, { id, outputs });
+      const { outputs, take } = await importForEngine(scope, id, account);
+      this.imports.set(urn, { id, outputs, take });
       return {
         id,
         outputs: this.front.encodeState(outputs, {}),
@@ -237,10 +243,12 @@ export class PluginResources {
    * Decodes state. The managed fields are those in the inputs. The outputs do not say it, because after an import they have all
    * fields.
    */
-  private outputsInState({ oldOutputs, oldInputs }: ResourceRequest): Outputs {
+  private outputsInState(request: ResourceRequest): Outputs {
+    const { oldOutputs, oldInputs } = request;
     const { definition } = this.front;
     const outputs = decodeOutputs(definition, oldOutputs);
     if (isImported(oldInputs)) return outputs;
+    if (!isManagedIn(request)) return { ...outputs, claim: undefined, isReadOnly: true };
     const { values: inputs } = decodeInputs(definition, oldInputs);
     const managed = Object.entries(outputs.values).flatMap(([key, value]): [string, Value][] => {
       if (oldInputs[key] === undefined) return [];
@@ -260,6 +268,19 @@ export class PluginResources {
   private requestOptions({ urn, timeout, ignoreChanges }: ResourceRequest): RequestOptions {
     return { urn, owner: ownerOf(urnSuffixOf(urn)), timeout, ignoreChanges };
   }
+}
+
+/** Whether state has a managed resource. What `get` has read may look like an import in the outputs, but has no inputs of its own. */
+function isManagedIn({ oldInputs, oldOutputs }: ResourceRequest): boolean {
+  return isManaged(oldOutputs) && Object.keys(withoutHidden(oldInputs)).some((key) => key !== "account");
+}
+
+/** Outputs of a `get` that look like an import, so that a refresh finds no difference. */
+function keptAsImported(
+  old: Properties,
+  { [hiddenNames.isReadOnly]: _, ...present }: Properties,
+): Properties {
+  return { ...present, ...pick(old, "importId", hiddenNames.claim) };
 }
 
 /** Inputs of an import, with the record's values for those that are not known yet: the `up` compares them. */

@@ -86,7 +86,8 @@ export class PluginRun {
     return { changed: replaces && changed.length === 0 ? ["monitorsBaseUrl"] : changed, replaces };
   }
 
-  configure(settings: Properties): void {
+  /** @param providerName the settings have it too, except those of `pulumi import` */
+  configure(settings: Properties, providerName: unknown = settings[hiddenNames.providerName]): void {
     // With PULUMI_DEBUG_PROVIDERS one process serves all providers of a program, and it has one set of settings.
     if (this.configured && changedSettings(this.configured, settings).length > 0)
       throw new UptimeError(
@@ -94,8 +95,8 @@ export class PluginRun {
           "providers with different ones. Run it without PULUMI_DEBUG_PROVIDERS, or with one provider.",
       );
     this.configured = settings;
-    // CheckConfig adds the name, and the engine skips it for `pulumi do`, which has no preview.
-    this.session.hasPreview = settings[hiddenNames.providerName] !== undefined;
+    // `pulumi do` has no preview, and its provider has no name.
+    this.session.hasPreview = Boolean(providerName);
     this.config = configOf(settings);
   }
 
@@ -105,8 +106,10 @@ export class PluginRun {
   ): Promise<T> {
     const { urn, inputs, oldInputs, oldOutputs } = request;
     const resources = this.resourcesOf(definitionOfType(parseUrn(urn).type));
+    // `pulumi do` reads a record as an import does.
+    const isImport = request.isImport && this.session.hasPreview;
     return resources.front.run([inputs, oldInputs, oldOutputs], () =>
-      operation(resources, resources.withPlainId(request)),
+      operation(resources, resources.withPlainId({ ...request, isImport })),
     );
   }
 

@@ -22,6 +22,10 @@ export function fromMarkedStruct(struct: Struct | undefined): Properties {
   return { ...properties, [hiddenNames.options]: { secrets: [...secretInputNames(properties), ...secrets] } };
 }
 
+export function isBlank(struct: Struct): boolean {
+  return struct.getFieldsMap().getLength() === 0;
+}
+
 function withoutMarks(marked: Properties): Properties {
   const plain = unwrapSecrets(marked);
   return isObject(plain) ? plain : {};
