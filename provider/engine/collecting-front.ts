@@ -34,7 +34,9 @@ export type CollectedResource = z.infer<typeof collectedResource>;
 
 /** Tells what a program declares and a preview would refuse, and lets the preview go on: see {@link collectVariable}. */
 export class CollectingFront extends SharedFront {
-  override readonly isCollecting = true;
+  override readonly tellRefusal: SharedFront["tellRefusal"] = (urnSuffix, refusal) =>
+    this.sendToCommand({ urnSuffix, inputs: {}, problems: [this.redactorFor({}).problem(refusal)] });
+
   private readonly refused = new Set<Owner>();
 
   constructor(

@@ -55,6 +55,8 @@ export interface CheckRequest {
   readonly news: Properties;
   /** Problems that the front itself has found. */
   readonly refusals?: readonly InputProblem[];
+  /** What an import does before all else. If it throws, the check fails. */
+  readonly takeImported?: (() => void) | undefined;
 }
 
 export interface DiffRequest {
@@ -86,8 +88,9 @@ export interface CheckResult {
  * fronts are `dynamic.ts`, for Pulumi's host of dynamic resources, and `plugin/`.
  */
 export class SharedFront {
-  /** A preview continues after a refusal. */
-  readonly isCollecting: boolean = false;
+  /** Tells the command that collects what a preview would refuse, so that the preview can continue; false if there is none. */
+  readonly tellRefusal: (urnSuffix: string, refusal: InputProblem) => Promise<boolean> = () =>
+    Promise.resolve(false);
 
   private readonly scopes = new Map<string | undefined, RecordScope>();
 
@@ -139,13 +142,20 @@ export class SharedFront {
     return markSecrets(this.definition, properties, secretInputNames(...others));
   }
 
-  async check({ declaration, urnSuffix, news, refusals = [] }: CheckRequest): Promise<CheckResult> {
+  async check({
+    declaration,
+    urnSuffix,
+    news,
+    refusals = [],
+    takeImported,
+  }: CheckRequest): Promise<CheckResult> {
     const { session } = this.context;
     session.hasProgram = true;
     if (urnSuffix !== undefined) {
       session.owners.declare(urnSuffix);
       this.context.reviewFile?.addInputs(urnSuffix, news);
     }
+    takeImported?.();
     const checked = await check(
       this.markedDefinition(news),
       (account) => this.begin(account, declaration.options, news),

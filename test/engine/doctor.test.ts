@@ -220,7 +220,7 @@ test("checks imports and explicit providers of the plugin like dynamic resources
   const failed = failedLines(outcome).join("\n");
   expect(failed).toMatch(/Monitor wrong \(import 2\): interval is 300/);
   expect(failed).toMatch(/Monitor account \(import 1\): account is not that of the id .*import "eu\/1"/);
-  expect(failed).toMatch(/Monitor not-theirs \(import 7\): import of monitor 7 is not possible/);
+  expect(failed).toMatch(/Monitor not-theirs \(import 7\): import or get of monitor 7 is not possible/);
   expect(failed).toMatch(/Monitor bad: url must be an absolute URL/);
   expect(failed).not.toMatch(/Monitor (theirs|later|made|kept) /);
   expect(outcome.stdout).toMatch(

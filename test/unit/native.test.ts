@@ -27,6 +27,7 @@ import { canary } from "../support/canary.cjs";
 import { defaults, home } from "../support/monitors";
 import { PluginProcess, startPlugin } from "../support/plugin-calls";
 import { urnOf } from "../support/simulated/engine";
+import { noteOf, type Notes } from "../support/simulated/process";
 import schema from "../../provider/engine/plugin/schema.json";
 
 const provider = "urn:pulumi:test::shop::pulumi:providers:uptime::default";
@@ -109,6 +110,20 @@ describe("with a server", () => {
   withServer();
   const urn = "urn:pulumi:test::shop::uptime:index:Monitor::home";
 
+  /** What plugins that start meanwhile tell the command that collects what a preview would refuse. */
+  const toldDuring = async (work: () => Promise<unknown>): Promise<CollectedResource[]> => {
+    const env = { ...process.env };
+    const told: CollectedResource[] = [];
+    await listenForResources(
+      (one) => told.push(one),
+      (variables) => {
+        Object.assign(process.env, variables);
+        return work();
+      },
+    ).finally(() => (process.env = env));
+    return told;
+  };
+
   describe("an import", () => {
     let other: Emulator;
     beforeEach(async () => {
@@ -129,6 +144,19 @@ describe("with a server", () => {
       const { monitor } = startPlugin(settingsOf({ "uptime:accounts": accounts }), {});
       return monitor.import?.(urn, id, { ...inputs });
     };
+
+    test("of a record that another process has taken is an error, or is told to a command that collects refusals", async () => {
+      const notes: Notes<object> = [];
+      const run = () => startPlugin(settingsOf(), { runNote: noteOf(notes, {}) }).monitor;
+      const declared = { ...home, name: "Ours" };
+      await run().import?.(urn, "1", declared);
+      const taken = "Nothing was adopted or imported, because a resource of another provider already manages";
+      await expect(run().import?.(`${urn}-2`, "1", declared)).rejects.toThrow(taken);
+      const told = await toldDuring(async () => run().import?.(`${urn}-3`, "1", declared));
+      expect(told).toMatchObject([
+        { urnSuffix: "uptime:index:Monitor::home-3", problems: [expect.stringContaining(taken)] },
+      ]);
+    });
 
     test("reads the record of the account that the id names", async () => {
       const found = await imported("eu/7", { ...home, account: "eu" });
@@ -276,16 +304,10 @@ describe("with a server", () => {
       });
 
       test("is told to a command that collects what a preview would refuse", async () => {
-        const env = { ...process.env };
-        const told: CollectedResource[] = [];
-        await listenForResources(
-          (one) => told.push(one),
-          async (variables) => {
-            Object.assign(process.env, variables);
-            const one = await refused();
-            expect(await one.preview({ ...home, name: "Ours", interval: 300 })).toBe("same");
-          },
-        ).finally(() => (process.env = env));
+        const told = await toldDuring(async () => {
+          const one = await refused();
+          expect(await one.preview({ ...home, name: "Ours", interval: 300 })).toBe("same");
+        });
         const problem = expect.stringContaining("the program declares another interval.") as string;
         expect(told.at(-1)?.problems).toEqual([problem]);
       });
@@ -364,6 +386,14 @@ describe("with a server", () => {
     });
     await monitor.delete(urn, id, outputs, inputs);
     expect(emulator.monitors.all()).toEqual([]);
+  });
+
+  test("a `get` of a record that does not exist is told to a command that collects refusals", async () => {
+    const told = await toldDuring(() => startPlugin(settingsOf(), {}).monitor.read(urn, "9", {}, {}));
+    const problem = expect.stringMatching(
+      /^import or get of monitor 9 is not possible: .* does not exist/,
+    ) as string;
+    expect(told).toEqual([{ urnSuffix: "uptime:index:Monitor::home", inputs: {}, problems: [problem] }]);
   });
 
   describe("a read with empty inputs and state, as `pulumi do` and `get` send it", () => {

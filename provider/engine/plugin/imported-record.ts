@@ -13,8 +13,8 @@ import { secretInputNames, escapeEngineMarks } from "../properties";
 export interface ImportedRecord {
   readonly id: string;
   readonly outputs: Outputs;
-  /** Makes the record the resource's, once. */
-  readonly take?: (() => void) | undefined;
+  /** Makes the record the resource's. */
+  readonly take?: () => void;
   /** Why the record could not be read, in a preview that continues after refusals. */
   readonly problem?: InputProblem;
 }

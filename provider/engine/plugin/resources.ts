@@ -14,7 +14,7 @@ import { importForEngine } from "../../lifecycle/import";
 import { ownerOf } from "../../lifecycle/owners";
 import { read } from "../../lifecycle/read";
 import { beginOperation } from "../../lifecycle/record-scope";
-import type { Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
+import type { InputProblem, Inputs, RequestOptions, Outputs } from "../../lifecycle/resource";
 import type { CheckResult, DiffRequest, SharedFront } from "../shared-front";
 import {
   decodeDeclared,
@@ -68,10 +68,6 @@ export class PluginResources {
     const { urn, inputs: news, oldInputs } = request;
     const { account, ...declared } = decodeDeclared(news);
     const imported = this.imports.get(urn);
-    if (imported?.take) {
-      imported.take();
-      this.imports.set(urn, { ...imported, take: undefined });
-    }
     // After an import the old inputs are the record's, so none that the program leaves out counts as removed.
     const wasDeclared = !imported && Object.keys(oldInputs).length > 0 && !isImported(oldInputs);
     const { connect, definition } = this.front;
@@ -93,6 +89,7 @@ export class PluginResources {
       urnSuffix: urnSuffixOf(urn),
       news,
       refusals: problem ? [problem] : [],
+      takeImported: imported?.take,
     });
     // The engine itself imports: the id is an option of the resource and not an input.
     const { importId: _, ...kept } = inputs;
@@ -196,7 +193,7 @@ export class PluginResources {
 
   private async import(request: ResourceRequest) {
     const { urn } = request;
-    const { connect, definition, isCollecting } = this.front;
+    const { connect, definition } = this.front;
     try {
       const { id, account } = this.parseId(request.id);
       const scope = beginOperation(connect(account), this.requestOptions(request));
@@ -208,17 +205,17 @@ export class PluginResources {
         inputs: { ...inputsOfRecord(definition, outputs, false), [hiddenNames.isImported]: true },
       };
     } catch (error) {
-      // The engine calls `read` before `check`, and a failed read would end the preview.
-      if (!isCollecting) {
-        if (!(error instanceof NotFoundError)) throw error;
-        const text = message`${error} Check the id. If it was imported before, and has been deleted since, remove the option import.`;
-        throw new UptimeError(text, { cause: error });
-      }
       const { id } = request;
       const reason = message`of ${definition.singular} ${quoteId(id)} is not possible: ${messageOf(error)}`;
-      const outputs = { values: {}, attributes: {} };
-      this.imports.set(urn, { id, outputs, problem: { property: "import", reason } });
-      return { id, outputs: {}, inputs: {} };
+      const problem: InputProblem = { property: "import or get", reason };
+      // The engine calls `read` before `check`, and a failed read would end the preview. After a `get` there is no `check`.
+      if (await this.front.tellRefusal(urnSuffixOf(urn), problem)) {
+        this.imports.set(urn, { id, outputs: { values: {}, attributes: {} }, problem });
+        return { id, outputs: {}, inputs: {} };
+      }
+      if (!(error instanceof NotFoundError)) throw error;
+      const text = message`${error} Check the id. If it was imported before, and has been deleted since, remove the option import.`;
+      throw new UptimeError(text, { cause: error });
     }
   }
 
