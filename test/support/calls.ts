@@ -57,8 +57,13 @@ export interface Provider {
     /** Of the plugin: the paths of what differs. */
     parts?: readonly string[];
   }>;
-  /** What a record is that a program imports, where the engine does that: with the inputs as they are checked. */
-  import?(urn: string, id: string, news: Properties): Promise<Known>;
+  /**
+   * What a record is that a program imports, where the engine does that: with the inputs as they are checked.
+   *
+   * @param news undefined if `--target` leaves the resource out: nothing checks it
+   * @param isOlderEngine before 3.274
+   */
+  import?(urn: string, id: string, news: Properties | undefined, isOlderEngine?: boolean): Promise<Known>;
   /** What a preview of a create or an update asks for, where the engine does that. */
   previewOutputs?(urn: string, old: Known | undefined, news: Properties): Promise<Properties>;
   create(urn: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;

@@ -284,11 +284,14 @@ function nativeCalls(methods: Methods, type: string, configured: Promise<void>):
   return {
     check,
     diff,
-    import: async (urn, id, news) => {
-      const response = await send("read", readRequest(urn, id, {}, {}), proto.ReadResponse);
+    import: async (urn, id, news, isOlderEngine = false) => {
+      const request = readRequest(urn, id, {}, {});
+      if (isOlderEngine) request.clearProperties();
+      const response = await send("read", request, proto.ReadResponse);
       if (response.getId() === "") throw new OperationFailed(`resource '${id}' does not exist`);
       const inputs = answered(urn, response.getInputs());
       const outputs = answered(urn, response.getProperties());
+      if (!news) return { id: response.getId(), inputs, outputs };
       const checked = await check(urn, inputs, news);
       if (checked.failures.length > 0) throw new OperationFailed(checked.failures.join("\n"));
       if ((await diff(urn, response.getId(), outputs, inputs, checked.inputs)).changes)

@@ -145,6 +145,16 @@ describe("with a server", () => {
       return monitor.import?.(urn, id, { ...inputs });
     };
 
+    test("that --target leaves out keeps the record of a resource that is deleted, as far as Pulumi says that it is one", async () => {
+      const { monitor } = startPlugin(settingsOf(), {});
+      const { inputs } = await monitor.check(urn, {}, home);
+      const { id, outputs } = await monitor.create(urn, inputs);
+      const run = startPlugin(settingsOf(), {}).monitor;
+      await run.import?.(`${urn}-2`, id, undefined, true);
+      await run.delete(urn, id, outputs, inputs);
+      expect(emulator.monitors.get(id)).toBeDefined();
+    });
+
     test("of a record that another process has taken is an error, or is told to a command that collects refusals", async () => {
       const notes: Notes<object> = [];
       const run = () => startPlugin(settingsOf(), { runNote: noteOf(notes, {}) }).monitor;

@@ -72,7 +72,7 @@ class Runs {
   run<Name extends ResourceMethod>(
     method: Name,
     message: ResourceMessage,
-    parts: Partial<Pick<ResourceRequest, "oldInputs" | "oldOutputs" | "inputs" | "isImport">>,
+    parts: Partial<Pick<ResourceRequest, "oldInputs" | "oldOutputs" | "inputs" | "isImport" | "mayBeGet">>,
   ): ReturnType<PluginResources[Name]> {
     const request: ResourceRequest = {
       urn: message.getUrn(),
@@ -175,6 +175,7 @@ function resourceMethods(runs: Runs): UntypedServiceImplementation {
         oldInputs: fromMarkedStruct(inputs),
         oldOutputs: fromMarkedStruct(outputs),
         isImport: !inputs && (!outputs || isBlank(outputs)),
+        mayBeGet: outputs !== undefined,
       });
       // Without an id, the engine removes the resource from state.
       if (!read) return new proto.ReadResponse();

@@ -11,9 +11,11 @@ export interface ResourceRequest {
   /** The option customTimeouts for the operation, in milliseconds. */
   readonly timeout: number | undefined;
   readonly isPreview: boolean;
-  /**
-   * A read for an import: state does not have the resource yet. Since 3.274, Pulumi asks in the same way for a `get` without properties,
-   * which no `check` follows.
-   */
+  /** A read for an import: state does not have the resource yet. */
   readonly isImport: boolean;
+  /**
+   * An import that may be a `get` without properties, because Pulumi asks in the same way for both since 3.274. After that of a `get`
+   * there is no `check`, nor after an import that --target leaves out.
+   */
+  readonly mayBeGet?: boolean;
 }

@@ -192,12 +192,13 @@ export class PluginResources {
   }
 
   private async import(request: ResourceRequest) {
-    const { urn } = request;
+    const { urn, mayBeGet } = request;
     const { connect, definition } = this.front;
     try {
       const { id, account } = this.parseId(request.id);
       const scope = beginOperation(connect(account), this.requestOptions(request));
       const { outputs, take } = await importForEngine(scope, id, account);
+      if (!mayBeGet) take();
       this.imports.set(urn, { id, outputs, take });
       return {
         id,

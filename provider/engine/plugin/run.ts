@@ -86,8 +86,7 @@ export class PluginRun {
     return { changed: replaces && changed.length === 0 ? ["monitorsBaseUrl"] : changed, replaces };
   }
 
-  /** @param providerName the settings have it too, except those of `pulumi import` */
-  configure(settings: Properties, providerName: unknown = settings[hiddenNames.providerName]): void {
+  configure(settings: Properties, providerName?: string): void {
     // With PULUMI_DEBUG_PROVIDERS one process serves all providers of a program, and it has one set of settings.
     if (this.configured && changedSettings(this.configured, settings).length > 0)
       throw new UptimeError(
@@ -96,7 +95,7 @@ export class PluginRun {
       );
     this.configured = settings;
     // `pulumi do` has no preview, and its provider has no name.
-    this.session.hasPreview = Boolean(providerName);
+    this.session.hasPreview = providerName !== "";
     this.config = configOf(settings);
   }
 
@@ -106,8 +105,8 @@ export class PluginRun {
   ): Promise<T> {
     const { urn, inputs, oldInputs, oldOutputs } = request;
     const resources = this.resourcesOf(definitionOfType(parseUrn(urn).type));
-    // `pulumi do` reads a record as an import does.
-    const isImport = request.isImport && this.session.hasPreview;
+    // `pulumi do` reads a record as a `get` does.
+    const isImport = request.isImport && (this.session.hasPreview || !request.mayBeGet);
     return resources.front.run([inputs, oldInputs, oldOutputs], () =>
       operation(resources, resources.withPlainId({ ...request, isImport })),
     );
