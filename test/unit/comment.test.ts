@@ -227,6 +227,7 @@ const moved = withStates(
   step("replace", "moved", inputs("moved"), inputs("moved", { url: "https://new.example/" })),
   { id: "7" },
 );
+const ignoring = { urn: urnOf("ignoring") };
 /** A delete of the record 155. */
 const deleted = (name: string, more: object = {}, values: object = {}) =>
   withStates(step("delete", name, inputs("shop", values)), { id: "155", ...more });
@@ -554,13 +555,22 @@ test.each<[string, object[], (string | RegExp)[], { edits?: object[]; hides?: Re
   ],
   [
     "a replacement of what is gone as a create, and an update of another record as impossible",
-    [withStates(moved, {}, { ignoreChanges: ["name"] }), update("other", { pause: true })],
     [
-      "**Merging this creates 1 resource (1 again) and cannot undo the edit of 1; 0 unchanged.**",
-      "#### Created (1)\n\n```diff\n+ Monitor moved",
+      moved,
+      { ...withStates(moved, ignoring, { ...ignoring, ignoreChanges: ["name"] }), ...ignoring },
+      update("other", { pause: true }),
+    ],
+    [
+      "**Merging this creates 2 resources (2 again) and cannot undo the edit of 1; 0 unchanged.**",
+      "#### Created (2)\n\n```diff\n+ Monitor ignoring",
+      "\n+ Monitor moved",
     ],
     {
-      edits: [gone("moved"), { ...drifted("other", 900), outcome: "another record", message: "is another" }],
+      edits: [
+        gone("moved"),
+        gone("ignoring"),
+        { ...drifted("other", 900), outcome: "another record", message: "is another" },
+      ],
       hides: /Replaced/,
     },
   ],
