@@ -282,7 +282,7 @@ async function listed() {
   return resources;
 }
 
-/** The answers to two creates: with the id 1 of a job, and, as \`how\` says, of a record that gets this id. */
+/** The answers to two creates: with the id 1 of a job, and, as `how` says, of a record that gets this id. */
 const jobAndRecord = (how: (made: object) => Fault): (() => Fault)[] => [
   () => answer(202, { id: 1 }),
   () => how(emulator.monitors.add({ ...home, name: "B", id: 1 })),

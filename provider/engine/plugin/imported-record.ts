@@ -13,8 +13,8 @@ import { secretInputNames, escapeEngineMarks } from "../properties";
 export interface ImportedRecord {
   readonly id: string;
   readonly outputs: Outputs;
-  /** Makes the record the resource's. */
-  readonly take?: () => void;
+  /** Makes the record the resource's, if the read could not know that this is an import. */
+  readonly takeInCheck?: (() => void) | undefined;
   /** Why the record could not be read, in a preview that continues after refusals. */
   readonly problem?: InputProblem;
 }

@@ -89,7 +89,7 @@ export class PluginResources {
       urnSuffix: urnSuffixOf(urn),
       news,
       refusals: problem ? [problem] : [],
-      takeImported: imported?.take,
+      takeImported: imported?.takeInCheck,
     });
     // The engine itself imports: the id is an option of the resource and not an input.
     const { importId: _, ...kept } = inputs;
@@ -199,7 +199,7 @@ export class PluginResources {
       const scope = beginOperation(connect(account), this.requestOptions(request));
       const { outputs, take } = await importForEngine(scope, id, account);
       if (!mayBeGet) take();
-      this.imports.set(urn, { id, outputs, take });
+      this.imports.set(urn, { id, outputs, takeInCheck: mayBeGet ? take : undefined });
       return {
         id,
         outputs: this.front.encodeState(outputs, {}),
